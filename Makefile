@@ -1,0 +1,46 @@
+# Everything below sets itself up: it needs Python 3.11+ and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo chat test lint format bench bench-crash bench-quality lock clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Threadlore needs Python 3.11 or later: make PYTHON=/path/to/python3.11 …"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing what the lock names (once; a minute or two) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(READY) ## a small town is read in, four questions are answered, then you ask
+	@$(BIN)/threadlore demo
+
+chat: $(READY) ## talk to your own documents in the terminal
+	@$(BIN)/threadlore chat
+
+test: $(READY) ## the whole suite, offline
+	$(BIN)/pytest
+
+lint: $(READY) ## ruff and mypy, as strict as they go
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY) ## let ruff put things straight
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: ## resolve the dependencies anew into requirements.lock
+	$(BIN)/uv pip compile pyproject.toml locking/weights.in --all-extras --universal --python-version 3.11 \
+	  --generate-hashes --override locking/overrides.txt --no-emit-index-url --no-emit-find-links \
+	  --no-header --annotation-style line --quiet --upgrade -o requirements.lock
+
+clean: ## remove what the targets above made
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench

@@ -1,0 +1,1 @@
+"""Adapters: each translates one platform, and decides nothing."""

@@ -1,0 +1,1 @@
+"""Threadlore: the chat bot, its settings and its command line."""

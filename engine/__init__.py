@@ -1,0 +1,1 @@
+"""The engine: documents in, cited answers out. It has never heard of chat."""

@@ -1,0 +1,140 @@
+"""The error family: each says what happened, and `hint` says what to do.
+
+EngineError
+├── BadInput                 the document cannot be read as it is
+│   ├── Unsupported          no reader for this kind of file
+│   ├── Empty                there is no text in it
+│   ├── Encrypted            a password is needed
+│   ├── Broken               the bytes are not what the name says
+│   └── TooLarge             beyond the limits on size, time or memory
+├── BadQuestion              the question cannot be asked as it stands
+├── NotFound                 no such document, entity or relation in scope
+├── StoreError               the data folder
+│   ├── FolderInUse          another process holds it
+│   ├── NewerSchema          written by a later version
+│   ├── OtherEmbedder        its vectors were made by another embedder
+│   └── DiskTrouble          the disk is full or fails
+└── LanguageError            a model call
+    ├── Unavailable          not reached, timed out or broke off; worth another try
+    ├── RateLimited          told to slow down; worth another try later
+    ├── TooLong              the prompt does not fit the model
+    ├── Refused              the model or its provider declined
+    └── BadKey               the key is missing or wrong
+"""
+
+from __future__ import annotations
+
+
+class EngineError(Exception):
+    """Root of all that the engine raises on purpose; `hint` says what to do about it."""
+
+    hint = ""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        if hint:
+            self.hint = hint
+
+
+class BadInput(EngineError):
+    """A document that cannot be taken in."""
+
+
+class Unsupported(BadInput):
+    """No reader knows this kind of file."""
+
+    hint = "Supported: text, Markdown, HTML, PDF, DOCX and chat messages as JSON Lines."
+
+
+class Empty(BadInput):
+    """There is no text in it."""
+
+    hint = "Scanned pages have no text layer; run text recognition (OCR) first."
+
+
+class Encrypted(BadInput):
+    """A password is needed."""
+
+    hint = "Save a copy without a password and add that."
+
+
+class Broken(BadInput):
+    """The bytes are not what the name says."""
+
+    hint = "Open the file in its own program and save it again."
+
+
+class TooLarge(BadInput):
+    """Beyond the limits on size, time or memory."""
+
+    hint = "Split the file, or raise the limit in the settings."
+
+
+class BadQuestion(EngineError):
+    """The question cannot be asked as it stands."""
+
+
+class NotFound(EngineError):
+    """No such document, entity or relation in scope."""
+
+
+class StoreError(EngineError):
+    """Something about the data folder."""
+
+
+class FolderInUse(StoreError):
+    """Another process holds the data folder."""
+
+    hint = "Stop the other program, or talk to it: commands beside a running program use its socket."
+
+
+class NewerSchema(StoreError):
+    """The ledger was written by a later version."""
+
+    hint = "Upgrade Threadlore, or restore a backup made with this version."
+
+
+class OtherEmbedder(StoreError):
+    """The vectors of the folder were made by another embedder."""
+
+    hint = "Set the former embedder again, or make all vectors anew with `threadlore rebuild`."
+
+
+class DiskTrouble(StoreError):
+    """The disk is full or fails."""
+
+    hint = "Free some space on the disk of the data folder; work goes on where it stopped."
+
+
+class LanguageError(EngineError):
+    """A model call failed."""
+
+
+class Unavailable(LanguageError):
+    """Not reached, timed out, or broke off in the middle."""
+
+    hint = "Check the address and the network of the model's provider; it is tried again."
+
+
+class RateLimited(LanguageError):
+    """The provider asks to slow down."""
+
+    hint = "Lower the concurrency in the settings, or raise the quota at the provider."
+
+
+class TooLong(LanguageError):
+    """The prompt does not fit into the model's window."""
+
+    hint = "Lower max_total_tokens, or choose a model with a larger window."
+
+
+class Refused(LanguageError):
+    """The model or its provider declined the request."""
+
+    hint = "See the provider's message; another model may accept it."
+
+
+class BadKey(LanguageError):
+    """The key is missing or wrong."""
+
+    hint = "Set THREADLORE_API_KEY (or the provider's own variable) to a valid key."

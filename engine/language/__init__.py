@@ -1,0 +1,68 @@
+"""The seams to language: what the engine wants from a model, an embedder and a reranker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    import numpy as np
+
+    from engine.records import Bill, Condensed, Excerpt, Message, Prompt, Reading, Turn
+
+
+class Language(Protocol):
+    """Reads, rewrites, summarises and answers. Failures are raised as `LanguageError`, never turned into text."""
+
+    @property
+    def name(self) -> str:
+        """The identity: equal names give interchangeable replies (models, settings and the hash of the prompts)."""
+
+    def reading_key(self, excerpt: Excerpt) -> bytes:
+        """The hash of the complete messages that `extract` would send, and of the reader: the key of its memo."""
+
+    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
+        """The names and links that one excerpt states."""
+
+    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
+        """The question rewritten to stand alone, and its keywords."""
+
+    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:
+        """Several descriptions of one name (or pair, "A ~ B") as one text."""
+
+    def messages(self, prompt: Prompt) -> list[Message]:
+        """What the model would be sent for an answer."""
+
+    def answer(self, prompt: Prompt, bill: Bill) -> AsyncIterator[str]:
+        """The answer, in pieces, with [n] as given in the context."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of length one."""
+
+    @property
+    def name(self) -> str:
+        """The identity that is stored with the vectors."""
+
+    @property
+    def dim(self) -> int:
+        """The number of dimensions."""
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest text it takes whole, in o200k_base tokens; longer texts are given in parts."""
+
+    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+        """float32 of shape (len(texts), dim), rows of length one."""
+
+
+class Reranker(Protocol):
+    """Scores texts against a question."""
+
+    @property
+    def name(self) -> str:
+        """The identity."""
+
+    async def rerank(self, question: str, texts: Sequence[str], bill: Bill) -> list[float | None]:
+        """One score a text, in the order of the texts; None where none was given."""

@@ -1,0 +1,1 @@
+"""The ledger: present facts with their provenance, and all text, in SQLite."""

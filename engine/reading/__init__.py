@@ -1,0 +1,1 @@
+"""Reading: bytes and a name become passages with locators."""

@@ -1,0 +1,42 @@
+"""What every test shares: no network but loopback, and a home of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOOPBACK = ("127.", "::1", "localhost")
+
+# Every library that could ask the network at import is told not to, before anything imports it.
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+
+
+class NetworkForbiddenError(RuntimeError):
+    """A test tried to leave the machine."""
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections to anything but this machine fail."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and not str(address[0]).startswith(LOOPBACK):
+            raise NetworkForbiddenError(f"a test tried to reach {address!r}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the settings or the data of the person who runs it."""
+    for name in [name for name in os.environ if name.startswith("THREADLORE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("THREADLORE_HOME", str(tmp_path / "home"))
