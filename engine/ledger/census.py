@@ -1,0 +1,193 @@
+"""Counting and listing: statuses, what waits, what the projections should hold, and the canonical export."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.graph import Edge, Node
+from engine.ledger.times import shown
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection
+    from datetime import datetime
+
+    import aiosqlite
+
+    from engine.ledger.search import Area
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A document as it is listed; `error` and `hint` tell what could not be read of it."""
+
+    key: str
+    space: str
+    room: str
+    kind: str
+    title: str
+    link: str
+    time: datetime | None
+    open: bool
+    status: str
+    error: str
+    hint: str
+    chunks: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Numbers about what lies within a scope, and what the engine has still to do."""
+
+    documents: dict[str, int]
+    passages: int
+    chunks: int
+    entities: int
+    relations: int
+    unread: int
+    stale: int
+    failed: int
+
+
+async def status(db: aiosqlite.Connection, where: Area) -> Status:
+    """The numbers of an area; what waits is counted for the whole folder."""
+    held = where.condition("d")
+    documents = await db.execute_fetchall(
+        f"SELECT d.status, COUNT(*) FROM document d WHERE {held} GROUP BY d.status ORDER BY d.status"
+    )
+    [[passages]] = await db.execute_fetchall(
+        f"SELECT COUNT(*) FROM passage p JOIN document d ON d.id = p.document WHERE {held}"
+    )
+    [[chunks]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM chunk d WHERE {held}")
+    [[entities, relations]] = await db.execute_fetchall(
+        "SELECT SUM(rows * (kind = 1)), SUM(rows * (kind = 2)) FROM population WHERE space IN"
+        " (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(where.spaces)),),
+    )
+    waits = await waiting(db)
+    [[failed]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM document d WHERE d.error <> '' AND {held}")
+    return Status(
+        {row[0]: row[1] for row in documents},
+        passages,
+        chunks,
+        entities or 0,
+        relations or 0,
+        waits.unread,
+        waits.stale,
+        failed,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What the worker has still to do: chunks to embed, chunks to read, keys to project (chunks included in stale)."""
+
+    pending: int
+    unread: int
+    stale: int
+
+    @property
+    def none(self) -> bool:
+        """Whether every accepted document is indexed or failed."""
+        return not (self.pending or self.unread or self.stale)
+
+
+async def waiting(db: aiosqlite.Connection) -> Waiting:
+    """What is left to do; chunks that were given up, and those of open conversations, are not."""
+    [[stale]] = await db.execute_fetchall("SELECT COUNT(*) FROM stale")
+    [[unread]] = await db.execute_fetchall(
+        "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
+        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999"
+    )
+    [[pending]] = await db.execute_fetchall("SELECT COUNT(*) FROM document WHERE status = 'pending'")
+    return Waiting(pending, unread, stale)
+
+
+async def documents(db: aiosqlite.Connection, where: Area, status_: str = "") -> list[Listed]:
+    """The documents of an area, by title."""
+    rows = await db.execute_fetchall(
+        "SELECT d.key, s.name, r.name, d.kind, d.title, d.link, d.time, d.open, d.status, d.error, d.hint,"
+        " (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id),"
+        " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id)"
+        " FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room"
+        f" WHERE {where.condition('d')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
+        (status_,),
+    )
+    return [
+        Listed(key, space, room, kind, title, link, shown(time), bool(open_), *rest)
+        for key, space, room, kind, title, link, time, open_, *rest in map(tuple, rows)
+    ]
+
+
+async def nodes(db: aiosqlite.Connection) -> list[Node]:
+    """All entities, as the graph should hold them."""
+    rows = await db.execute_fetchall("SELECT id, space, degree, mentions FROM entity ORDER BY id")
+    return [Node(*row) for row in map(tuple, rows)]
+
+
+async def edges(db: aiosqlite.Connection) -> list[Edge]:
+    """All relations, as the graph should hold them."""
+    rows = await db.execute_fetchall("SELECT id, a, b, weight FROM relation ORDER BY id")
+    return [Edge(*row) for row in map(tuple, rows)]
+
+
+async def chunk_places(db: aiosqlite.Connection) -> dict[int, tuple[int, int]]:
+    """Space and room of every chunk, as its vectors should have them."""
+    rows = await db.execute_fetchall("SELECT id, space, room FROM chunk")
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
+async def profile_places(db: aiosqlite.Connection, table: str) -> dict[int, tuple[int, int]]:
+    """Space (and 0 for the room) of every profile, as its vector should have them."""
+    return {row[0]: (row[1], 0) for row in await db.execute_fetchall(f"SELECT id, space FROM {table}")}
+
+
+CANONICAL: dict[str, str] = {
+    "document": "SELECT d.key, s.name AS space, r.name AS room, d.kind, d.title, d.link, d.time, d.open, d.status,"
+    " d.error FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room",
+    "passage": "SELECT d.key AS document, s.name AS space, p.key, p.position, p.time, p.author, p.label, p.link, p.text"
+    " FROM passage p JOIN document d ON d.id = p.document JOIN space s ON s.id = d.space",
+    "chunk": "SELECT c.key, d.key AS document, s.name AS space, r.name AS room, c.ordinal, c.tokens, c.time, c.text,"
+    " c.reading IS NOT NULL AS read, c.error, (SELECT json_group_array(json_array(p.key, i.start, i.stop)) FROM"
+    " (SELECT * FROM piece WHERE chunk = c.id ORDER BY ordinal) i JOIN passage p ON p.id = i.passage) AS pieces"
+    " FROM chunk c JOIN document d ON d.id = c.document JOIN space s ON s.id = c.space JOIN room r ON r.id = c.room",
+    "mention": "SELECT c.key AS chunk, s.name AS space, n.canonical, m.time, m.surface, m.type, m.description"
+    " FROM mention m JOIN chunk c ON c.id = m.chunk JOIN name n ON n.id = m.name JOIN space s ON s.id = n.space",
+    "link": "SELECT c.key AS chunk, s.name AS space, MIN(x.canonical, y.canonical) AS a, MAX(x.canonical, y.canonical)"
+    " AS b, f.time, f.keywords, f.description FROM link f JOIN chunk c ON c.id = f.chunk JOIN pair p ON p.id = f.pair"
+    " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b JOIN space s ON s.id = p.space",
+    "alias": "SELECT s.name AS space, a.name, a.target FROM alias a JOIN space s ON s.id = a.space",
+    "pin": "SELECT s.name AS space, p.a, p.b, p.description FROM pin p JOIN space s ON s.id = p.space",
+    "hidden": "SELECT s.name AS space, h.a, h.b FROM hidden h JOIN space s ON s.id = h.space",
+    "entity": "SELECT s.name AS space, n.canonical, e.name, e.type, e.description, e.mentions, e.degree FROM entity e"
+    " JOIN name n ON n.id = e.id JOIN space s ON s.id = e.space",
+    "relation": "SELECT s.name AS space, MIN(x.canonical, y.canonical) AS a, MAX(x.canonical, y.canonical) AS b,"
+    " r.keywords, r.description, r.weight FROM relation r JOIN name x ON x.id = r.a JOIN name y ON y.id = r.b"
+    " JOIN space s ON s.id = r.space",
+}
+
+
+async def canonical(db: aiosqlite.Connection, spaces: Collection[str] | None = None) -> AsyncIterator[str]:
+    """Everything the ledger holds as sorted JSON Lines, free of ids, generations and times of processing.
+
+    With `spaces`, only rows of these spaces.
+    """
+    for kind, sql in CANONICAL.items():
+        async with db.execute(sql) as cursor:
+            columns = [column[0] for column in cursor.description]
+            lines = [
+                _line(kind, columns, row)
+                async for row in cursor
+                if spaces is None or row[columns.index("space")] in spaces
+            ]
+        for line in sorted(lines):
+            yield line
+
+
+def _line(kind: str, columns: list[str], row: Any) -> str:
+    record: dict[str, Any] = {"kind": kind, **dict(zip(columns, row, strict=True))}
+    if "pieces" in record:
+        record["pieces"] = json.loads(record["pieces"])
+    return json.dumps(record, ensure_ascii=False, sort_keys=True)

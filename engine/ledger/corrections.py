@@ -1,0 +1,118 @@
+"""Corrections by hand: aliases, pins and hidden keys, as facts that outlive a rebuild and can be taken back."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from engine.errors import BadQuestion, NotFound
+from engine.ledger.facts import settle_keys
+from engine.ledger.marks import next_generation
+from engine.ledger.names import intern_names, lead, resolved
+from engine.names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import aiosqlite
+
+
+async def space_of(db: aiosqlite.Connection, space: str) -> int:
+    """The integer of a space that exists."""
+    for (id_,) in await db.execute_fetchall("SELECT id FROM space WHERE name = ?", (space,)):
+        return int(id_)
+    raise NotFound(f"Nothing is known in the space “{space}”.")
+
+
+async def merge(db: aiosqlite.Connection, space: str, name: str, into: str) -> None:
+    """Let a name lead to another one, within a space."""
+    id_, alias, target = await space_of(db, space), canonical(name), canonical(into)
+    if not alias or not target or alias == target:
+        raise BadQuestion(f"“{name}” and “{into}” are not two different names.")
+    await intern_names(db, id_, {alias, target})
+    await db.execute("INSERT OR REPLACE INTO alias VALUES (?, ?, ?)", (id_, alias, target))
+    await _follow(db, id_)
+
+
+async def unmerge(db: aiosqlite.Connection, space: str, name: str) -> None:
+    """Let a name stand for itself again."""
+    id_ = await space_of(db, space)
+    gone = await db.execute_fetchall(
+        "DELETE FROM alias WHERE space = ? AND name = ? RETURNING name", (id_, canonical(name))
+    )
+    if not list(gone):
+        raise NotFound(f"“{name}” is no alias in the space “{space}”.")
+    await _follow(db, id_, {canonical(name)})
+
+
+async def _follow(db: aiosqlite.Connection, space: int, also: Collection[str] = ()) -> None:
+    """Bring all names of the space whose lead may have changed up to date, and mark old and new keys stale."""
+    rows = await db.execute_fetchall("SELECT name, target FROM alias WHERE space = ?", (space,))
+    aliases = {row[0]: row[1] for row in rows}
+    involved = {*aliases, *also}
+    for each in involved:
+        resolved(each, aliases)
+    names = await _ids(db, space, involved | set(aliases.values()))
+    before = await _neighbourhood(db, names)
+    await lead(db, space, involved)
+    after = await _neighbourhood(db, names)
+    generation = await next_generation(db)
+    await settle_keys(db, before[0] | after[0], before[1] | after[1], generation)
+
+
+async def _ids(db: aiosqlite.Connection, space: int, names: Collection[str]) -> set[int]:
+    rows = await db.execute_fetchall(
+        "SELECT id FROM name WHERE space = ? AND canonical IN (SELECT value FROM json_each(?))",
+        (space, json.dumps(list(names))),
+    )
+    return {row[0] for row in rows}
+
+
+async def _neighbourhood(db: aiosqlite.Connection, names: Collection[int]) -> tuple[set[int], set[int]]:
+    """These names and all pairs they are in, each with where it leads."""
+    listed = (json.dumps(list(names)),)
+    led = await db.execute_fetchall("SELECT id, target FROM name WHERE id IN (SELECT value FROM json_each(?))", listed)
+    pairs = await db.execute_fetchall(
+        "SELECT id, target FROM pair WHERE a IN (SELECT value FROM json_each(?1))"
+        " OR b IN (SELECT value FROM json_each(?1))",
+        listed,
+    )
+    return {each for row in led for each in row}, {each for row in pairs for each in row if each}
+
+
+async def pin(db: aiosqlite.Connection, space: str, names: tuple[str, str], description: str) -> None:
+    """Let a description override the fold; an empty one takes the pin back. An entity is (name, "")."""
+    id_ = await space_of(db, space)
+    a, b = ordered(names)
+    if description:
+        await db.execute("INSERT OR REPLACE INTO pin VALUES (?, ?, ?, ?)", (id_, a, b, description))
+    else:
+        await db.execute("DELETE FROM pin WHERE space = ? AND a = ? AND b = ?", (id_, a, b))
+    await _touch(db, id_, a, b)
+
+
+async def hide(db: aiosqlite.Connection, space: str, names: tuple[str, str], *, hidden: bool) -> None:
+    """Take an entity (with its relations) or a relation out of sight, or show it again."""
+    id_ = await space_of(db, space)
+    a, b = ordered(names)
+    if hidden:
+        await db.execute("INSERT OR IGNORE INTO hidden VALUES (?, ?, ?)", (id_, a, b))
+    else:
+        await db.execute("DELETE FROM hidden WHERE space = ? AND a = ? AND b = ?", (id_, a, b))
+    await _touch(db, id_, a, b)
+
+
+def ordered(names: tuple[str, str]) -> tuple[str, str]:
+    """Canonical names, in the order in which pins and hidden keys are kept; the second is "" for an entity."""
+    a, b = canonical(names[0]), canonical(names[1]) if names[1] else ""
+    if not a or (names[1] and (not b or a == b)):
+        raise BadQuestion(f"“{' ~ '.join(filter(None, names))}” names nothing.")
+    return (min(a, b), max(a, b)) if b else (a, "")
+
+
+async def _touch(db: aiosqlite.Connection, space: int, a: str, b: str) -> None:
+    ids = await _ids(db, space, {a, b} - {""})
+    if len(ids) < (2 if b else 1):
+        raise NotFound(f"“{' ~ '.join(filter(None, (a, b)))}” is not known in this space.")
+    names, pairs = await _neighbourhood(db, ids)
+    await settle_keys(db, names, pairs, await next_generation(db))

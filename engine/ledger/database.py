@@ -1,0 +1,220 @@
+"""The ledger as a database: one writer with group commit, readers apart, numbered migrations."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+
+import aiosqlite
+
+from engine.errors import DiskTrouble, NewerSchema, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    Work = Callable[[aiosqlite.Connection], Awaitable[Any]]
+
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+Words = Literal["porter unicode61", "trigram"]
+
+READERS = 3
+PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA busy_timeout = 10000",
+    "PRAGMA cache_size = -32000",
+    "PRAGMA temp_store = MEMORY",
+)
+
+
+@dataclass(slots=True)
+class _Job:
+    work: Work
+    done: asyncio.Future[Any]
+
+
+class Ledger:
+    """SQLite in WAL mode. Writes that wait together are committed together; each is all or nothing, and durable."""
+
+    def __init__(self, path: Path, words: Words) -> None:
+        self.path = path
+        self._words = words
+        self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
+        self._readers: asyncio.Queue[aiosqlite.Connection] = asyncio.Queue()
+        self._open: list[aiosqlite.Connection] = []
+
+    @classmethod
+    async def open(cls, path: Path, words: Words = "porter unicode61") -> Self:
+        """Open or create the file, and bring its schema up to date."""
+        database = cls(path, words)
+        try:
+            database._writer = await database._connect()
+            await database._migrate()
+            for _ in range(READERS):
+                database._readers.put_nowait(await database._connect())
+        except BaseException as error:
+            await database._close_all()
+            raise translated(error) from error
+        database._task = asyncio.create_task(database._write_all(), name="ledger writer")
+        return database
+
+    _writer: aiosqlite.Connection
+    _task: asyncio.Task[None]
+
+    async def close(self) -> None:
+        """Finish the writes that wait, and release the file."""
+        self._jobs.put_nowait(None)
+        await self._task
+        await self._close_all()
+
+    async def write(
+        self,
+        work: Callable[Concatenate[aiosqlite.Connection, Arguments], Awaitable[Result]],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run `work` in a transaction and return once that is on the disk. It may be run anew, after a roll-back."""
+        job = _Job(lambda db: work(db, *args, **kwargs), asyncio.get_running_loop().create_future())
+        self._jobs.put_nowait(job)
+        result: Result = await job.done
+        return result
+
+    async def read(
+        self,
+        work: Callable[Concatenate[aiosqlite.Connection, Arguments], Awaitable[Result]],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run `work` in a consistent snapshot."""
+        async with self.reader() as connection:
+            return await work(connection, *args, **kwargs)
+
+    @asynccontextmanager
+    async def reader(self) -> AsyncIterator[aiosqlite.Connection]:
+        """A connection that reads, in one consistent snapshot for as long as it is held."""
+        connection = await self._readers.get()
+        try:
+            await connection.execute("BEGIN")
+            yield connection
+        except sqlite3.Error as error:
+            raise translated(error) from error
+        finally:
+            with suppress(sqlite3.Error):
+                await connection.rollback()
+            self._readers.put_nowait(connection)
+
+    async def compact(self) -> None:
+        """Remove the bytes of deleted rows from the files: full text is rewritten, the log written back and emptied."""
+
+        async def rewrite(db: aiosqlite.Connection) -> None:
+            await db.execute("INSERT INTO chunk_words (chunk_words) VALUES ('optimize')")
+            await db.execute("INSERT INTO entity_words (entity_words) VALUES ('optimize')")
+
+        await self.write(rewrite)
+        await self._exclusively(lambda db: db.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
+
+    async def copy_to(self, path: Path) -> None:
+        """A consistent copy of the database as one file."""
+        async with aiosqlite.connect(path) as target, self.reader() as source:
+            await source.rollback()
+            await source.backup(target)
+
+    async def _connect(self) -> aiosqlite.Connection:
+        connection = await aiosqlite.connect(self.path, isolation_level=None)
+        self._open.append(connection)
+        for pragma in PRAGMAS:
+            await connection.execute(pragma)
+        return connection
+
+    async def _close_all(self) -> None:
+        for connection in reversed(self._open):
+            await connection.close()
+        self._open.clear()
+
+    async def _migrate(self) -> None:
+        [[version]] = await self._writer.execute_fetchall("PRAGMA user_version")
+        scripts = migrations()
+        if version > len(scripts):
+            raise NewerSchema(f"The ledger {self.path} has schema {version}; this program knows up to {len(scripts)}.")
+        for number, script in enumerate(scripts[version:], version + 1):
+            sql = Template(script).safe_substitute(tokenizer=self._words)
+            await self._writer.executescript(f"BEGIN;\n{sql}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+    async def _exclusively(self, work: Callable[[aiosqlite.Connection], Awaitable[Any]]) -> None:
+        held = [await self._readers.get() for _ in range(READERS)]
+        try:
+            await work(held[0])
+        except sqlite3.Error as error:
+            raise translated(error) from error
+        finally:
+            for connection in held:
+                self._readers.put_nowait(connection)
+
+    async def _write_all(self) -> None:
+        going = True
+        while going:
+            jobs = [await self._jobs.get()]
+            while not self._jobs.empty():
+                jobs.append(self._jobs.get_nowait())
+            going = None not in jobs
+            await self._commit([job for job in jobs if job is not None])
+
+    async def _commit(self, jobs: list[_Job]) -> None:
+        if not jobs:
+            return
+        try:
+            results = await self._transaction(jobs)
+        except Exception as error:  # noqa: BLE001 - it belongs to whoever asked for the write
+            if len(jobs) == 1:
+                _fail(jobs[0], error)
+                return
+            for job in jobs:
+                await self._commit([job])
+            return
+        for job, result in zip(jobs, results, strict=True):
+            if not job.done.done():
+                job.done.set_result(result)
+
+    async def _transaction(self, jobs: list[_Job]) -> list[Any]:
+        await self._writer.execute("BEGIN IMMEDIATE")
+        try:
+            results = [await job.work(self._writer) for job in jobs]
+            await self._writer.commit()
+        except BaseException:
+            with suppress(sqlite3.Error):
+                await self._writer.rollback()
+            raise
+        return results
+
+
+def _fail(job: _Job, error: Exception) -> None:
+    if not job.done.done():
+        job.done.set_exception(translated(error))
+
+
+def migrations() -> list[str]:
+    """The scripts in order; the first is the schema, each later one leads from its predecessor to itself."""
+    folder = files("engine.ledger")
+    later = sorted((folder / "migrations").iterdir(), key=lambda file: file.name)
+    return [(folder / "schema.sql").read_text()] + [file.read_text() for file in later if file.name.endswith(".sql")]
+
+
+def translated(error: BaseException) -> BaseException:
+    """The same failure in the words of the error family, where it has one."""
+    if not isinstance(error, sqlite3.Error):
+        return error
+    text = str(error)
+    if "full" in text or "disk I/O" in text or "readonly" in text or "unable to open" in text:
+        return DiskTrouble(f"The ledger could not be read or written: {text}.")
+    if "not a database" in text or "malformed" in text:
+        return StoreError(f"The ledger is damaged: {text}.", hint="Restore a backup with `threadlore restore`.")
+    return error

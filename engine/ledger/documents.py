@@ -1,0 +1,270 @@
+"""Documents, passages and chunks: content-compared upsert, amending, forgetting, moving."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import NotFound
+from engine.ledger.facts import drop_replies, release, settle_keys
+from engine.ledger.marks import Stale, mark, next_generation
+from engine.ledger.moving import carry
+from engine.ledger.times import shown, stored
+from engine.records import Document, Passage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    import aiosqlite
+
+    from engine.records import Chunk
+
+    Cut = Callable[[Sequence[Passage]], list[Chunk]]
+
+
+async def intern(db: aiosqlite.Connection, table: str, name: str) -> int:
+    """The integer of a space or a room."""
+    await db.execute(f"INSERT OR IGNORE INTO {table} (name) VALUES (?)", (name,))
+    [[id_]] = await db.execute_fetchall(f"SELECT id FROM {table} WHERE name = ?", (name,))
+    return int(id_)
+
+
+async def put(db: aiosqlite.Connection, document: Document, chunks: Sequence[Chunk]) -> bool:
+    """Make the ledger hold this document as it is now; says whether anything had to change."""
+    space, room = await intern(db, "space", document.space), await intern(db, "room", document.room)
+    before = await _header(db, document.key)
+    if before is not None and before["space"] != space:
+        await carry(db, before["id"], space)
+    header = (space, room, document.kind, document.title, document.link, stored(document.time), document.open)
+    if before is None:
+        id_ = await _insert(db, document.key, header)
+    else:
+        id_ = before["id"]
+        await db.execute(
+            "UPDATE document SET space = ?, room = ?, kind = ?, title = ?, link = ?, time = ?, open = ? WHERE id = ?",
+            (*header, id_),
+        )
+        if before["room"] != room:
+            await db.execute("UPDATE chunk SET room = ? WHERE document = ?", (room, id_))
+            await _mark_chunks(db, id_)
+    touched = await _put_passages(db, id_, document.passages)
+    recut = await _put_chunks(db, id_, document, chunks)
+    changed = before is None or touched or recut or tuple(before[name] for name in _HEADER) != header
+    if changed:
+        await _renew(db, id_)
+    return changed
+
+
+_HEADER = ("space", "room", "kind", "title", "link", "time", "open")
+
+
+async def _header(db: aiosqlite.Connection, key: str) -> dict[str, Any] | None:
+    rows = await db.execute_fetchall(
+        "SELECT id, space, room, kind, title, link, time, open FROM document WHERE key = ?", (key,)
+    )
+    return next((dict(zip(("id", *_HEADER), row, strict=True)) for row in rows), None)
+
+
+async def _insert(db: aiosqlite.Connection, key: str, header: tuple[Any, ...]) -> int:
+    generation = await next_generation(db)
+    [[id_]] = await db.execute_fetchall(
+        "INSERT INTO document (key, space, room, kind, title, link, time, open, status, generation)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING id",
+        (key, *header, generation),
+    )
+    return int(id_)
+
+
+async def _renew(db: aiosqlite.Connection, id_: int) -> None:
+    """A changed document starts over: pending until its chunks are embedded, and former failures are tried anew."""
+    generation = await next_generation(db)
+    await db.execute(
+        "UPDATE document SET status = 'pending', error = '', hint = '', generation = ? WHERE id = ?", (generation, id_)
+    )
+    await db.execute(
+        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '' WHERE document = ? AND error <> ''", (id_,)
+    )
+
+
+async def _put_passages(db: aiosqlite.Connection, document: int, passages: Iterable[Passage]) -> bool:
+    before = {
+        row[1]: row
+        for row in await db.execute_fetchall(
+            "SELECT id, key, position, time, author, label, link, text FROM passage WHERE document = ?", (document,)
+        )
+    }
+    after = {p.key: (p.key, p.position, stored(p.time), p.author, p.label, p.link, p.text) for p in passages}
+    changed = [row for key, row in after.items() if key not in before or tuple(before[key][1:]) != row]
+    gone = [(before[key][0],) for key in before if key not in after]
+    await db.executemany(
+        "INSERT INTO passage (document, key, position, time, author, label, link, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (document, key) DO UPDATE SET position = excluded.position, time = excluded.time,"
+        " author = excluded.author, label = excluded.label, link = excluded.link, text = excluded.text",
+        [(document, *row) for row in changed],
+    )
+    await db.executemany("DELETE FROM passage WHERE id = ?", gone)
+    return bool(changed or gone)
+
+
+async def _put_chunks(db: aiosqlite.Connection, id_: int, document: Document, chunks: Sequence[Chunk]) -> bool:
+    [(space, room)] = await db.execute_fetchall("SELECT space, room FROM document WHERE id = ?", (id_,))
+    passages = {
+        key: (passage, time)
+        for passage, key, time in await db.execute_fetchall(
+            "SELECT id, key, time FROM passage WHERE document = ?", (id_,)
+        )
+    }
+    before = {
+        key: (chunk, ordinal, time)
+        for chunk, key, ordinal, time in await db.execute_fetchall(
+            "SELECT id, key, ordinal, time FROM chunk WHERE document = ?", (id_,)
+        )
+    }
+    after = keyed(document.key, chunks)
+    gone = {chunk for key, (chunk, _, _) in before.items() if key not in after}
+    await drop_chunks(db, gone)
+    base = stored(document.time) or 0
+    ids: dict[str, int] = {}
+    fresh = []
+    for ordinal, (key, chunk) in enumerate(after.items()):
+        time = max((passages[p.passage][1] or base for p in chunk.pieces), default=base)
+        if key in before:
+            ids[key] = before[key][0]
+            await _replace_in_time(db, before[key], ordinal, time)
+            continue
+        [[ids[key]]] = await db.execute_fetchall(
+            "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, text, text_hash)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            (key, id_, space, room, ordinal, chunk.tokens, time, chunk.text, sha256(chunk.text.encode()).digest()),
+        )
+        fresh.append(ids[key])
+    await mark(db, Stale.CHUNK, fresh, await next_generation(db))
+    await _put_pieces(
+        db,
+        id_,
+        [
+            (ids[key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
+            for key, chunk in after.items()
+            for ordinal, piece in enumerate(chunk.pieces)
+        ],
+    )
+    return bool(gone or fresh)
+
+
+def keyed(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
+    """Chunks by id: the hash of document, text and occurrence."""
+    seen: dict[str, int] = {}
+    result = {}
+    for chunk in chunks:
+        occurrence = seen[chunk.text] = seen.get(chunk.text, 0) + 1
+        digest = sha256("\0".join((document, str(occurrence), chunk.text)).encode()).hexdigest()
+        result[digest[:32]] = chunk
+    return result
+
+
+async def _replace_in_time(db: aiosqlite.Connection, before: tuple[int, int, int], ordinal: int, time: int) -> None:
+    chunk, old_ordinal, old_time = before
+    if ordinal != old_ordinal:
+        await db.execute("UPDATE chunk SET ordinal = ? WHERE id = ?", (ordinal, chunk))
+    if time != old_time:
+        await db.execute("UPDATE chunk SET time = ? WHERE id = ?", (time, chunk))
+        names = await db.execute_fetchall("UPDATE mention SET time = ? WHERE chunk = ? RETURNING name", (time, chunk))
+        pairs = await db.execute_fetchall("UPDATE link SET time = ? WHERE chunk = ? RETURNING pair", (time, chunk))
+        generation = await next_generation(db)
+        await settle_keys(db, {row[0] for row in names}, {row[0] for row in pairs}, generation)
+
+
+async def _put_pieces(db: aiosqlite.Connection, document: int, pieces: list[tuple[int, ...]]) -> None:
+    before = set(
+        await db.execute_fetchall(
+            "SELECT p.chunk, p.ordinal, p.passage, p.start, p.stop FROM piece p"
+            " JOIN chunk c ON c.id = p.chunk WHERE c.document = ?",
+            (document,),
+        )
+    )
+    after = set(pieces)
+    await db.executemany("DELETE FROM piece WHERE chunk = ? AND ordinal = ?", [row[:2] for row in before - after])
+    await db.executemany("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", sorted(after - before))
+
+
+async def drop_chunks(db: aiosqlite.Connection, chunks: Collection[int]) -> None:
+    """Remove chunks with what they say, and every memo and cached answer that nothing else uses."""
+    if not chunks:
+        return
+    listed = (json.dumps(list(chunks)),)
+    generation = await next_generation(db)
+    await db.execute("INSERT OR REPLACE INTO meta VALUES ('removed', ?)", (generation,))
+    names, pairs = await release(db, chunks)
+    await drop_replies(db, Stale.CHUNK, chunks)
+    gone = await db.execute_fetchall(
+        "DELETE FROM chunk WHERE id IN (SELECT value FROM json_each(?)) RETURNING text_hash", listed
+    )
+    await db.executemany(
+        "DELETE FROM vector WHERE text_hash = ?1 AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?1)",
+        [tuple(row) for row in gone],
+    )
+    await mark(db, Stale.CHUNK, chunks, generation)
+    await settle_keys(db, names, pairs, generation)
+
+
+async def forget(db: aiosqlite.Connection, key: str) -> bool:
+    """Remove a document and all that rests on it alone; says whether there was one."""
+    header = await _header(db, key)
+    if header is None:
+        return False
+    chunks = await db.execute_fetchall("SELECT id FROM chunk WHERE document = ?", (header["id"],))
+    await drop_chunks(db, [row[0] for row in chunks])
+    await db.execute("DELETE FROM document WHERE id = ?", (header["id"],))
+    return True
+
+
+async def amended(
+    db: aiosqlite.Connection, key: str, put_: Sequence[Passage], drop: Collection[str], *, open_: bool | None
+) -> Document:
+    """The document as it is once these passages are put and dropped; NotFound if there is none."""
+    document = await load(db, key)
+    passages = {p.key: p for p in document.passages if p.key not in drop} | {p.key: p for p in put_}
+    ordered = sorted(passages.values(), key=lambda p: (p.position, stored(p.time) or 0, p.key))
+    return replace(document, passages=tuple(ordered), open=document.open if open_ is None else open_)
+
+
+async def load(db: aiosqlite.Connection, key: str) -> Document:
+    """A document with its passages, in order."""
+    found = await db.execute_fetchall(
+        "SELECT d.id, s.name, r.name, d.title, d.time, d.link, d.kind, d.open FROM document d"
+        " JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room WHERE d.key = ?",
+        (key,),
+    )
+    for id_, space, room, title, time, link, kind, open_ in found:
+        rows = await db.execute_fetchall(
+            "SELECT key, text, label, link, author, time, position FROM passage WHERE document = ?"
+            " ORDER BY position, COALESCE(time, 0), key",
+            (id_,),
+        )
+        passages = tuple(
+            Passage(key_, text, label, url, author, shown(at), position)
+            for key_, text, label, url, author, at, position in rows
+        )
+        return Document(key, space, room, title, passages, shown(time), link, kind, bool(open_))
+    raise NotFound(f"There is no document “{key}”.")
+
+
+async def move_room(db: aiosqlite.Connection, room: str, space: str) -> int:
+    """Move every document of a room into a space; gives their number."""
+    target = await intern(db, "space", space)
+    rows = list(
+        await db.execute_fetchall(
+            "SELECT d.id FROM document d JOIN room r ON r.id = d.room WHERE r.name = ? AND d.space <> ?", (room, target)
+        )
+    )
+    for (id_,) in rows:
+        await carry(db, id_, target)
+        await _renew(db, id_)
+    return len(rows)
+
+
+async def _mark_chunks(db: aiosqlite.Connection, document: int) -> None:
+    rows = await db.execute_fetchall("SELECT id FROM chunk WHERE document = ?", (document,))
+    await mark(db, Stale.CHUNK, [row[0] for row in rows], await next_generation(db))

@@ -1,0 +1,174 @@
+"""Mentions and links: what the chunks say, how it is kept, and how it is taken back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.fold import row_hash
+from engine.ledger.marks import Stale, mark, next_generation
+from engine.ledger.names import intern_names, intern_pairs, mark_targets, prune, targets
+from engine.names import canonical
+from engine.records import Link, Mention, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import aiosqlite
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A chunk that waits to be read."""
+
+    id: int
+    document: int
+    text: str
+    section: str
+    tries: int
+
+
+async def keep_reading(db: aiosqlite.Connection, chunk: int, key: bytes, reading: Reading) -> bool:
+    """Store what was read in a chunk, unless the chunk is gone or read already; says whether it did."""
+    found = list(
+        await db.execute_fetchall("SELECT document, space, time FROM chunk WHERE id = ? AND reading IS NULL", (chunk,))
+    )
+    if not found:
+        return False
+    [(document, space, time)] = found
+    generation = await next_generation(db)
+    told = tidy(reading)
+    names = await intern_names(db, space, {name for name, _ in told.mentions})
+    ends = [(min(pair), max(pair)) for pair in ((names[a], names[b]) for a, b, _ in told.links)]
+    pairs = await intern_pairs(db, space, set(ends))
+    await db.executemany(
+        "INSERT INTO mention (chunk, name, time, hash, surface, type, description) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (chunk, names[name], time, row_hash(m.description), m.name, m.type, m.description)
+            for name, m in told.mentions
+        ],
+    )
+    await db.executemany(
+        "INSERT INTO link (chunk, pair, time, hash, keywords, description) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (chunk, pairs[pair], time, row_hash(x.description), x.keywords, x.description)
+            for pair, (_, _, x) in zip(ends, told.links, strict=True)
+        ],
+    )
+    await db.execute("UPDATE chunk SET reading = ?, error = '', hint = '', retry_at = 0 WHERE id = ?", (key, chunk))
+    await mark_targets(db, names.values(), pairs.values(), generation)
+    await db.execute("UPDATE document SET generation = ? WHERE id = ?", (generation, document))
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A reading's records, each once, with the canonical names beside them."""
+
+    mentions: list[tuple[str, Mention]]
+    links: list[tuple[str, str, Link]]
+
+
+def tidy(reading: Reading) -> Told:
+    """The records worth keeping; an end of a link that is not mentioned becomes a mention without a type."""
+    surfaces = {m.name for m in reading.mentions} | {end for x in reading.links for end in (x.source, x.target)}
+    names = {surface: canonical(surface) for surface in surfaces}
+    mentions = [(names[m.name], m) for m in dict.fromkeys(reading.mentions) if names[m.name] and m.type]
+    links = [
+        (names[x.source], names[x.target], x)
+        for x in dict.fromkeys(reading.links)
+        if names[x.source] and names[x.target] and names[x.source] != names[x.target]
+    ]
+    stated = {name for name, _ in mentions}
+    implied = dict.fromkeys(
+        (names[end], Mention(end, "", x.description))
+        for _, _, x in links
+        for end in (x.source, x.target)
+        if names[end] not in stated
+    )
+    return Told(mentions + list(implied), links)
+
+
+async def reading_of(db: aiosqlite.Connection, key: bytes) -> Reading | None:
+    """What was read with the same reader in the same words, wherever they stand."""
+    found = list(await db.execute_fetchall("SELECT id FROM chunk WHERE reading = ? LIMIT 1", (key,)))
+    if not found:
+        return None
+    mentions = await db.execute_fetchall(
+        "SELECT surface, type, description FROM mention WHERE chunk = ? AND type <> '' ORDER BY id", found[0]
+    )
+    links = await db.execute_fetchall(
+        "SELECT x.canonical, y.canonical, f.keywords, f.description FROM link f JOIN pair p ON p.id = f.pair"
+        " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b WHERE f.chunk = ? ORDER BY f.id",
+        found[0],
+    )
+    surfaces = await db.execute_fetchall(
+        "SELECT n.canonical, m.surface FROM mention m JOIN name n ON n.id = m.name WHERE m.chunk = ?", found[0]
+    )
+    shown = {row[0]: row[1] for row in surfaces}
+    return Reading(
+        tuple(Mention(*row) for row in mentions),
+        tuple(Link(shown.get(a, a), shown.get(b, b), keywords, text) for a, b, keywords, text in links),
+    )
+
+
+async def release(db: aiosqlite.Connection, chunks: Collection[int]) -> tuple[set[int], set[int]]:
+    """Take back what these chunks say; gives the names and pairs that were touched. The chunks themselves remain."""
+    listed = (json.dumps(list(chunks)),)
+    names = {
+        row[0]
+        for row in await db.execute_fetchall(
+            "DELETE FROM mention WHERE chunk IN (SELECT value FROM json_each(?)) RETURNING name", listed
+        )
+    }
+    pairs = {
+        row[0]
+        for row in await db.execute_fetchall(
+            "DELETE FROM link WHERE chunk IN (SELECT value FROM json_each(?)) RETURNING pair", listed
+        )
+    }
+    return names, pairs
+
+
+async def settle_keys(
+    db: aiosqlite.Connection, names: Collection[int], pairs: Collection[int], generation: int
+) -> None:
+    """Mark the keys of names and pairs whose facts changed, drop answers that drew on them, prune the unused."""
+    led_names, led_pairs = await targets(db, names, pairs)
+    every_name, every_pair = led_names | set(names), led_pairs | set(pairs)
+    await mark(db, Stale.NAME, every_name, generation)
+    await mark(db, Stale.PAIR, every_pair, generation)
+    await drop_replies(db, Stale.NAME, every_name)
+    await drop_replies(db, Stale.PAIR, every_pair)
+    await prune(db, every_name, every_pair)
+
+
+async def drop_replies(db: aiosqlite.Connection, kind: Stale, ids: Collection[int]) -> None:
+    """Forget the cached answers that drew on any of these rows."""
+    await db.execute(
+        "DELETE FROM reply_cache WHERE key IN (SELECT u.key FROM json_each(?) j"
+        " CROSS JOIN reply_use u ON u.kind = ? AND u.id = j.value)",
+        (json.dumps(list(ids)), kind),
+    )
+
+
+async def unread(db: aiosqlite.Connection, limit: int, now: float, skip: Collection[int]) -> list[Unread]:
+    """Chunks of closed documents that wait to be read and may be tried now, oldest first."""
+    rows = await db.execute_fetchall(
+        "SELECT c.id, c.document, c.text, d.title, d.kind, c.tries,"
+        " (SELECT p.label FROM piece JOIN passage p ON p.id = piece.passage WHERE piece.chunk = c.id"
+        "  ORDER BY piece.ordinal LIMIT 1)"
+        " FROM chunk c JOIN document d ON d.id = c.document WHERE c.reading IS NULL AND NOT d.open"
+        " AND c.retry_at <= ? AND c.id NOT IN (SELECT value FROM json_each(?)) ORDER BY c.id LIMIT ?",
+        (now, json.dumps(list(skip)), limit),
+    )
+    return [
+        Unread(id_, document, text, section_of(kind, title, label or ""), tries)
+        for id_, document, text, title, kind, tries, label in rows
+    ]
+
+
+def section_of(kind: str, title: str, label: str) -> str:
+    """Where an excerpt stands, for the reader; conversations speak for themselves."""
+    return "" if kind == "conversation" else " › ".join(part for part in (title, label) if part)

@@ -1,0 +1,43 @@
+"""Carrying what a document says from one space into another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.ledger.facts import drop_replies, settle_keys
+from engine.ledger.marks import Stale, mark, next_generation
+from engine.ledger.names import intern_names, intern_pairs, mark_targets
+
+if TYPE_CHECKING:
+    import aiosqlite
+
+
+async def carry(db: aiosqlite.Connection, document: int, space: int) -> None:
+    """Move a document with its chunks, mentions and links; both spaces' keys are marked stale."""
+    generation = await next_generation(db)
+    await db.execute("UPDATE document SET space = ? WHERE id = ?", (space, document))
+    chunks = await db.execute_fetchall("UPDATE chunk SET space = ? WHERE document = ? RETURNING id", (space, document))
+    ids = [row[0] for row in chunks]
+    await mark(db, Stale.CHUNK, ids, generation)
+    await drop_replies(db, Stale.CHUNK, ids)
+    mentions = list(
+        await db.execute_fetchall(
+            "SELECT m.id, m.name, n.canonical FROM chunk c JOIN mention m ON m.chunk = c.id"
+            " JOIN name n ON n.id = m.name WHERE c.document = ?",
+            (document,),
+        )
+    )
+    links = list(
+        await db.execute_fetchall(
+            "SELECT f.id, f.pair, x.canonical, y.canonical FROM chunk c JOIN link f ON f.chunk = c.id"
+            " JOIN pair p ON p.id = f.pair JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b WHERE c.document = ?",
+            (document,),
+        )
+    )
+    names = await intern_names(db, space, {name for _, _, name in mentions})
+    ends = {link: tuple(sorted((names[a], names[b]))) for link, _, a, b in links}
+    pairs = await intern_pairs(db, space, {(a, b) for a, b in ends.values()})
+    await db.executemany("UPDATE mention SET name = ? WHERE id = ?", [(names[name], id_) for id_, _, name in mentions])
+    await db.executemany("UPDATE link SET pair = ? WHERE id = ?", [(pairs[a, b], id_) for id_, (a, b) in ends.items()])
+    await settle_keys(db, {name for _, name, _ in mentions}, {pair for _, pair, _, _ in links}, generation)
+    await mark_targets(db, names.values(), pairs.values(), generation)

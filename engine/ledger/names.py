@@ -1,0 +1,165 @@
+"""Names and pairs of names as integers, and where aliases lead them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from engine.errors import BadQuestion
+from engine.ledger.marks import Stale, mark
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    import aiosqlite
+
+    Pair = tuple[int, int]
+
+
+async def intern_names(db: aiosqlite.Connection, space: int, names: Collection[str]) -> dict[str, int]:
+    """The ids of canonical names within a space, new ones made as needed."""
+    await db.executemany(
+        "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)", [(space, name) for name in names]
+    )
+    rows = list(
+        await db.execute_fetchall(
+            "SELECT n.canonical, n.id, a.name IS NOT NULL FROM json_each(?) j"
+            " CROSS JOIN name n ON n.space = ? AND n.canonical = j.value"
+            " LEFT JOIN alias a ON a.space = n.space AND a.name = n.canonical",
+            (json.dumps(list(names)), space),
+        )
+    )
+    aliased = [name for name, _, is_alias in rows if is_alias]
+    if aliased:
+        await lead(db, space, aliased)
+    return {name: id_ for name, id_, _ in rows}
+
+
+async def intern_pairs(db: aiosqlite.Connection, space: int, pairs: Collection[Pair]) -> dict[Pair, int]:
+    """The ids of pairs of names (lower id first), new ones made as needed."""
+    if not pairs:
+        return {}
+    await db.executemany(
+        "INSERT OR IGNORE INTO pair (space, a, b, target) VALUES (?, ?, ?, -1)", [(space, a, b) for a, b in pairs]
+    )
+    rows = list(
+        await db.execute_fetchall(
+            "SELECT p.a, p.b, p.id, x.target <> x.id OR y.target <> y.id FROM json_each(?) j"
+            " CROSS JOIN pair p ON p.a = json_extract(j.value, '$[0]') AND p.b = json_extract(j.value, '$[1]')"
+            " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b",
+            (json.dumps(list(pairs)),),
+        )
+    )
+    led = [id_ for _, _, id_, moved in rows if moved]
+    if led:
+        await lead_pairs(db, led)
+    return {(a, b): id_ for a, b, id_, _ in rows}
+
+
+async def targets(db: aiosqlite.Connection, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
+    """The keys under which these names and pairs are folded."""
+    led_names = await db.execute_fetchall(
+        "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value", (json.dumps(list(names)),)
+    )
+    led_pairs = await db.execute_fetchall(
+        "SELECT DISTINCT p.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value WHERE p.target > 0",
+        (json.dumps(list(pairs)),),
+    )
+    return {row[0] for row in led_names}, {row[0] for row in led_pairs}
+
+
+async def mark_targets(db: aiosqlite.Connection, names: Iterable[int], pairs: Iterable[int], generation: int) -> None:
+    """Mark the keys under which these names and pairs are folded."""
+    led_names, led_pairs = await targets(db, names, pairs)
+    await mark(db, Stale.NAME, led_names, generation)
+    await mark(db, Stale.PAIR, led_pairs, generation)
+
+
+def resolved(name: str, aliases: Mapping[str, str]) -> str:
+    """Where a name leads at last; a circle of aliases is refused."""
+    seen = {name}
+    while name in aliases:
+        name = aliases[name]
+        if name in seen:
+            raise BadQuestion(f"The aliases of “{name}” run in a circle.", hint="Take one of them back with unmerge.")
+        seen.add(name)
+    return name
+
+
+async def lead(db: aiosqlite.Connection, space: int, names: Collection[str]) -> set[int]:
+    """Point these names, and the pairs at them, where the aliases of the space lead now; gives the ids of the names."""
+    rows = await db.execute_fetchall("SELECT name, target FROM alias WHERE space = ?", (space,))
+    aliases = {row[0]: row[1] for row in rows}
+    ends = {name: resolved(name, aliases) for name in names}
+    everyone = {*ends, *ends.values()}
+    await db.executemany(
+        "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)", [(space, each) for each in everyone]
+    )
+    await db.executemany(
+        "UPDATE name SET target = (SELECT t.id FROM name t WHERE t.space = ?1 AND t.canonical = ?2)"
+        " WHERE space = ?1 AND canonical = ?3",
+        [(space, end, name) for name, end in ends.items()],
+    )
+    found = await db.execute_fetchall(
+        "SELECT id FROM name WHERE space = ? AND canonical IN (SELECT value FROM json_each(?))",
+        (space, json.dumps(list(ends))),
+    )
+    ids = {row[0] for row in found}
+    touching = await db.execute_fetchall(
+        "SELECT id FROM pair WHERE a IN (SELECT value FROM json_each(?1)) OR b IN (SELECT value FROM json_each(?1))",
+        (json.dumps(list(ids)),),
+    )
+    await lead_pairs(db, [row[0] for row in touching])
+    return ids
+
+
+async def lead_pairs(db: aiosqlite.Connection, pairs: Collection[int]) -> None:
+    """Point pairs at the pair of the names that their ends lead to; 0 where both are one and the same."""
+    rows = await db.execute_fetchall(
+        "SELECT p.id, p.space, x.target, y.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
+        " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b",
+        (json.dumps(list(pairs)),),
+    )
+    for id_, space, x, y in rows:
+        a, b = min(x, y), max(x, y)
+        if a == b:
+            await db.execute("UPDATE pair SET target = 0 WHERE id = ?", (id_,))
+            continue
+        await db.execute("INSERT OR IGNORE INTO pair (space, a, b, target) VALUES (?, ?, ?, -1)", (space, a, b))
+        await db.execute(
+            "UPDATE pair SET target = (SELECT t.id FROM pair t WHERE t.a = ? AND t.b = ?) WHERE id = ?", (a, b, id_)
+        )
+
+
+async def prune(db: aiosqlite.Connection, names: Collection[int], pairs: Collection[int]) -> None:
+    """Remove those pairs and names about which nothing is said any more, with their profiles, and nothing leads to."""
+    for table, ids, unused in (
+        (
+            "pair",
+            pairs,
+            (
+                "NOT EXISTS (SELECT 1 FROM link f JOIN pair p ON p.id = f.pair WHERE p.target = pair.id)"
+                " AND NOT EXISTS (SELECT 1 FROM link f WHERE f.pair = pair.id)"
+            ),
+        ),
+        (
+            "name",
+            names,
+            (
+                "NOT EXISTS (SELECT 1 FROM mention f WHERE f.name = name.id)"
+                " AND NOT EXISTS (SELECT 1 FROM pair p WHERE p.a = name.id OR p.b = name.id)"
+                " AND NOT EXISTS (SELECT 1 FROM name n WHERE n.target = name.id AND n.id <> name.id)"
+                " AND NOT EXISTS (SELECT 1 FROM alias x WHERE x.space = name.space"
+                " AND name.canonical IN (x.name, x.target))"
+            ),
+        ),
+    ):
+        profile = "relation" if table == "pair" else "entity"
+        gone = [
+            (row[0],)
+            for row in await db.execute_fetchall(
+                f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?)) AND {unused} RETURNING id",
+                (json.dumps(list(ids)),),
+            )
+        ]
+        await db.executemany(f"DELETE FROM {profile} WHERE id = ?", gone)

@@ -1,0 +1,226 @@
+"""Profiles: reading the facts of stale keys, and writing what the fold made of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from engine.fold import Fragment, Tally, Told, tally
+from engine.ledger.marks import Mark, Stale
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    import aiosqlite
+
+HOT = 256  # rows of a key from which on it is counted in SQL instead of being read whole
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A name or a pair as it is to be projected. `told` is None where nothing is said of it, or it is hidden.
+
+    `title` is the canonical name, or both of them; `ends` the names of a pair; `pin` a description set by hand.
+    """
+
+    id: int
+    space: int
+    title: str
+    told: Tally | None
+    ends: tuple[int, int] = (0, 0)
+    pin: str | None = None
+    graphed: bool = False
+    described: bool = False
+    embedded: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What the fold made of a key: a row of entity (label: name) or of relation (label: keywords)."""
+
+    id: int
+    space: int
+    label: str
+    description: str
+    count: int
+    type: str = ""
+    ends: tuple[int, int] = (0, 0)
+    embedded: bytes | None = None
+    retry_at: float | None = None
+    memos: frozenset[bytes] = field(default_factory=frozenset)
+
+
+Kind = Literal[Stale.NAME, Stale.PAIR]
+
+
+async def stale_marks(db: aiosqlite.Connection, kind: Stale, limit: int, skip: Collection[int]) -> list[Mark]:
+    """The marks of a kind, oldest first."""
+    rows = await db.execute_fetchall(
+        "SELECT kind, id, generation FROM stale WHERE kind = ? AND id NOT IN (SELECT value FROM json_each(?))"
+        " ORDER BY since, id LIMIT ?",
+        (kind, json.dumps(list(skip)), limit),
+    )
+    return [Mark(Stale(kind), id_, generation) for kind, id_, generation in rows]
+
+
+async def names(db: aiosqlite.Connection, ids: Collection[int], newest: int) -> list[Key]:
+    """What is said about these names; ids that are gone are absent. `newest` bounds the fragments of hot keys."""
+    rows = list(
+        await db.execute_fetchall(
+            "SELECT n.id, n.space, n.canonical, n.target, e.graphed, e.id IS NOT NULL, e.embedded, p.description,"
+            " EXISTS (SELECT 1 FROM hidden h WHERE h.space = n.space AND h.a = n.canonical AND h.b = '')"
+            " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id"
+            " LEFT JOIN pin p ON p.space = n.space AND p.a = n.canonical AND p.b = ''",
+            (json.dumps(list(ids)),),
+        )
+    )
+    told = await _tallies(db, Stale.NAME, [row[0] for row in rows], newest)
+    return [
+        Key(
+            id_,
+            space,
+            title,
+            None if hidden or target != id_ else told.get(id_),
+            pin=pin,
+            graphed=bool(graphed),
+            described=bool(described),
+            embedded=embedded,
+        )
+        for id_, space, title, target, graphed, described, embedded, pin, hidden in rows
+    ]
+
+
+async def pairs(db: aiosqlite.Connection, ids: Collection[int], newest: int) -> list[Key]:
+    """What is said about these pairs; as `names`."""
+    rows = list(
+        await db.execute_fetchall(
+            "SELECT p.id, p.space, x.canonical, y.canonical, p.a, p.b, p.target, r.graphed, r.id IS NOT NULL,"
+            " r.embedded, i.description, EXISTS (SELECT 1 FROM hidden h WHERE h.space = p.space AND"
+            " ((h.b = '' AND h.a IN (x.canonical, y.canonical)) OR (h.a = MIN(x.canonical, y.canonical)"
+            " AND h.b = MAX(x.canonical, y.canonical))))"
+            " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
+            " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b LEFT JOIN relation r ON r.id = p.id"
+            " LEFT JOIN pin i ON i.space = p.space AND i.a = MIN(x.canonical, y.canonical)"
+            " AND i.b = MAX(x.canonical, y.canonical)",
+            (json.dumps(list(ids)),),
+        )
+    )
+    told = await _tallies(db, Stale.PAIR, [row[0] for row in rows], newest)
+    return [
+        Key(
+            id_,
+            space,
+            " ~ ".join(sorted((x, y))),
+            None if hidden or target != id_ else told.get(id_),
+            (a, b),
+            pin,
+            bool(graphed),
+            bool(described),
+            embedded,
+        )
+        for id_, space, x, y, a, b, target, graphed, described, embedded, pin, hidden in rows
+    ]
+
+
+_FACTS = {
+    Stale.NAME: ("name", "mention", "name", "surface", "type"),
+    Stale.PAIR: ("pair", "link", "pair", "keywords", "'stated'"),
+}
+
+
+async def _tallies(db: aiosqlite.Connection, kind: Kind, ids: Sequence[int], newest: int) -> dict[int, Tally]:
+    keys, facts, column, label, type_ = _FACTS[kind]
+    counted = await db.execute_fetchall(
+        f"SELECT k.target, COUNT(*) FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
+        f" CROSS JOIN {facts} f ON f.{column} = k.id GROUP BY k.target",
+        (json.dumps(list(ids)),),
+    )
+    sizes: dict[int, int] = dict(counted)  # type: ignore[arg-type]
+    few = [id_ for id_, size in sizes.items() if size < HOT]
+    told: defaultdict[int, list[Told]] = defaultdict(list)
+    for target, *row in await db.execute_fetchall(
+        f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
+        f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id",
+        (json.dumps(few),),
+    ):
+        told[target].append(Told(*row))
+    result = {id_: tally(rows) for id_, rows in told.items()}
+    for id_ in sizes.keys() - result.keys():
+        result[id_] = await _hot_tally(db, kind, id_, newest)
+    return result
+
+
+async def _hot_tally(db: aiosqlite.Connection, kind: Kind, id_: int, newest: int) -> Tally:
+    """The same as `tally` of all rows, with the newest fragments only."""
+    keys, facts, column, label, type_ = _FACTS[kind]
+    rows = f"{keys} k CROSS JOIN {facts} f ON f.{column} = k.id WHERE k.target = ?"
+    [[chunks, stated]] = await db.execute_fetchall(
+        f"SELECT COUNT(DISTINCT f.chunk), SUM({type_} <> '') FROM {rows}",
+        (id_,),
+    )
+    kept = f"{rows} AND ({type_} <> '' OR {int(not stated)})"
+    labels = await db.execute_fetchall(f"SELECT f.{label}, COUNT(*) FROM {kept} GROUP BY 1", (id_,))
+    types = await db.execute_fetchall(
+        f"SELECT {type_}, COUNT(*) FROM {rows} AND {type_} <> '' GROUP BY 1",
+        (id_,),
+    )
+    fragments = await db.execute_fetchall(
+        f"SELECT MIN(f.time) AS first, f.hash, f.description FROM {kept}"
+        " GROUP BY f.hash, f.description ORDER BY first DESC, f.hash DESC LIMIT ?",
+        (id_, newest),
+    )
+    found = tuple(sorted(Fragment(*row) for row in fragments))
+    return Tally(chunks, Counter(dict(labels)), Counter(dict(types)), found)  # type: ignore[arg-type]
+
+
+async def put_entities(db: aiosqlite.Connection, rows: Iterable[Profile]) -> None:
+    """Write profiles of names that still stand in the ledger."""
+    rows = list(rows)
+    await db.executemany(
+        "INSERT INTO entity (id, space, name, type, description, mentions, embedded, retry_at)"
+        " SELECT id, ?, ?, ?, ?, ?, ?, ? FROM name WHERE id = ?"
+        " ON CONFLICT (id) DO UPDATE SET name = excluded.name, type = excluded.type,"
+        " description = excluded.description, mentions = excluded.mentions, embedded = excluded.embedded,"
+        " retry_at = excluded.retry_at",
+        [(p.space, p.label, p.type, p.description, p.count, p.embedded, p.retry_at, p.id) for p in rows],
+    )
+    await _use_memos(db, Stale.NAME, rows)
+
+
+async def put_relations(db: aiosqlite.Connection, rows: Iterable[Profile]) -> None:
+    """Write profiles of pairs that still stand in the ledger, and whose ends have profiles."""
+    rows = list(rows)
+    await db.executemany(
+        "INSERT INTO relation (id, space, a, b, keywords, description, weight, embedded, retry_at)"
+        " SELECT id, ?, a, b, ?, ?, ?, ?, ? FROM pair WHERE id = ?"
+        " ON CONFLICT (id) DO UPDATE SET keywords = excluded.keywords, description = excluded.description,"
+        " weight = excluded.weight, embedded = excluded.embedded, retry_at = excluded.retry_at",
+        [(p.space, p.label, p.description, p.count, p.embedded, p.retry_at, p.id) for p in rows],
+    )
+    await _use_memos(db, Stale.PAIR, rows)
+
+
+async def drop_profiles(db: aiosqlite.Connection, kind: Kind, ids: Collection[int]) -> None:
+    """Remove the profiles of keys of which nothing is said any more."""
+    table = "entity" if kind == Stale.NAME else "relation"
+    await db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id_,) for id_ in ids])
+    await _use_memos(db, kind, [Profile(id_, 0, "", "", 0) for id_ in ids])
+
+
+async def _use_memos(db: aiosqlite.Connection, kind: Kind, rows: Sequence[Profile]) -> None:
+    """Say which summaries each profile rests on, and forget those on which none does."""
+    listed = json.dumps([row.id for row in rows])
+    former = await db.execute_fetchall(
+        "DELETE FROM summary_use WHERE kind = ? AND id IN (SELECT value FROM json_each(?)) RETURNING key",
+        (kind, listed),
+    )
+    await db.executemany(
+        "INSERT OR IGNORE INTO summary_use SELECT ?, ?, key FROM summary WHERE key = ?",
+        [(kind, row.id, key) for row in rows for key in row.memos],
+    )
+    await db.executemany(
+        "DELETE FROM summary WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM summary_use WHERE key = ?1)",
+        [tuple(row) for row in former],
+    )

@@ -1,0 +1,258 @@
+"""Finding and handing out: full text, names, profiles, evidence and texts. Every text leaves through a scope."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.ledger.times import shown, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+
+    import aiosqlite
+
+    from engine.ledger.marks import Stale
+    from engine.records import Scope, Within
+
+WORD = re.compile(r"\w+")
+TERMS = 16
+STOP = frozenset(
+    WORD.findall(
+        "a about after all also an and any are as at be been before but by can could did do does for from had has have he"
+        " her him his how i if in into is it its just me more my no not of on one or our out she so some than that the"
+        " their them then there they this to up us was we were what when where which who whom whose why will with would"
+        " you your"
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A scope in the ledger's integers: whole spaces, and single rooms."""
+
+    spaces: frozenset[int]
+    rooms: frozenset[int]
+
+    def condition(self, table: str) -> str:
+        """SQL that holds for rows of the area; the numbers are our own."""
+        return f"({table}.space IN ({_listed(self.spaces)}) OR {table}.room IN ({_listed(self.rooms)}))"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkText:
+    """A chunk as it may be shown: its key, and its pieces in order."""
+
+    id: int
+    key: str
+    document: str
+    text: str
+    pieces: tuple[PieceText, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PieceText:
+    """A passage, or a part of one, as it stands in a chunk."""
+
+    passage: str
+    document: str
+    title: str
+    label: str
+    link: str
+    author: str
+    time: datetime | None
+    text: str
+    space: str
+    room: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityFound:
+    """A profile of a name; `stale`: its facts changed since it was made."""
+
+    id: int
+    space: int
+    canonical: str
+    name: str
+    type: str
+    description: str
+    mentions: int
+    degree: int
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RelationFound:
+    """A profile of a pair; `ends` are names."""
+
+    id: int
+    space: int
+    ends: tuple[int, int]
+    keywords: str
+    description: str
+    weight: int
+    stale: bool
+
+
+def _listed(ids: Collection[int]) -> str:
+    return ", ".join(map(str, sorted(ids)))
+
+
+async def area(db: aiosqlite.Connection, scope: Scope) -> Area:
+    """The integers of a scope; what the ledger does not know is nothing."""
+    spaces = await db.execute_fetchall(
+        "SELECT id FROM space WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(sorted(scope.spaces)),)
+    )
+    rooms = await db.execute_fetchall(
+        "SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(sorted(scope.rooms)),)
+    )
+    return Area(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
+
+
+async def population(db: aiosqlite.Connection, kind: Stale) -> dict[int, int]:
+    """Rows by space of chunks, names or pairs."""
+    rows = await db.execute_fetchall("SELECT space, rows FROM population WHERE kind = ? AND rows > 0", (kind,))
+    return {row[0]: row[1] for row in rows}
+
+
+async def chunks_within(db: aiosqlite.Connection, within: Within, where: Area) -> frozenset[int]:
+    """The chunks of the area that a narrowed question may draw on."""
+    conditions: list[str] = []
+    parameters: list[str | int | None] = []
+    for values, column in ((within.documents, "d.key"), (within.rooms, "r.name"), (within.authors, "p.author")):
+        if values:
+            conditions.append(f" AND {column} IN (SELECT value FROM json_each(?))")
+            parameters.append(json.dumps(sorted(values)))
+    for time, comparison in ((within.since, ">="), (within.until, "<=")):
+        if time is not None:
+            conditions.append(f" AND COALESCE(p.time, d.time) {comparison} ?")
+            parameters.append(stored(time))
+    rows = await db.execute_fetchall(
+        "SELECT DISTINCT c.id FROM chunk c JOIN document d ON d.id = c.document JOIN room r ON r.id = c.room"
+        " JOIN piece i ON i.chunk = c.id JOIN passage p ON p.id = i.passage"
+        f" WHERE {where.condition('c')}{''.join(conditions)}",
+        parameters,
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text that are worth looking for, each once, in order."""
+    found = dict.fromkeys(word for word in WORD.findall(text.casefold()) if word not in STOP)
+    return list(found)[:TERMS]
+
+
+def _match(words: Sequence[str]) -> str:
+    return " OR ".join(f'"{word}"' for word in words)
+
+
+async def chunks_by_words(
+    db: aiosqlite.Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
+) -> list[int]:
+    """The chunks of the area that match any word best (BM25), best first."""
+    words = words_of(text)
+    if not words:
+        return []
+    narrowed = "" if only is None else " AND c.id IN (SELECT value FROM json_each(?))"
+    rows = await db.execute_fetchall(
+        "SELECT c.id FROM chunk_words w CROSS JOIN chunk c ON c.id = w.rowid WHERE w.chunk_words MATCH ?"
+        f" AND {where.condition('c')}{narrowed} ORDER BY bm25(chunk_words), c.id LIMIT ?",
+        (_match(words), *([] if only is None else [json.dumps(sorted(only))]), k),
+    )
+    return [row[0] for row in rows]
+
+
+async def names_exactly(db: aiosqlite.Connection, names: Collection[str], where: Area) -> list[int]:
+    """The entities that bear one of these canonical names or an alias of it, within the spaces of the area."""
+    rows = await db.execute_fetchall(
+        "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.canonical = j.value"
+        f" AND n.space IN ({_listed(where.spaces)}) CROSS JOIN entity e ON e.id = n.target",
+        (json.dumps(sorted(names)),),
+    )
+    return [row[0] for row in rows]
+
+
+async def names_by_words(db: aiosqlite.Connection, text: str, k: int, where: Area) -> list[int]:
+    """The entities of the area's spaces whose names match best (BM25), best first."""
+    words = words_of(text)
+    if not words:
+        return []
+    rows = await db.execute_fetchall(
+        "SELECT e.id FROM entity_words w CROSS JOIN entity e ON e.id = w.rowid WHERE w.entity_words MATCH ?"
+        f" AND e.space IN ({_listed(where.spaces)}) ORDER BY bm25(entity_words), e.id LIMIT ?",
+        (_match(words), k),
+    )
+    return [row[0] for row in rows]
+
+
+async def entities(db: aiosqlite.Connection, ids: Collection[int], where: Area) -> dict[int, EntityFound]:
+    """The profiles of these names, as far as they are in the area's spaces."""
+    rows = await db.execute_fetchall(
+        "SELECT e.id, e.space, n.canonical, e.name, e.type, e.description, e.mentions, e.degree,"
+        " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 1 AND s.id = e.id) FROM json_each(?) j"
+        " CROSS JOIN entity e ON e.id = j.value CROSS JOIN name n ON n.id = e.id"
+        f" WHERE e.space IN ({_listed(where.spaces)})",
+        (json.dumps(list(ids)),),
+    )
+    return {
+        id_: EntityFound(id_, space, canonical, name, type_, text, mentions, degree, bool(stale))
+        for id_, space, canonical, name, type_, text, mentions, degree, stale in rows
+    }
+
+
+async def relations(db: aiosqlite.Connection, ids: Collection[int], where: Area) -> dict[int, RelationFound]:
+    """The profiles of these pairs, as far as they are in the area's spaces."""
+    rows = await db.execute_fetchall(
+        "SELECT r.id, r.space, r.a, r.b, r.keywords, r.description, r.weight,"
+        " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 2 AND s.id = r.id) FROM json_each(?) j"
+        f" CROSS JOIN relation r ON r.id = j.value WHERE r.space IN ({_listed(where.spaces)})",
+        (json.dumps(list(ids)),),
+    )
+    return {
+        id_: RelationFound(id_, space, (a, b), keywords, text, weight, bool(stale))
+        for id_, space, a, b, keywords, text, weight, stale in rows
+    }
+
+
+async def evidence(
+    db: aiosqlite.Connection, kind: Stale, ids: Sequence[int], newest: int, only: frozenset[int] | None
+) -> dict[int, list[int]]:
+    """The newest chunks that state each of these names or pairs, newest first."""
+    keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
+    rows = await db.execute_fetchall(
+        f"SELECT j.value, f.chunk FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
+        f" CROSS JOIN {facts} f ON f.id IN (SELECT g.id FROM {facts} g WHERE g.{column} = k.id"
+        " ORDER BY g.time DESC, g.hash DESC LIMIT ?) ORDER BY f.time DESC, f.hash DESC, f.chunk",
+        (json.dumps(list(ids)), newest),
+    )
+    found: dict[int, dict[int, None]] = {id_: {} for id_ in ids}
+    for key, chunk in rows:
+        if only is None or chunk in only:
+            found[key][chunk] = None
+    return {key: list(chunks) for key, chunks in found.items()}
+
+
+async def texts(db: aiosqlite.Connection, ids: Sequence[int], where: Area) -> list[ChunkText]:
+    """The chunks with their pieces, in the order of the ids, as far as they are in the area."""
+    rows = await db.execute_fetchall(
+        "SELECT c.id, c.key, c.text, d.key, d.title, d.link, d.time, s.name, r.name, i.start, i.stop,"
+        " p.key, p.label, p.link, p.author, p.time, p.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
+        " CROSS JOIN document d ON d.id = c.document CROSS JOIN space s ON s.id = c.space"
+        " CROSS JOIN room r ON r.id = c.room CROSS JOIN piece i ON i.chunk = c.id"
+        f" CROSS JOIN passage p ON p.id = i.passage WHERE {where.condition('c')} ORDER BY j.key, i.ordinal",
+        (json.dumps(list(ids)),),
+    )
+    found: dict[int, ChunkText] = {}
+    pieces: dict[int, list[PieceText]] = {}
+    for row in rows:
+        (id_, key, text, document, title, link, time, space, room, start, stop) = tuple(row)[:11]
+        (passage, label, own_link, author, own_time, whole) = tuple(row)[11:]
+        found.setdefault(id_, ChunkText(id_, key, document, text, ()))
+        when = shown(own_time if own_time is not None else time)
+        pieces.setdefault(id_, []).append(
+            PieceText(passage, document, title, label, own_link or link, author, when, whole[start:stop], space, room)
+        )
+    return [ChunkText(c.id, c.key, c.document, c.text, tuple(pieces[c.id])) for c in found.values()]

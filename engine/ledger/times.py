@@ -1,0 +1,20 @@
+"""Times as the ledger keeps them: microseconds since 1970, UTC."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def stored(time: datetime | None) -> int | None:
+    """A time as an integer; a time without a zone is taken as UTC."""
+    if time is None:
+        return None
+    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // MICROSECOND
+
+
+def shown(value: int | None) -> datetime | None:
+    """An integer as a time."""
+    return None if value is None else EPOCH + value * MICROSECOND
