@@ -1,0 +1,68 @@
+"""The graph of all-MiniLM-L6-v2 in a folder: built once, kept whole, renewed when its weights or its making change."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from engine.errors import DiskTrouble
+
+WEIGHTS = "model.safetensors"
+ABANDONED = 3600.0  # seconds after which a half written graph belongs to nobody
+
+
+def kept_graph(folder: Path, cache: Path) -> Path:
+    """The file of the graph in the cache, built if there is none of these weights and of this way of building."""
+    graph = cache / f"minilm-{identity(folder)}.onnx"
+    if not graph.exists():
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            keep(graph, build(folder / WEIGHTS))
+            tidy(graph)
+        except OSError as trouble:
+            raise DiskTrouble(f"The graph of the built-in embedder cannot be kept in {cache}: {trouble}") from trouble
+    return graph
+
+
+def identity(folder: Path) -> str:
+    """Changes with the weights and with the program that builds the graph."""
+    weights = (folder / WEIGHTS).stat()
+    source = Path(__file__).with_name("minilm_graph.py").read_bytes()
+    return hashlib.sha256(f"{weights.st_size} {weights.st_mtime_ns} ".encode() + source).hexdigest()[:16]
+
+
+def build(weights: Path) -> bytes:
+    """The serialised graph."""
+    from safetensors.numpy import load_file  # noqa: PLC0415  - needed once, to build
+
+    from engine.language import minilm_graph  # noqa: PLC0415  - imports onnx, needed once, to build
+
+    return minilm_graph.build(load_file(weights))
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix="minilm-", suffix=".part")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(part).replace(path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+
+
+def tidy(graph: Path) -> None:
+    """Remove graphs of other weights, and parts that a killed process left."""
+    for other in graph.parent.glob("minilm-*"):
+        # A file that another process removed or still uses is its own business.
+        with contextlib.suppress(OSError):
+            old = other.suffix == ".onnx" or time.time() - other.stat().st_mtime > ABANDONED
+            if old and other != graph:
+                other.unlink()

