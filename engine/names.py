@@ -1,0 +1,119 @@
+"""Names and texts as models write them, made clean; and the identity of a name.
+
+The rules are those of LightRAG (its normalising of extracted names and texts), bettered where they did harm: a
+description "12" stays, a lone quotation mark is nothing, an apostrophe inside a word is an apostrophe.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+MAX_CHARACTERS = 256
+MAX_BYTES = 512
+
+# Nothing to clean in these; most names are such, and canonical() stands on the hot path of every write.
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _.-][A-Za-z0-9]+)*")
+_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+# Only whole entities: "?a=1&copy=2" is an address and has no copyright sign in it.
+_ENTITY = re.compile(r"&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);")
+_TAGS = re.compile(r"</?(?:p|br)\s*/?>", re.IGNORECASE)
+_HAN = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_NEAR_HAN = r"a-zA-Z0-9()\[\]@#$%!&*\-=+_"
+_HAN_GAP = re.compile(rf"(?<=[{_HAN}])\s+(?=[{_HAN}{_NEAR_HAN}])|(?<=[{_NEAR_HAN}])\s+(?=[{_HAN}])")
+_QUOTES_AT_HAN = re.compile(rf"(?<!['\"])['\"]+(?=[{_HAN}])|(?<=[{_HAN}])['\"]+")
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])’(?=[^\W\d_])")
+_CURLY = str.maketrans({"“": "", "”": "", "‘": "", "’": "", "\u00a0": " "})
+_PAIRS = frozenset({'""', "''", "“”", "‘’", "《》"})
+_QUOTES = "\"'“”‘’《》"
+# What Unicode calls "default ignorable": invisible, so it cannot make two names different.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+_COMMA = re.compile("[,，]")
+_BAD_IN_TYPE = frozenset("'()<>|/\\")
+_RESERVED_TYPES = frozenset({"__proto__", "constructor", "prototype"})
+_FULL_WIDTH = [*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), *map(ord, "－＋／＊（）")]
+_NARROW = {code: code - 0xFEE0 for code in _FULL_WIDTH} | {ord("—"): "-", 0x3000: " "}
+
+
+def storable(text: str) -> str:
+    """The text without what some store or encoder refuses: control characters but TAB, LF, CR; lone surrogates."""
+    return _UNSTORABLE.sub("", text)
+
+
+def clean_text(text: str) -> str:
+    """A description as it is kept; "" if nothing but blanks and quotation marks is left."""
+    text = storable(_ENTITY.sub(lambda entity: html.unescape(entity[0]), text.strip()))
+    text = _TAGS.sub("", text).translate(_NARROW)
+    return _something(_unquoted(_HAN_GAP.sub("", text)).strip())
+
+
+def clean_name(text: str) -> str:
+    """A name or a keyword as it is shown: at most 256 characters and 512 bytes of UTF-8; "" means dropped."""
+    if len(text) <= MAX_CHARACTERS and _PLAIN.fullmatch(text):
+        return text
+    name = _APOSTROPHE.sub("'", clean_text(text)).translate(_CURLY)
+    name = _something(_QUOTES_AT_HAN.sub("", name).strip())
+    return "" if _is_bare_number(name) else _cut(name)
+
+
+def clean_type(text: str) -> str:
+    """A type: the first of a comma-separated list, in lower case, without blanks; "" means dropped."""
+    whole = clean_name(text)
+    if not _BAD_IN_TYPE.isdisjoint(whole):
+        return ""
+    first = next(filter(None, ("".join(part.split()) for part in _COMMA.split(whole))), "").lower()
+    return "" if first in _RESERVED_TYPES else first
+
+
+def clean_keywords(text: str) -> str:
+    """Comma-separated keywords, each cleaned as a name, none twice, joined by ","."""
+    cleaned = (clean_name(part) for part in _COMMA.split(clean_text(text)))
+    return ",".join(dict.fromkeys(filter(None, cleaned)))
+
+
+def canonical(name: str) -> str:
+    """The identity of a name: two names are one if their canonical forms are equal; "" is no name at all.
+
+    Cleaned, NFKC, case folded, without invisible characters, blanks collapsed (Unicode's NFKC_Casefold, UAX #44, after
+    our cleaning). Repeated until nothing changes, hence idempotent; it ends, because once folded a form changes again
+    only by losing characters or by resolving one of finitely many HTML entities.
+    """
+    key = _folded(clean_name(name))
+    while (again := _folded(clean_name(key))) != key:
+        key = again
+    return key
+
+
+def _folded(name: str) -> str:
+    if name.isascii():
+        folded = name.lower()
+    else:
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+        folded = _INVISIBLE.sub("", folded)
+    return " ".join(folded.split())
+
+
+def _unquoted(text: str) -> str:
+    """Without ONE pair of outer quotes, unless the same kind also stands inside."""
+    inner = text[1:-1]
+    outer = text[:1] + text[-1:]
+    return inner if len(text) > 1 and outer in _PAIRS and not set(outer) & set(inner) else text
+
+
+def _something(text: str) -> str:
+    return text if text.strip(_QUOTES + " \t\r\n") else ""
+
+
+def _is_bare_number(name: str) -> bool:
+    """Page numbers, list numbers and versions name nothing: up to 2 digits, or up to 5 digits and dots."""
+    return not name.strip("0123456789.") and len(name) < (6 if "." in name else 3)
+
+
+def _cut(name: str) -> str:
+    if len(name) <= MAX_BYTES // 4:
+        return name
+    return name[:MAX_CHARACTERS].encode()[:MAX_BYTES].decode(errors="ignore").rstrip()
