@@ -90,9 +90,11 @@ def grouped(hashes: Sequence[int], tokens: Sequence[int], limits: Limits) -> lis
 
 def needs_model(fragments: Sequence[Fragment], count: Callable[[str], int], limits: Limits) -> bool:
     """Whether joining would go beyond the limits."""
-    if len(fragments) < 2:
+    if len(fragments) < 2 or len(fragments) >= limits.join_fragments:
+        return len(fragments) >= 2
+    if sum(len(row.text.encode()) for row in fragments) < limits.join_tokens:  # a token is a byte at least
         return False
-    return len(fragments) >= limits.join_fragments or sum(count(row.text) for row in fragments) >= limits.join_tokens
+    return sum(count(row.text) for row in fragments) >= limits.join_tokens
 
 
 def joined(fragments: Sequence[Fragment], count: Callable[[str], int], limits: Limits) -> str:

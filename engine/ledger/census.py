@@ -144,6 +144,28 @@ async def profile_places(db: aiosqlite.Connection, table: str) -> dict[int, tupl
     return {row[0]: (row[1], 0) for row in await db.execute_fetchall(f"SELECT id, space FROM {table}")}
 
 
+async def entity_rows(db: aiosqlite.Connection, where: Area) -> AsyncIterator[tuple[Any, ...]]:
+    """Id, name, type, description, mentions, degree and space of every entity of the area's spaces."""
+    sql = (
+        "SELECT e.id, e.name, e.type, e.description, e.mentions, e.degree, s.name FROM entity e"
+        " JOIN space s ON s.id = e.space WHERE e.space IN (SELECT value FROM json_each(?)) ORDER BY e.id"
+    )
+    async with db.execute(sql, (json.dumps(sorted(where.spaces)),)) as cursor:
+        async for row in cursor:
+            yield tuple(row)
+
+
+async def relation_rows(db: aiosqlite.Connection, where: Area) -> AsyncIterator[tuple[Any, ...]]:
+    """Id, both ends, keywords, description and weight of every relation of the area's spaces."""
+    sql = (
+        "SELECT id, a, b, keywords, description, weight FROM relation"
+        " WHERE space IN (SELECT value FROM json_each(?)) ORDER BY id"
+    )
+    async with db.execute(sql, (json.dumps(sorted(where.spaces)),)) as cursor:
+        async for row in cursor:
+            yield tuple(row)
+
+
 CANONICAL: dict[str, str] = {
     "document": "SELECT d.key, s.name AS space, r.name AS room, d.kind, d.title, d.link, d.time, d.open, d.status,"
     " d.error FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import NotFound
-from engine.ledger.facts import drop_replies, release, settle_keys
+from engine.ledger.facts import drop_replies, keep_reading, release, settle_keys
 from engine.ledger.marks import Stale, mark, next_generation
 from engine.ledger.moving import carry
 from engine.ledger.times import shown, stored
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-    from engine.records import Chunk
+    from engine.records import Chunk, Reading
 
     Cut = Callable[[Sequence[Passage]], list[Chunk]]
 
@@ -220,14 +220,36 @@ async def forget(db: aiosqlite.Connection, key: str) -> bool:
     return True
 
 
-async def amended(
-    db: aiosqlite.Connection, key: str, put_: Sequence[Passage], drop: Collection[str], *, open_: bool | None
-) -> Document:
-    """The document as it is once these passages are put and dropped; NotFound if there is none."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Passages to put and to drop; `open` None leaves a conversation as open as it is."""
+
+    put: tuple[Passage, ...]
+    drop: frozenset[str]
+    open: bool | None
+
+
+async def amend(db: aiosqlite.Connection, key: str, change: Change, cut: Cut) -> bool:
+    """Change passages of a document; one without any passage left is forgotten. NotFound if there is none."""
     document = await load(db, key)
-    passages = {p.key: p for p in document.passages if p.key not in drop} | {p.key: p for p in put_}
-    ordered = sorted(passages.values(), key=lambda p: (p.position, stored(p.time) or 0, p.key))
-    return replace(document, passages=tuple(ordered), open=document.open if open_ is None else open_)
+    passages = {p.key: p for p in document.passages if p.key not in change.drop} | {p.key: p for p in change.put}
+    ordered = tuple(sorted(passages.values(), key=lambda p: (p.position, stored(p.time) or 0, p.key)))
+    if not any(passage.text.strip() for passage in ordered):
+        return await forget(db, key)
+    open_ = document.open if change.open is None else change.open
+    return await put(db, replace(document, passages=ordered, open=open_), cut(ordered))
+
+
+async def state(db: aiosqlite.Connection, document: Document, chunks: Sequence[Chunk], told: Reading) -> None:
+    """Keep what a person stated: the document, and its facts without any reader."""
+    await put(db, document, chunks)
+    rows = await db.execute_fetchall(
+        "SELECT c.id, c.text_hash FROM chunk c JOIN document d ON d.id = c.document"
+        " WHERE d.key = ? AND c.reading IS NULL ORDER BY c.ordinal LIMIT 1",
+        (document.key,),
+    )
+    for chunk, text_hash in rows:
+        await keep_reading(db, chunk, b"by hand" + text_hash, told)
 
 
 async def load(db: aiosqlite.Connection, key: str) -> Document:

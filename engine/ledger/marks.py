@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,7 +39,8 @@ async def next_generation(db: aiosqlite.Connection) -> int:
 async def mark(db: aiosqlite.Connection, kind: Stale, ids: Iterable[int], generation: int) -> None:
     """Say that these keys must be projected anew."""
     await db.executemany(
-        "INSERT INTO stale VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET generation = excluded.generation",
+        "INSERT INTO stale (kind, id, since, generation) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET generation = excluded.generation",
         [(kind, each, generation, generation) for each in ids],
     )
 
@@ -50,3 +52,43 @@ async def unmark(db: aiosqlite.Connection, marks: Collection[Mark]) -> None:
         "UPDATE stale SET since = MAX(since, ?) WHERE kind = ? AND id = ?",
         [(each.generation + 1, each.kind, each.id) for each in marks],
     )
+
+
+async def stale_marks(db: aiosqlite.Connection, kind: Stale, limit: int) -> list[Mark]:
+    """The marks of a kind that are not held, oldest first."""
+    rows = await db.execute_fetchall(
+        "SELECT id, generation FROM stale WHERE kind = ? AND held = 0 ORDER BY since LIMIT ?", (kind, limit)
+    )
+    return [Mark(kind, id_, generation) for id_, generation in rows]
+
+
+async def marks_of(db: aiosqlite.Connection, kind: Stale, ids: Iterable[int]) -> list[Mark]:
+    """The marks of these keys, as far as they have one."""
+    rows = await db.execute_fetchall(
+        "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale s ON s.kind = ? AND s.id = j.value",
+        (json.dumps(list(ids)), kind),
+    )
+    return [Mark(kind, id_, generation) for id_, generation in rows]
+
+
+async def hold(db: aiosqlite.Connection, marks: Collection[Mark]) -> None:
+    """Let hot keys wait for the end of their quiet period."""
+    await db.executemany(
+        "UPDATE stale SET held = 1 WHERE kind = ? AND id = ?", [(each.kind, each.id) for each in marks]
+    )
+
+
+async def release_held(db: aiosqlite.Connection) -> None:
+    """The quiet period has ended: what waits for it is due."""
+    await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
+
+
+async def all_stale(db: aiosqlite.Connection) -> list[tuple[Stale, int]]:
+    """Every key whose projection is behind."""
+    return [(Stale(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM stale")]
+
+
+async def first_stale(db: aiosqlite.Connection) -> int | None:
+    """The generation of the oldest change that is not projected, if any."""
+    [[first]] = await db.execute_fetchall("SELECT MIN(since) FROM stale")
+    return None if first is None else int(first)

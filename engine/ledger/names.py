@@ -132,34 +132,30 @@ async def lead_pairs(db: aiosqlite.Connection, pairs: Collection[int]) -> None:
 
 
 async def prune(db: aiosqlite.Connection, names: Collection[int], pairs: Collection[int]) -> None:
-    """Remove those pairs and names about which nothing is said any more, with their profiles, and nothing leads to."""
-    for table, ids, unused in (
-        (
-            "pair",
-            pairs,
-            (
-                "NOT EXISTS (SELECT 1 FROM link f JOIN pair p ON p.id = f.pair WHERE p.target = pair.id)"
-                " AND NOT EXISTS (SELECT 1 FROM link f WHERE f.pair = pair.id)"
-            ),
-        ),
-        (
-            "name",
-            names,
-            (
-                "NOT EXISTS (SELECT 1 FROM mention f WHERE f.name = name.id)"
-                " AND NOT EXISTS (SELECT 1 FROM pair p WHERE p.a = name.id OR p.b = name.id)"
-                " AND NOT EXISTS (SELECT 1 FROM name n WHERE n.target = name.id AND n.id <> name.id)"
-                " AND NOT EXISTS (SELECT 1 FROM alias x WHERE x.space = name.space"
-                " AND name.canonical IN (x.name, x.target))"
-            ),
-        ),
-    ):
-        profile = "relation" if table == "pair" else "entity"
-        gone = [
-            (row[0],)
-            for row in await db.execute_fetchall(
-                f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?)) AND {unused} RETURNING id",
-                (json.dumps(list(ids)),),
-            )
-        ]
-        await db.executemany(f"DELETE FROM {profile} WHERE id = ?", gone)
+    """Remove names of which nothing is said any more and to which no alias leads, and the profiles of both.
+
+    The pairs themselves hold no text; they stay until the graph has dropped them (`prune_pairs`).
+    """
+    told = "EXISTS (SELECT 1 FROM pair p JOIN link f ON f.pair = p.id WHERE p.target = relation.id)"
+    await db.execute(
+        f"DELETE FROM relation WHERE id IN (SELECT value FROM json_each(?)) AND NOT {told}", (json.dumps(list(pairs)),)
+    )
+    gone = await db.execute_fetchall(
+        "DELETE FROM name WHERE id IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM mention f WHERE f.name = name.id)"
+        " AND NOT EXISTS (SELECT 1 FROM name n WHERE n.target = name.id AND n.id <> name.id)"
+        " AND NOT EXISTS (SELECT 1 FROM alias x WHERE x.space = name.space AND name.canonical IN (x.name, x.target))"
+        " RETURNING id",
+        (json.dumps(list(names)),),
+    )
+    await db.executemany("DELETE FROM entity WHERE id = ?", [(row[0],) for row in gone])
+
+
+async def prune_pairs(db: aiosqlite.Connection, pairs: Collection[int]) -> None:
+    """Remove pairs of which nothing is said and to which no other pair leads."""
+    await db.execute(
+        "DELETE FROM pair WHERE id IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM link f WHERE f.pair = pair.id)"
+        " AND NOT EXISTS (SELECT 1 FROM pair p WHERE p.target = pair.id AND p.id <> pair.id)",
+        (json.dumps(list(pairs)),),
+    )

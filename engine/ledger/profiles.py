@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from engine.fold import Fragment, Tally, Told, tally
-from engine.ledger.marks import Mark, Stale
+from engine.ledger.marks import Stale
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -47,22 +47,11 @@ class Profile:
     count: int
     type: str = ""
     ends: tuple[int, int] = (0, 0)
-    embedded: bytes | None = None
     retry_at: float | None = None
     memos: frozenset[bytes] = field(default_factory=frozenset)
 
 
 Kind = Literal[Stale.NAME, Stale.PAIR]
-
-
-async def stale_marks(db: aiosqlite.Connection, kind: Stale, limit: int, skip: Collection[int]) -> list[Mark]:
-    """The marks of a kind, oldest first."""
-    rows = await db.execute_fetchall(
-        "SELECT kind, id, generation FROM stale WHERE kind = ? AND id NOT IN (SELECT value FROM json_each(?))"
-        " ORDER BY since, id LIMIT ?",
-        (kind, json.dumps(list(skip)), limit),
-    )
-    return [Mark(Stale(kind), id_, generation) for kind, id_, generation in rows]
 
 
 async def names(db: aiosqlite.Connection, ids: Collection[int], newest: int) -> list[Key]:
@@ -96,12 +85,13 @@ async def pairs(db: aiosqlite.Connection, ids: Collection[int], newest: int) -> 
     """What is said about these pairs; as `names`."""
     rows = list(
         await db.execute_fetchall(
-            "SELECT p.id, p.space, x.canonical, y.canonical, p.a, p.b, p.target, r.graphed, r.id IS NOT NULL,"
+            "SELECT p.id, p.space, COALESCE(x.canonical, ''), COALESCE(y.canonical, ''), p.a, p.b, p.target, r.graphed,"
+            " r.id IS NOT NULL,"
             " r.embedded, i.description, EXISTS (SELECT 1 FROM hidden h WHERE h.space = p.space AND"
             " ((h.b = '' AND h.a IN (x.canonical, y.canonical)) OR (h.a = MIN(x.canonical, y.canonical)"
             " AND h.b = MAX(x.canonical, y.canonical))))"
             " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
-            " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b LEFT JOIN relation r ON r.id = p.id"
+            " LEFT JOIN name x ON x.id = p.a LEFT JOIN name y ON y.id = p.b LEFT JOIN relation r ON r.id = p.id"
             " LEFT JOIN pin i ON i.space = p.space AND i.a = MIN(x.canonical, y.canonical)"
             " AND i.b = MAX(x.canonical, y.canonical)",
             (json.dumps(list(ids)),),
@@ -179,12 +169,11 @@ async def put_entities(db: aiosqlite.Connection, rows: Iterable[Profile]) -> Non
     """Write profiles of names that still stand in the ledger."""
     rows = list(rows)
     await db.executemany(
-        "INSERT INTO entity (id, space, name, type, description, mentions, embedded, retry_at)"
-        " SELECT id, ?, ?, ?, ?, ?, ?, ? FROM name WHERE id = ?"
+        "INSERT INTO entity (id, space, name, type, description, mentions, retry_at)"
+        " SELECT id, ?, ?, ?, ?, ?, ? FROM name WHERE id = ?"
         " ON CONFLICT (id) DO UPDATE SET name = excluded.name, type = excluded.type,"
-        " description = excluded.description, mentions = excluded.mentions, embedded = excluded.embedded,"
-        " retry_at = excluded.retry_at",
-        [(p.space, p.label, p.type, p.description, p.count, p.embedded, p.retry_at, p.id) for p in rows],
+        " description = excluded.description, mentions = excluded.mentions, retry_at = excluded.retry_at",
+        [(p.space, p.label, p.type, p.description, p.count, p.retry_at, p.id) for p in rows],
     )
     await _use_memos(db, Stale.NAME, rows)
 
@@ -193,13 +182,48 @@ async def put_relations(db: aiosqlite.Connection, rows: Iterable[Profile]) -> No
     """Write profiles of pairs that still stand in the ledger, and whose ends have profiles."""
     rows = list(rows)
     await db.executemany(
-        "INSERT INTO relation (id, space, a, b, keywords, description, weight, embedded, retry_at)"
-        " SELECT id, ?, a, b, ?, ?, ?, ?, ? FROM pair WHERE id = ?"
+        "INSERT INTO relation (id, space, a, b, keywords, description, weight, retry_at)"
+        " SELECT id, ?, a, b, ?, ?, ?, ? FROM pair WHERE id = ?"
         " ON CONFLICT (id) DO UPDATE SET keywords = excluded.keywords, description = excluded.description,"
-        " weight = excluded.weight, embedded = excluded.embedded, retry_at = excluded.retry_at",
-        [(p.space, p.label, p.description, p.count, p.embedded, p.retry_at, p.id) for p in rows],
+        " weight = excluded.weight, retry_at = excluded.retry_at",
+        [(p.space, p.label, p.description, p.count, p.retry_at, p.id) for p in rows],
     )
     await _use_memos(db, Stale.PAIR, rows)
+
+
+async def set_embedded(db: aiosqlite.Connection, kind: Kind, rows: Iterable[tuple[bytes, int]]) -> None:
+    """Note of which texts (by hash) the vectors of these keys were made."""
+    table = "entity" if kind == Stale.NAME else "relation"
+    await db.executemany(f"UPDATE {table} SET embedded = ? WHERE id = ?", rows)
+
+
+async def surfaces(db: aiosqlite.Connection, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
+    """The names as they are shown, and whether they have a profile."""
+    rows = await db.execute_fetchall(
+        "SELECT n.id, COALESCE(e.name, n.canonical), e.id IS NOT NULL FROM json_each(?) j"
+        " CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
+        (json.dumps(list(ids)),),
+    )
+    return {id_: (surface, bool(described)) for id_, surface, described in rows}
+
+
+async def nodes(db: aiosqlite.Connection, ids: Collection[int]) -> list[tuple[int, int, int, int, int]]:
+    """Id, space, degree, mentions, graphed of these entities."""
+    rows = await db.execute_fetchall(
+        "SELECT e.id, e.space, e.degree, e.mentions, e.graphed FROM json_each(?) j CROSS JOIN entity e"
+        " ON e.id = j.value ORDER BY e.id",
+        (json.dumps(list(ids)),),
+    )
+    return [(a, b, c, d, e) for a, b, c, d, e in rows]
+
+
+async def weights(db: aiosqlite.Connection, ids: Collection[int]) -> dict[int, int]:
+    """The weights of these relations, as far as they have a profile."""
+    rows = await db.execute_fetchall(
+        "SELECT r.id, r.weight FROM json_each(?) j CROSS JOIN relation r ON r.id = j.value",
+        (json.dumps(list(ids)),),
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 async def drop_profiles(db: aiosqlite.Connection, kind: Kind, ids: Collection[int]) -> None:

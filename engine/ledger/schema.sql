@@ -24,10 +24,12 @@ CREATE TABLE document (
     status     TEXT NOT NULL,                    -- pending | searchable | indexed | failed
     error      TEXT NOT NULL DEFAULT '',
     hint       TEXT NOT NULL DEFAULT '',
+    unread     INTEGER NOT NULL DEFAULT 0,       -- chunks not read yet; kept by the triggers below
     generation INTEGER NOT NULL                  -- of the last change of its facts
 );
 CREATE INDEX document_room ON document (room);
-CREATE INDEX document_unfinished ON document (status) WHERE status IN ('pending', 'searchable');
+CREATE INDEX document_pending ON document (id) WHERE status = 'pending';
+CREATE INDEX document_read ON document (generation) WHERE status = 'searchable' AND unread = 0;
 
 CREATE TABLE passage (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -66,6 +68,16 @@ CREATE INDEX chunk_text_hash ON chunk (text_hash);
 CREATE INDEX chunk_reading ON chunk (reading) WHERE reading IS NOT NULL;
 CREATE INDEX chunk_unread ON chunk (id) WHERE reading IS NULL;
 
+CREATE TRIGGER unread_insert AFTER INSERT ON chunk WHEN new.reading IS NULL BEGIN
+    UPDATE document SET unread = unread + 1 WHERE id = new.document;
+END;
+CREATE TRIGGER unread_delete AFTER DELETE ON chunk WHEN old.reading IS NULL BEGIN
+    UPDATE document SET unread = unread - 1 WHERE id = old.document;
+END;
+CREATE TRIGGER unread_read AFTER UPDATE OF reading ON chunk WHEN (old.reading IS NULL) <> (new.reading IS NULL) BEGIN
+    UPDATE document SET unread = unread + (new.reading IS NULL) - (old.reading IS NULL) WHERE id = new.document;
+END;
+
 CREATE TABLE piece (
     chunk   INTEGER NOT NULL REFERENCES chunk ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,
@@ -99,8 +111,8 @@ END;
 CREATE TABLE pair (
     id     INTEGER PRIMARY KEY AUTOINCREMENT,
     space  INTEGER NOT NULL REFERENCES space,
-    a      INTEGER NOT NULL REFERENCES name,
-    b      INTEGER NOT NULL REFERENCES name,     -- a < b
+    a      INTEGER NOT NULL,                     -- a name; a pair of which nothing is said may outlive it
+    b      INTEGER NOT NULL,                     -- a < b
     target INTEGER NOT NULL,                     -- 0: both ends are one and the same by alias
     UNIQUE (a, b)
 );
@@ -162,9 +174,11 @@ CREATE TABLE stale (
     id         INTEGER NOT NULL,
     since      INTEGER NOT NULL,
     generation INTEGER NOT NULL,
+    held       INTEGER NOT NULL DEFAULT 0,       -- a hot key that waits for the end of its quiet period
     PRIMARY KEY (kind, id)
 ) WITHOUT ROWID;
 CREATE INDEX stale_since ON stale (since);
+CREATE INDEX stale_next ON stale (kind, held, since);
 
 -- Profiles: what the fold made of a name (id = name.id) or a pair (id = pair.id).
 -- `graphed`: it stands in the graph. `retry_at`: a summary failed and is to be tried again then (seconds since 1970).

@@ -22,10 +22,10 @@ WORD = re.compile(r"\w+")
 TERMS = 16
 STOP = frozenset(
     WORD.findall(
-        "a about after all also an and any are as at be been before but by can could did do does for from had has have he"
-        " her him his how i if in into is it its just me more my no not of on one or our out she so some than that the"
-        " their them then there they this to up us was we were what when where which who whom whose why will with would"
-        " you your"
+        "a about after all also an and any are as at be been before but by can could did do does for from had has have"
+        " he her him his how i if in into is it its just me more my no not of on one or our out she so some than that"
+        " the their them then there they this to up us was we were what when where which who whom whose why will with"
+        " would you your"
     )
 )
 
@@ -184,6 +184,17 @@ async def names_by_words(db: aiosqlite.Connection, text: str, k: int, where: Are
         "SELECT e.id FROM entity_words w CROSS JOIN entity e ON e.id = w.rowid WHERE w.entity_words MATCH ?"
         f" AND e.space IN ({_listed(where.spaces)}) ORDER BY bm25(entity_words), e.id LIMIT ?",
         (_match(words), k),
+    )
+    return [row[0] for row in rows]
+
+
+async def names_like(db: aiosqlite.Connection, prefix: str, where: Area, limit: int) -> list[str]:
+    """The names of entities in the area's spaces that begin with a canonical prefix, the most mentioned first."""
+    rows = await db.execute_fetchall(
+        "SELECT e.name, SUM(e.mentions) AS told FROM name n JOIN entity e ON e.id = n.target"
+        f" WHERE n.space IN ({_listed(where.spaces)}) AND n.canonical >= ?1 AND n.canonical < ?1 || char(0x10FFFF)"
+        " GROUP BY e.name ORDER BY told DESC, e.name LIMIT ?2",
+        (prefix, limit),
     )
     return [row[0] for row in rows]
 

@@ -86,17 +86,25 @@ async def retry(db: aiosqlite.Connection, key: str = "") -> int:
     return len(rows)
 
 
-async def advance(db: aiosqlite.Connection) -> None:
-    """Move documents on: searchable once embedded, indexed once every key they touch is projected."""
+async def advance(db: aiosqlite.Connection, embedded: Collection[int] | None = None) -> None:
+    """Move documents on: searchable once embedded, indexed once every key they touch is projected.
+
+    `embedded`: only documents of these chunks become searchable; None looks at every pending document.
+    """
+    of_batch = (
+        ""
+        if embedded is None
+        else (" AND id IN (SELECT document FROM chunk WHERE id IN (SELECT value FROM json_each(?)))")
+    )
     await db.execute(
         "UPDATE document SET status = 'searchable' WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM chunk c"
-        " JOIN stale s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id)"
+        f" JOIN stale s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id){of_batch}",
+        () if embedded is None else (json.dumps(list(embedded)),),
     )
     [[first]] = await db.execute_fetchall("SELECT COALESCE(MIN(since), 9e999) FROM stale")
     await db.execute(
-        "UPDATE document SET status = 'indexed' WHERE status = 'searchable' AND NOT open AND error = ''"
-        " AND generation < ? AND NOT EXISTS (SELECT 1 FROM chunk c WHERE c.document = document.id"
-        " AND c.reading IS NULL)",
+        "UPDATE document SET status = 'indexed' WHERE status = 'searchable' AND unread = 0 AND generation < ?"
+        " AND NOT open AND error = ''",
         (first,),
     )
 
@@ -120,18 +128,68 @@ async def graphed(db: aiosqlite.Connection, names: Collection[int], pairs: Colle
     await db.executemany("UPDATE relation SET graphed = 1 WHERE id = ?", [(each,) for each in pairs])
 
 
-async def mark_everything(db: aiosqlite.Connection) -> None:
-    """Mark every chunk, name and pair: the projections are to be made anew."""
+async def begin_rebuild(db: aiosqlite.Connection) -> None:
+    """Mark every chunk, name and pair: the projections are empty and to be made anew. Kept until `end_rebuild`."""
+    await set_setting(db, "rebuilding", 1)
     generation = await next_generation(db)
     await db.execute("UPDATE entity SET graphed = 0, embedded = NULL")
     await db.execute("UPDATE relation SET graphed = 0, embedded = NULL")
     for kind, table in ((Stale.CHUNK, "chunk"), (Stale.NAME, "name"), (Stale.PAIR, "pair")):
         await db.execute(
-            f"INSERT INTO stale SELECT ?1, id, ?2, ?2 FROM {table} WHERE true"
+            f"INSERT INTO stale (kind, id, since, generation) SELECT ?1, id, ?2, ?2 FROM {table} WHERE true"
             " ON CONFLICT DO UPDATE SET generation = excluded.generation",
             (kind, generation),
         )
     await db.execute("UPDATE document SET status = 'pending', generation = ? WHERE error = ''", (generation,))
+
+
+async def all_graphed(db: aiosqlite.Connection) -> None:
+    """The graph holds every profile."""
+    await db.execute("UPDATE entity SET graphed = 1")
+    await db.execute("UPDATE relation SET graphed = 1")
+
+
+async def end_rebuild(db: aiosqlite.Connection) -> None:
+    """Everything is projected again."""
+    await all_graphed(db)
+    await db.execute("DELETE FROM meta WHERE key = 'rebuilding'")
+
+
+async def repair(db: aiosqlite.Connection, keys: Collection[tuple[Stale, int]]) -> None:
+    """Mark keys whose projection is not what it should be."""
+    generation = await next_generation(db)
+    for kind, table in ((Stale.CHUNK, ""), (Stale.NAME, "entity"), (Stale.PAIR, "relation")):
+        ids = [id_ for each, id_ in keys if each == kind]
+        await mark(db, kind, ids, generation)
+        if table:
+            await db.executemany(f"UPDATE {table} SET embedded = NULL WHERE id = ?", [(id_,) for id_ in ids])
+
+
+async def resume(db: aiosqlite.Connection) -> None:
+    """A new start: nothing is held, and what failed is tried again."""
+    await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
+    await retry(db)
+
+
+async def removed_since_compaction(db: aiosqlite.Connection) -> bool:
+    """Whether anything was removed whose bytes may still lie in the files."""
+    return await number(db, "removed") > await number(db, "compacted")
+
+
+async def idle(db: aiosqlite.Connection, *, skip_quiet: bool) -> bool:
+    """Whether nothing is left to do now; `skip_quiet`: what is held for a quiet period is to be done as well."""
+    held = "" if skip_quiet else " WHERE held = 0"
+    [[busy]] = await db.execute_fetchall(
+        f"SELECT EXISTS (SELECT 1 FROM stale{held}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
+        " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
+        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999)"
+    )
+    return not busy
+
+
+async def only_held_left(db: aiosqlite.Connection) -> bool:
+    """Whether nothing is left to do but keys that are held for a quiet period."""
+    return await idle(db, skip_quiet=False) and not await idle(db, skip_quiet=True)
 
 
 async def setting(db: aiosqlite.Connection, key: str) -> str:
@@ -140,12 +198,16 @@ async def setting(db: aiosqlite.Connection, key: str) -> str:
     return next((str(row[0]) for row in rows), "")
 
 
-async def set_setting(db: aiosqlite.Connection, key: str, value: str) -> None:
+async def set_setting(db: aiosqlite.Connection, key: str, value: str | int) -> None:
     """Keep a setting of the folder."""
     await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
+async def number(db: aiosqlite.Connection, key: str) -> int:
+    """A setting of the folder that counts, 0 if there is none."""
+    return int(await setting(db, key) or 0)
+
+
 async def generation(db: aiosqlite.Connection) -> int:
     """The number of the last change."""
-    rows = await db.execute_fetchall("SELECT value FROM meta WHERE key = 'generation'")
-    return next((int(row[0]) for row in rows), 0)
+    return await number(db, "generation")

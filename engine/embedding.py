@@ -1,0 +1,48 @@
+"""What is embedded: the texts of entities, relations and chunks, and how a long chunk is given in parts."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from engine.chunking import windows
+from engine.describing import SEPARATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engine.chunking import Tokenizer
+    from engine.ledger.profiles import Profile
+
+PART_OVERLAP = 16
+
+
+def text_hash(embedder: str, text: str) -> bytes:
+    """What tells whether a vector is still the one of a text."""
+    return blake2b(f"{embedder}\0{text}".encode(), digest_size=16).digest()
+
+
+def clip(text: str, tokens: int, tokenizer: Tokenizer) -> str:
+    """The text, or as many first tokens of it as are taken whole."""
+    if len(text.encode()) <= tokens:  # a token is a byte at least
+        return text
+    return tokenizer.decode(tokenizer.encode(text)[:tokens]).rstrip("\ufffd")
+
+
+def entity_text(row: Profile) -> str:
+    """What the vector of an entity is made of."""
+    return f"{row.label}{SEPARATOR}{row.description}"
+
+
+def relation_text(row: Profile, names: Mapping[int, str]) -> str:
+    """What the vector of a relation is made of."""
+    ends = sorted(names.get(end, "") for end in row.ends)
+    return SEPARATOR.join((row.label, *ends, row.description))
+
+
+def parts(text: str, tokens: int, tokenizer: Tokenizer) -> list[str]:
+    """A chunk in parts that an embedder takes whole, slightly overlapping; one part if it fits."""
+    if len(text.encode()) <= tokens:
+        return [text]
+    spans = windows(text, tokenizer, tokens, min(PART_OVERLAP, tokens // 2))
+    return [text[span.start : span.stop] for span in spans] or [text]

@@ -1,0 +1,251 @@
+"""The engine: documents in, cited answers out. Opens the stores, and hands each verb to the room that does it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+import structlog
+
+from engine import projections
+from engine.asking import Asker
+from engine.budget import O200k
+from engine.chunking import chunks
+from engine.errors import BadInput, Empty
+from engine.exporting import graphml
+from engine.folder import Folder
+from engine.housekeeping import Housekeeper
+from engine.indexing import Worker
+from engine.ledger import Ledger, census, corrections, documents, search, work
+from engine.options import Options
+from engine.projecting import Projector
+from engine.recalling import Recaller
+from engine.stating import stated
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection, Sequence
+    from datetime import datetime
+    from pathlib import Path
+    from typing import Literal
+
+    from engine.asking import Answer
+    from engine.language import Embedder, Language, Reranker
+    from engine.ledger.census import Listed, Status
+    from engine.recalling import Neighbourhood
+    from engine.records import Chunk, Context, Document, EntityRow, Message, Passage, Question, Reading, Scope
+    from engine.verifying import Report
+
+log = structlog.get_logger(__name__)
+
+
+class Engine:
+    """One data folder with all that is known, and the skills to read and to answer. Open it with `Engine.open`."""
+
+    def __init__(self, folder: Folder, projector: Projector, reranker: Reranker | None) -> None:
+        self.folder = folder
+        self._projector = projector
+        self._ledger = projector.ledger
+        self._worker = Worker(projector)
+        self._recaller = Recaller(projector, reranker)
+        self._asker = Asker(self._recaller)
+        self._housekeeper = Housekeeper(projector, self._worker)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        home: Path,
+        *,
+        language: Language,
+        embedder: Embedder,
+        reranker: Reranker | None = None,
+        options: Options | None = None,
+    ) -> AsyncIterator[Engine]:
+        """Own the folder, open its stores, and go on where the last run stopped."""
+        folder, options = Folder(home), options or Options()
+        async with AsyncExitStack() as stack:
+            stack.enter_context(folder.owned())
+            ledger = await Ledger.open(folder.ledger, options.words)
+            stack.push_async_callback(ledger.close)
+            anew = await projections.check_embedder(ledger, embedder, options)
+            vectors = await projections.open_vectors(folder, embedder.dim, anew=anew)
+            stack.push_async_callback(vectors.close)
+            graph = await projections.open_graph(folder, options.graph, ledger)
+            stack.push_async_callback(graph.close)
+            projector = Projector(ledger, graph, vectors, language, embedder, O200k(), options)
+            engine = cls(folder, projector, reranker)
+            await engine._start()
+            stack.push_async_callback(engine._stop)
+            yield engine
+
+    async def _start(self) -> None:
+        await self._ledger.write(work.resume)
+        if await self._ledger.read(work.setting, "rebuilding"):
+            await self._housekeeper.begin_rebuild()
+        self._worker.start()
+        self._housekeeper.start()
+
+    async def _stop(self) -> None:
+        await self._housekeeper.stop()
+        await self._worker.stop()
+
+    # Documents.
+
+    async def add(self, document: Document) -> bool:
+        """Take a document in, or make what is known of it equal to this one; says whether anything changed.
+
+        Durable when it returns; searchable soon, in the graph a little later.
+        """
+        if not any(passage.text.strip() for passage in document.passages):
+            raise Empty(f"There is no text in “{document.title}”.")
+        if len({passage.key for passage in document.passages}) < len(document.passages):
+            raise BadInput(f"Two passages of “{document.title}” bear the same key.")
+        cut = await asyncio.to_thread(self._cut, document.passages)
+        changed = await self._ledger.write(documents.put, document, cut)
+        self._worker.wake()
+        return changed
+
+    async def amend(
+        self,
+        key: str,
+        put: Sequence[Passage] = (),
+        drop: Collection[str] = (),
+        *,
+        open: bool | None = None,  # noqa: A002 - the design's word
+    ) -> bool:
+        """Put and drop passages of a document at once; `open=False` closes a conversation, which is then extracted.
+
+        A document of which no passage is left is forgotten. Says whether anything changed.
+        """
+        changed = await self._ledger.write(
+            documents.amend, key, documents.Change(tuple(put), frozenset(drop), open), self._cut
+        )
+        self._worker.wake()
+        return changed
+
+    def _cut(self, passages: Sequence[Passage]) -> list[Chunk]:
+        return chunks(passages, self._projector.tokenizer, self._projector.options.packing)
+
+    async def settled(self) -> None:
+        """Return once every accepted document is indexed or failed; quiet periods are skipped."""
+        await self._worker.settled()
+        await self._housekeeper.rebuilt()
+
+    async def forget(self, key: str) -> bool:
+        """Remove a document with all that rests on it alone; says whether there was one."""
+        gone = await self._ledger.write(documents.forget, key)
+        self._worker.wake()
+        return gone
+
+    async def compact(self) -> None:
+        """Let forgotten bytes leave the files (this also happens by itself)."""
+        await self._housekeeper.compact()
+
+    async def move_room(self, room: str, space: str) -> int:
+        """A room's visibility changed: move its documents into another space; gives their number."""
+        moved = await self._ledger.write(documents.move_room, room, space)
+        self._worker.wake()
+        return moved
+
+    async def retry(self, key: str = "") -> int:
+        """Take up again what failed, of one document or of all; gives the number of documents."""
+        count = await self._ledger.write(work.retry, key)
+        self._worker.wake()
+        return count
+
+    # Questions.
+
+    async def ask(self, question: Question) -> Answer:
+        """Recall, then answer as a stream; what was recalled is known before the first word."""
+        return await self._asker.ask(question)
+
+    async def recall(self, question: Question) -> Context:
+        """What an answer would rest on, without the answer."""
+        return (await self._asker.recall(question)).context
+
+    async def prompt(self, question: Question) -> list[Message]:
+        """What the model would be sent for the answer."""
+        return await self._asker.messages(question)
+
+    # What is there.
+
+    async def status(self, scope: Scope) -> Status:
+        """Numbers about what lies within the scope."""
+        async with self._ledger.reader() as db:
+            return await census.status(db, await search.area(db, scope))
+
+    async def documents(self, scope: Scope) -> list[Listed]:
+        """The documents within the scope."""
+        async with self._ledger.reader() as db:
+            return await census.documents(db, await search.area(db, scope))
+
+    async def entity(self, name: str, scope: Scope) -> EntityRow | None:
+        """What is known of a name, or of an alias of it, within the scope's spaces."""
+        return await self._recaller.entity(name, scope)
+
+    async def neighbourhood(self, name: str, scope: Scope, limit: int = 30) -> Neighbourhood:
+        """An entity with its weightiest relations, within the scope's spaces."""
+        return await self._recaller.neighbourhood(name, scope, limit)
+
+    async def names(self, prefix: str, scope: Scope, limit: int = 25) -> list[str]:
+        """Names of entities that begin like this, the most mentioned first, within the scope's spaces."""
+        async with self._ledger.reader() as db:
+            return await search.names_like(db, prefix, await search.area(db, scope), limit)
+
+    async def export(self, form: Literal["jsonl", "graphml"], scope: Scope) -> AsyncIterator[str]:
+        """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""
+        async with self._ledger.reader() as db:
+            lines = census.canonical(db, scope.spaces)
+            async for line in lines if form == "jsonl" else graphml(db, await search.area(db, scope)):
+                yield line
+
+    async def backup(self, path: Path) -> None:
+        """A consistent copy of the ledger, from which all else can be made anew."""
+        await self._ledger.copy_to(path)
+
+    # Corrections by hand.
+
+    async def merge(self, space: str, name: str, into: str) -> None:
+        """Let a name lead to another one."""
+        await self._ledger.write(corrections.merge, space, name, into)
+        self._worker.wake()
+
+    async def unmerge(self, space: str, name: str) -> None:
+        """Let a name stand for itself again."""
+        await self._ledger.write(corrections.unmerge, space, name)
+        self._worker.wake()
+
+    async def pin(self, space: str, name: str, description: str, other: str = "") -> None:
+        """Let a description override the fold of a name, or of a pair; "" takes it back."""
+        await self._ledger.write(corrections.pin, space, (name, other), description)
+        self._worker.wake()
+
+    async def hide(self, space: str, name: str, other: str = "") -> None:
+        """Take an entity with its relations, or one relation, out of sight."""
+        await self._ledger.write(corrections.hide, space, (name, other), hidden=True)
+        self._worker.wake()
+
+    async def unhide(self, space: str, name: str, other: str = "") -> None:
+        """Show it again."""
+        await self._ledger.write(corrections.hide, space, (name, other), hidden=False)
+        self._worker.wake()
+
+    async def state(self, space: str, room: str, told: Reading, *, time: datetime | None = None) -> str:
+        """Entities and relations told by a person; gives the key of the document that holds them."""
+        document = stated(space, room, told, time)
+        await self._ledger.write(documents.state, document, self._cut(document.passages), told)
+        self._worker.wake()
+        return document.key
+
+    # Upkeep.
+
+    async def rebuild(self) -> None:
+        """Make both projections anew from the ledger; reading and summaries are not repeated."""
+        await self._housekeeper.begin_rebuild()
+        await self.settled()
+
+    async def verify(self, *, repair: bool = False) -> Report:
+        """Hold both projections against the ledger; with `repair`, mark what differs and project it anew."""
+        await self.settled()
+        return await self._housekeeper.verify(repair=repair)

@@ -1,0 +1,63 @@
+"""The data folder: one process owns it, and its parts have their places."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from engine.errors import DiskTrouble, FolderInUse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where everything lies; only its owner may look into it."""
+
+    home: Path
+
+    @property
+    def ledger(self) -> Path:
+        """The only truth; everything else can be made anew from it."""
+        return self.home / "ledger.db"
+
+    @property
+    def vectors(self) -> Path:
+        """The vector projection."""
+        return self.home / "vectors"
+
+    def graph(self, module: str) -> Path:
+        """The graph projection; files of different modules are not interchangeable."""
+        return self.home / f"graph.{module}"
+
+    @contextmanager
+    def owned(self) -> Iterator[None]:
+        """Hold the folder for this process; FolderInUse if another one does."""
+        try:
+            self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise DiskTrouble(f"The data folder {self.home} cannot be made: {error.strerror}.") from error
+        lock = FileLock(self.home / "lock", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise FolderInUse(f"The data folder {self.home} is in use by another program{self._owner()}.") from error
+        except OSError as error:
+            raise DiskTrouble(f"The data folder {self.home} cannot be used: {error.strerror}.") from error
+        try:
+            (self.home / "owner").write_text(str(os.getpid()))
+            yield
+        finally:
+            lock.release()
+
+    def _owner(self) -> str:
+        try:
+            return f" (process {(self.home / 'owner').read_text()})"
+        except OSError:
+            return ""

@@ -1,0 +1,120 @@
+"""Upkeep of the stores: compaction, rebuilding, verifying and repairing."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import structlog
+
+from engine import verifying
+from engine.errors import StoreError
+from engine.ledger import census, marks, memos, work
+
+if TYPE_CHECKING:
+    from engine.indexing import Worker
+    from engine.projecting import Projector
+    from engine.verifying import Report
+
+log = structlog.get_logger(__name__)
+
+LOOK_EVERY = 15.0  # seconds
+
+
+@dataclass(slots=True)
+class Housekeeper:
+    """Does what must be done now and then, beside the worker."""
+
+    projector: Projector
+    worker: Worker
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    _rebuilding: asyncio.Task[None] | None = None
+    _tidying: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def start(self) -> None:
+        """Begin to look after the stores."""
+        self._tasks = [asyncio.create_task(self._look_after(), name="housekeeper")]
+
+    async def stop(self) -> None:
+        """Let go at once."""
+        tasks = [*self._tasks, *([self._rebuilding] if self._rebuilding else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def compact(self) -> None:
+        """Project what is behind, forget memos that nothing uses, and let removed bytes leave all files."""
+        async with self._tidying:
+            ledger = self.projector.ledger
+            until = await ledger.read(work.generation)
+            await self.projector.end_quiet()
+            while (first := await ledger.read(marks.first_stale)) is not None and first <= until:
+                self.worker.wake()
+                await self.worker.progress()
+            async with self.projector.lock:
+                await ledger.write(memos.drop_unused)
+                await ledger.write(work.set_setting, "compacted", until)
+                await ledger.compact()
+                await self.projector.graph.compact()
+            await self.projector.vectors.compact()
+
+    async def begin_rebuild(self) -> None:
+        """Empty both projections and mark everything; the graph is filled at the end, all at once."""
+        async with self.projector.lock:
+            self.projector.without_graph = True
+            await self.projector.ledger.write(work.begin_rebuild)
+            await self.projector.vectors.clear()
+            await self.projector.graph.load([], [])
+        self.worker.wake()
+        if self._rebuilding is None:
+            self._rebuilding = asyncio.create_task(self._end_rebuild(), name="rebuild")
+
+    async def rebuilt(self) -> None:
+        """Return once no rebuild is under way; raises what kept it from ending."""
+        if self._rebuilding is not None:
+            await asyncio.shield(self._rebuilding)
+
+    async def _end_rebuild(self) -> None:
+        ledger = self.projector.ledger
+        await self.worker.settled()
+        async with self.projector.lock:
+            nodes, edges = await ledger.read(census.nodes), await ledger.read(census.edges)
+            await self.projector.graph.load(nodes, edges)
+            await ledger.write(work.end_rebuild)
+            self.projector.without_graph = False
+        self._rebuilding = None
+
+    async def verify(self, *, repair: bool) -> Report:
+        """Compare both projections with the ledger; `repair` marks what differs, and waits until it is projected."""
+        async with self.projector.lock:
+            report = await verifying.verify(self.projector.ledger, self.projector.graph, self.projector.vectors)
+            if repair and not report.clean:
+                await self._repair(report)
+        if repair and not report.clean:
+            self.worker.wake()
+            await self.worker.settled()
+        return report
+
+    async def _repair(self, report: Report) -> None:
+        ledger = self.projector.ledger
+        await self.projector.graph.load(await ledger.read(census.nodes), await ledger.read(census.edges))
+        for kind, table in verifying.TABLES:
+            ids = {each.id for each in report.differences if each.kind == kind}
+            if ids:
+                await self.projector.vectors.drop(table, ids)
+        await ledger.write(work.repair, [(each.kind, each.id) for each in report.differences])
+
+    async def _look_after(self) -> None:
+        options = self.projector.options
+        while True:
+            await asyncio.sleep(min(LOOK_EVERY, options.compact_after / 2))
+            try:
+                if await self.projector.ledger.read(work.removed_since_compaction):
+                    await asyncio.sleep(options.compact_after / 2)
+                    await self.compact()
+                else:
+                    async with self._tidying:
+                        await self.projector.vectors.compact()
+            except StoreError as error:
+                log.warning("compaction waits", error=str(error), hint=error.hint)

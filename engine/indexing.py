@@ -1,0 +1,240 @@
+"""The worker: embeds new chunks, reads them, and drives the projector, until every accepted document is indexed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+import structlog
+
+from engine.embedding import parts
+from engine.errors import BadKey, EngineError, LanguageError, Refused, StoreError, TooLong
+from engine.ledger import facts, marks, memos, work
+from engine.ledger.marks import Stale
+from engine.records import Bill, Excerpt
+from engine.vectors import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    import aiosqlite
+
+    from engine.ledger import Ledger
+    from engine.ledger.facts import Unread
+    from engine.ledger.marks import Mark
+    from engine.ledger.work import Unembedded
+    from engine.projecting import Projector
+
+log = structlog.get_logger(__name__)
+
+HOPELESS = (BadKey, Refused, TooLong)
+FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
+TROUBLE_WAIT = 2.0
+
+
+def wait_before(tries: int) -> float:
+    """Seconds until a failed chunk is tried again: doubling, up to ten minutes."""
+    return float(min(FIRST_WAIT * 2**tries, LONGEST_WAIT))
+
+
+@dataclass(slots=True)
+class Worker:
+    """Runs in the background of an engine. `trouble` is what keeps it from going on, while it does."""
+
+    projector: Projector
+    trouble: Exception | None = None
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    _news: dict[str, asyncio.Event] = field(default_factory=dict)
+    _calm: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _reading: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    _same: dict[bytes, asyncio.Lock] = field(default_factory=dict)
+    _hurried: int = 0
+
+    def start(self) -> None:
+        """Begin, or go on where the last run stopped."""
+        steps: dict[str, Callable[[], Awaitable[bool]]] = {
+            "embed": self._embed,
+            "read": self._read,
+            "project": self._project,
+        }
+        self._news = {name: asyncio.Event() for name in steps}
+        self._tasks = [
+            asyncio.create_task(self._repeat(step, self._news[name]), name=f"worker {name}")
+            for name, step in steps.items()
+        ]
+        self._tasks.append(asyncio.create_task(self._quiet_periods(), name="worker quiet periods"))
+
+    async def stop(self) -> None:
+        """Let go at once; what is unfinished is taken up at the next start."""
+        tasks = [*self._tasks, *self._reading.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._tasks.clear()
+        self._reading.clear()
+
+    def wake(self) -> None:
+        """Say that there is something to do."""
+        for news in self._news.values():
+            news.set()
+
+    async def settled(self) -> None:
+        """Return once every accepted document is indexed or failed; raises what keeps the worker from it."""
+        self._hurried += 1
+        try:
+            while not await self._done():
+                self.wake()
+                await self.progress()
+        finally:
+            self._hurried -= 1
+
+    async def progress(self) -> None:
+        """Return when some step has come to rest, or after half a second; raises what keeps it from going on."""
+        if self.trouble is not None:
+            raise self.trouble
+        async with self._calm:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._calm.wait(), 0.5)
+
+    async def _done(self) -> bool:
+        return not self._reading and await self.ledger.read(work.idle, skip_quiet=True)
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger that is worked on."""
+        return self.projector.ledger
+
+    async def _repeat(self, step: Callable[[], Awaitable[bool]], news: asyncio.Event) -> None:
+        """Do a step as long as there is something to do, then wait for news; trouble is waited out."""
+        while True:
+            news.clear()
+            try:
+                busy = await step()
+                self.trouble = None
+            except (StoreError, LanguageError) as error:
+                self.trouble, busy = error, False
+                log.warning("worker waits", error=str(error), hint=error.hint)
+                await asyncio.sleep(TROUBLE_WAIT)
+            except Exception as error:
+                self.trouble = error
+                log.exception("worker stopped")
+                raise
+            if not busy:
+                await self._rest(news)
+
+    async def _rest(self, news: asyncio.Event) -> None:
+        async with self._calm:
+            self._calm.notify_all()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(news.wait(), 1.0)
+
+    # Embedding: a stale chunk is embedded and put, or dropped if it is gone.
+
+    async def _embed(self) -> bool:
+        found = await self.ledger.read(marks.stale_marks, Stale.CHUNK, self.projector.options.embed_batch)
+        if not found:
+            await self.ledger.write(work.advance)
+            return False
+        chunks = await self.ledger.read(work.chunks, [mark.id for mark in found])
+        gone = {mark.id for mark in found} - {chunk.id for chunk in chunks}
+        if gone:
+            await self.projector.vectors.drop("chunks", gone)
+        bill = Bill()
+        try:
+            await self._put_vectors(chunks, bill)
+        except HOPELESS as error:
+            await self.ledger.write(work.fail_embedding, [chunk.id for chunk in chunks], error)
+            return True
+        await self.ledger.write(_embedded, found, bill)
+        self.wake()
+        return True
+
+    async def _put_vectors(self, chunks: Sequence[Unembedded], bill: Bill) -> None:
+        embedder, options = self.projector.embedder, self.projector.tokenizer
+        known = await self.ledger.read(memos.vectors, embedder.name, {chunk.text_hash for chunk in chunks})
+        fresh = {chunk.text_hash: chunk.text for chunk in chunks if chunk.text_hash not in known}
+        split = {key: parts(text, embedder.max_tokens, options) for key, text in fresh.items()}
+        if split:
+            made = await embedder.embed([part for texts in split.values() for part in texts], bill)
+            at = 0
+            for key, texts in split.items():
+                known[key] = (len(texts), made[at : at + len(texts)].astype(np.float32).tobytes())
+                at += len(texts)
+            await self.ledger.write(memos.keep_vectors, embedder.name, [(key, *known[key]) for key in split])
+        if chunks:
+            rows = [Row(c.id, c.space, c.room, part) for c in chunks for part in range(known[c.text_hash][0])]
+            data = b"".join(known[chunk.text_hash][1] for chunk in chunks)
+            vectors = np.frombuffer(data, np.float32).reshape(len(rows), embedder.dim)
+            await self.projector.vectors.put("chunks", rows, vectors)
+
+    # Reading: several chunks at once; one that fails, fails alone.
+
+    async def _read(self) -> bool:
+        room = 2 * self.projector.options.readers - len(self._reading)
+        if room > self.projector.options.readers // 2:
+            found = await self.ledger.read(facts.unread, room, time.time(), list(self._reading))
+            for chunk in found:
+                task = asyncio.create_task(self._read_one(chunk), name="worker reads a chunk")
+                self._reading[chunk.id] = task
+        if not self._reading:
+            return False
+        await asyncio.wait(self._reading.values(), return_when=asyncio.FIRST_COMPLETED)
+        for id_ in [id_ for id_, task in self._reading.items() if task.done()]:
+            self._reading.pop(id_).result()
+        self.wake()
+        return True
+
+    async def _read_one(self, chunk: Unread) -> None:
+        excerpt, bill = Excerpt(chunk.text, chunk.section), Bill()
+        key = self.projector.language.reading_key(excerpt)
+        try:
+            async with self._same.setdefault(key, asyncio.Lock()):
+                reading = await self.ledger.read(facts.reading_of, key)
+                if reading is None:
+                    reading = await self.projector.language.extract(excerpt, bill)
+                await self.ledger.write(facts.keep_reading, chunk.id, key, reading)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one chunk must not keep the others from being read
+            await self._fail(chunk, error)
+        finally:
+            self._same.pop(key, None)
+            if bill.items:
+                await self.ledger.write(memos.add_usage, datetime.now(UTC).date().isoformat(), bill.items)
+
+    async def _fail(self, chunk: Unread, error: Exception) -> None:
+        known = error if isinstance(error, EngineError) else EngineError(f"Reading failed: {error!r}.")
+        hopeless = not isinstance(error, LanguageError) or isinstance(error, HOPELESS)
+        over = hopeless or chunk.tries + 1 >= self.projector.options.attempts
+        log.warning("a chunk was not read", error=str(known), hint=known.hint, given_up=over, tries=chunk.tries + 1)
+        retry_at = float("inf") if over else time.time() + wait_before(chunk.tries)
+        await self.ledger.write(work.fail, chunk.id, known, retry_at)
+
+    # Projecting: hot keys wait for the end of their quiet period, unless somebody waits for everything.
+
+    async def _project(self) -> bool:
+        if await self.projector.step():
+            self.wake()
+            return True
+        if self._hurried and await self.ledger.read(work.only_held_left):
+            await self.projector.end_quiet()
+            return await self.projector.step()
+        return False
+
+    async def _quiet_periods(self) -> None:
+        while True:
+            await asyncio.sleep(self.projector.options.quiet)
+            await self.projector.end_quiet()
+            self.wake()
+
+
+async def _embedded(db: aiosqlite.Connection, found: Sequence[Mark], bill: Bill) -> None:
+    await marks.unmark(db, found)
+    await work.advance(db, [mark.id for mark in found])
+    if bill.items:
+        await memos.add_usage(db, datetime.now(UTC).date().isoformat(), bill.items)
