@@ -1,0 +1,30 @@
+"""Bytes and a name to passages: decide the family and let it read. Runs inside the worker process."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from engine.errors import Empty, TooLarge
+from engine.reading.kinds import kind_of
+
+if TYPE_CHECKING:
+    from engine.reading.read import Limits, Read
+
+_OWN = frozenset({"plain", "markdown", "html", "messages", "pdf", "docx"})
+
+
+def read(name: str, data: bytes, limits: Limits) -> Read:
+    """The file as passages. Raises one of the BadInput family."""
+    kind = kind_of(name, data, limits)
+    # A family is loaded when its first file comes: kreuzberg is not needed for plain text.
+    found: Read = (
+        import_module(f"engine.reading.{kind}").read(name, data)
+        if kind in _OWN
+        else import_module("engine.reading.office").read(name, data, kind)
+    )
+    if not found.passages:
+        raise Empty(f"There is no text in {name}.", hint="If its pages are pictures, run text recognition (OCR) first.")
+    if sum(len(passage.text) for passage in found.passages) > limits.text:
+        raise TooLarge(f"{name} holds more than {limits.text:,} characters of text.")
+    return found
