@@ -1,0 +1,156 @@
+"""The language of a model, reached through litellm."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from engine.errors import LanguageError, TooLong, Unavailable
+from engine.jsonreply import parse_condensed, parse_json_reading
+from engine.language.calls import Ask, Calls
+from engine.language.failures import wants_plain_text
+from engine.language.prompting import (
+    OWN_LANGUAGE,
+    Format,
+    prompts_hash,
+    render_answer,
+    render_condense,
+    render_extract,
+    render_glean,
+    render_summarise,
+)
+from engine.language.thinking import ThinkingFilter
+from engine.tuples import glean, parse_tuples
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from engine.language.models import ModelSettings
+    from engine.records import Bill, Condensed, Excerpt, Message, Prompt, Purpose, Reading, Turn
+
+# Part of the key of remembered readings: to be raised when the parsers find something else in the same reply.
+PARSER_VERSION = 1
+
+# A second look is not worth a longer prompt than this (lightrag.md A2).
+GLEANING_TOKENS = 20_480
+
+
+@dataclass(frozen=True, slots=True)
+class LLMSettings:
+    """Which models do what: `extract` (also summarises) and `keywords` are the model of `answer` unless given.
+
+    `gleaning` is the number of second looks, 0 or 1; `language` is that of the descriptions.
+    """
+
+    answer: ModelSettings
+    extract: ModelSettings | None = None
+    keywords: ModelSettings | None = None
+    format: Format = "tuples"
+    gleaning: int = 1
+    language: str = OWN_LANGUAGE
+
+
+@dataclass(slots=True)
+class LLM:
+    """Implements `Language`. `count` counts o200k_base tokens."""
+
+    settings: LLMSettings
+    calls: Calls
+    count: Callable[[str], int]
+    _without_format: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        chosen = self.settings
+        models = f"answer={chosen.answer.name} extract={self._extractor.name} keywords={self._keywords.name}"
+        return f"llm {models} {self._reading_settings()} prompts={prompts_hash()}"
+
+    def reading_key(self, excerpt: Excerpt) -> bytes:
+        messages = [*self._extraction(excerpt), *render_glean("", self.settings.format)]
+        head = (self._extractor.name, self._reading_settings(), str(PARSER_VERSION))
+        digest = sha256()
+        for part in (*head, *(text for message in messages for text in (message.role, message.content))):
+            data = part.encode()
+            digest.update(len(data).to_bytes(8, "big") + data)
+        return digest.digest()
+
+    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
+        messages = self._extraction(excerpt)
+        reply = await self._told("extract", messages, bill)
+        first = self._parsed(reply)
+        further = [*messages, *render_glean(reply, self.settings.format)]
+        if not self.settings.gleaning or not reply or self._beyond(GLEANING_TOKENS, further):
+            return first
+        try:
+            return glean(first, self._parsed(await self._told("extract", further, bill)))
+        except TooLong:  # a window that only takes the first exchange is no reason to lose its reply
+            return first
+
+    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
+        ask = Ask(self._keywords, "condense", render_condense(text, history), json=True)
+        return parse_condensed(await self._complete(ask, bill), text)
+
+    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:
+        text = (await self._told("summarise", render_summarise(name, fragments), bill)).strip()
+        if not text:
+            raise Unavailable(f"{self._extractor.model} gave an empty summary.")
+        return text
+
+    def messages(self, prompt: Prompt) -> list[Message]:
+        return render_answer(prompt)
+
+    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncIterator[str]:
+        model = self.settings.answer.instead(prompt.model)
+        thinking, said = ThinkingFilter(), False
+        async with aclosing(self.calls.stream(Ask(model, "answer", self.messages(prompt)), bill)) as deltas:
+            async for delta in deltas:
+                if text := thinking.feed(delta):
+                    said = True
+                    yield text
+        rest = thinking.finish()
+        if rest:
+            yield rest
+        elif not said:
+            raise Unavailable(f"{model.model} thought, but gave no answer.")
+
+    @property
+    def _extractor(self) -> ModelSettings:
+        return self.settings.extract or self.settings.answer
+
+    @property
+    def _keywords(self) -> ModelSettings:
+        return self.settings.keywords or self.settings.answer
+
+    def _reading_settings(self) -> str:
+        chosen = self.settings
+        return f"format={chosen.format} gleaning={int(bool(chosen.gleaning))} language={chosen.language}"
+
+    def _extraction(self, excerpt: Excerpt) -> list[Message]:
+        return render_extract(excerpt, self.settings.format, self.settings.language)
+
+    def _parsed(self, reply: str) -> Reading:
+        return parse_json_reading(reply) if self.settings.format == "json" else parse_tuples(reply)
+
+    async def _told(self, purpose: Purpose, messages: Sequence[Message], bill: Bill) -> str:
+        json = purpose == "extract" and self.settings.format == "json"
+        return await self._complete(Ask(self._extractor, purpose, messages, json), bill)
+
+    async def _complete(self, ask: Ask, bill: Bill) -> str:
+        """The reply; a server that refuses response_format is asked once more, and from then on, without it."""
+        plain = Ask(ask.model, ask.purpose, ask.messages)
+        if not ask.json or ask.model.name in self._without_format:
+            return await self.calls.complete(plain, bill)
+        try:
+            return await self.calls.complete(ask, bill)
+        except LanguageError as error:
+            if not wants_plain_text(error):
+                raise
+        self._without_format.add(ask.model.name)
+        return await self.calls.complete(plain, bill)
+
+    def _beyond(self, tokens: int, messages: Sequence[Message]) -> bool:
+        """Whether the messages have more tokens; what has no more bytes than that needs no counting."""
+        texts = [message.content for message in messages]
+        return sum(len(text.encode()) for text in texts) > tokens and sum(map(self.count, texts)) > tokens

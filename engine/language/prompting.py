@@ -1,0 +1,160 @@
+"""Prompts: the packaged texts, filled in. What others wrote is fenced, labelled as data, and cannot close its fence."""
+
+from __future__ import annotations
+
+import functools
+import json
+from hashlib import sha256
+from importlib import resources
+from string import Template
+from typing import TYPE_CHECKING, Literal
+
+from engine.errors import EngineError
+from engine.records import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.records import EntityRow, Excerpt, Prompt, RelationRow, Source, Turn
+
+Format = Literal["tuples", "json"]
+
+DELIMITER = "<|#|>"
+END = "<|COMPLETE|>"
+TYPES = (
+    "Person",
+    "Creature",
+    "Organization",
+    "Location",
+    "Event",
+    "Concept",
+    "Method",
+    "Content",
+    "Data",
+    "Artifact",
+    "NaturalObject",
+)
+ROWS = 100
+SUMMARY_WORDS = 450
+OWN_LANGUAGE = "the language of the text"
+STYLE = "Markdown; as short as the question allows."
+NOTHING = "(none)"
+
+
+def render_extract(excerpt: Excerpt, form: Format, language: str = OWN_LANGUAGE) -> list[Message]:
+    """What asks for the names and links of an excerpt; `language` is that of the descriptions."""
+    values = {"types": ", ".join(TYPES), "limit": str(ROWS), "language": language}
+    if form == "tuples":
+        system = fill("extract_system", **values, delimiter=DELIMITER, end=END)
+    else:
+        system = fill("extract_json_system", **values)
+    section = f"It stands under (data too): {_line(excerpt.section)}\n" if excerpt.section.strip() else ""
+    fence = _fence(excerpt.text, excerpt.section)
+    return _pair(system, fill("extract_user", section=section, text=excerpt.text, fence=fence))
+
+
+def render_glean(reply: str, form: Format) -> list[Message]:
+    """What asks for a second look, after the first exchange."""
+    again = fill("glean", end=END) if form == "tuples" else fill("glean_json")
+    return [Message("assistant", reply), Message("user", again)]
+
+
+def render_condense(text: str, history: Sequence[Turn]) -> list[Message]:
+    """What asks for a question that stands alone, and for its keywords."""
+    said = "\n".join(f"{turn.role}: {_indented(turn.text)}" for turn in history) or NOTHING
+    return _pair(fill("condense"), fill("condense_user", history=said, text=text, fence=_fence(said, text)))
+
+
+def render_summarise(name: str, fragments: Sequence[str]) -> list[Message]:
+    """What asks for one text of several descriptions, given from the oldest to the newest."""
+    rows = "\n".join(_json(fragment) for fragment in fragments)
+    user = fill("summarise_user", name=_line(name), fragments=rows, fence=_fence(rows, name))
+    return _pair(fill("summarise", length=str(SUMMARY_WORDS)), user)
+
+
+def render_answer(prompt: Prompt) -> list[Message]:
+    """What asks for an answer: the context, the conversation so far, the question."""
+    told = {"style": prompt.style.strip() or STYLE, "instructions": prompt.instructions.strip() or "nothing more."}
+    context = prompt.context
+    if context.mode == "bypass" and context.empty:
+        system = fill("bypass_system", **told)
+    else:
+        entities = "\n".join(map(entity_line, context.entities)) or NOTHING
+        relations = "\n".join(map(relation_line, context.relations)) or NOTHING
+        sources = "\n".join(map(source_block, context.sources)) or NOTHING
+        fence = _fence(entities, relations, sources)
+        system = fill("answer_system", **told, entities=entities, relations=relations, sources=sources, fence=fence)
+    history = (Message(turn.role, turn.text) for turn in prompt.history)
+    return [Message("system", system), *history, Message("user", prompt.question)]
+
+
+def entity_line(row: EntityRow) -> str:
+    """An entity as the model is shown it: one line of JSON."""
+    shown = {"entity": row.name, "type": row.type, "description": row.description}
+    return _json({**shown, "sources": list(row.sources)})
+
+
+def relation_line(row: RelationRow) -> str:
+    """A relation as the model is shown it: one line of JSON."""
+    ends = {"entity1": row.source, "entity2": row.target}
+    shown = {**ends, "keywords": row.keywords, "description": row.description}
+    return _json({**shown, "sources": list(row.sources)})
+
+
+def source_block(source: Source) -> str:
+    """A source as the model is shown it: `[n] (title, label, author, date) text`; no other line of it begins with [."""
+    date = source.time.strftime("%Y-%m-%d %H:%M") if source.time else ""
+    told = ", ".join(filter(None, (_line(part) for part in (source.title, source.label, source.author, date))))
+    return f"[{source.number}]{f' ({told})' if told else ''} {_indented(source.text)}"
+
+
+def prompts_hash() -> str:
+    """16 hex digits that change with any word of any prompt."""
+    return _hash(*(part for name in _names() for part in (name, _text(name))))[:16]
+
+
+def fill(prompt: str, /, **values: str) -> str:
+    """The prompt of that name with its `$names` filled in. Raises EngineError if one is not given."""
+    try:
+        return Template(_text(prompt)).substitute(values).strip()
+    except KeyError as missing:
+        raise EngineError(
+            f"The prompt {prompt}.md wants ${missing.args[0]}, which is not given.",
+            hint=f"It may use: {', '.join(f'${known}' for known in sorted(values)) or 'nothing'}.",
+        ) from missing
+
+
+@functools.cache
+def _text(name: str) -> str:
+    return (resources.files("engine.language") / "prompts" / f"{name}.md").read_text(encoding="utf-8")
+
+
+@functools.cache
+def _names() -> tuple[str, ...]:
+    folder = resources.files("engine.language") / "prompts"
+    return tuple(sorted(file.name.removesuffix(".md") for file in folder.iterdir() if file.name.endswith(".md")))
+
+
+def _pair(system: str, user: str) -> list[Message]:
+    return [Message("system", system), Message("user", user)]
+
+
+def _fence(*parts: str) -> str:
+    """A mark that the fenced text cannot hold, since it depends on all of that text."""
+    return _hash(*parts)[:12]
+
+
+def _hash(*parts: str) -> str:
+    return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _indented(text: str) -> str:
+    return "\n    ".join(text.strip().splitlines())

@@ -1,0 +1,68 @@
+"""Scores from a provider, through litellm's `arerank`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from engine.records import Usage
+from engine.reranking import PIECE_OVERLAP, PIECE_TOKENS, aggregate, cut, scores_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.chunking import Tokenizer
+    from engine.language.calls import Calls
+    from engine.language.models import ModelSettings
+    from engine.records import Bill
+    from engine.reranking import Strategy
+
+
+class LiteLLMReranker:
+    """Implements `Reranker`. Documents longer than `max_tokens` are scored in pieces; `top_n` of 0 means all."""
+
+    def __init__(
+        self,
+        model: ModelSettings,
+        calls: Calls,
+        tokenizer: Tokenizer,
+        *,
+        max_tokens: int = PIECE_TOKENS,
+        strategy: Strategy = "max",
+        top_n: int = 0,
+    ) -> None:
+        self._model = model
+        self._calls = calls
+        self._tokenizer = tokenizer
+        self._max_tokens = max_tokens
+        self._strategy = strategy
+        self._top_n = top_n
+
+    @property
+    def name(self) -> str:
+        return f"{self._model.name} {self._strategy}/{self._max_tokens}/{self._top_n}"
+
+    async def rerank(self, question: str, texts: Sequence[str], bill: Bill) -> list[float | None]:
+        scores: list[float | None] = [None] * len(texts)
+        if not texts:
+            return scores
+        pieces = cut(texts, self._tokenizer, self._max_tokens, PIECE_OVERLAP)
+        rows = await self._rows(question, pieces.texts, bill)
+        given = scores_of(rows, len(pieces.texts))
+        for document, score in aggregate(given, pieces.owners, len(texts), self._strategy, self._top_n):
+            scores[document] = score
+        return scores
+
+    async def _rows(self, question: str, texts: Sequence[str], bill: Bill) -> Sequence[Any]:
+        async def call(litellm: Any) -> Sequence[Any]:
+            address = {**self._model.address(), "timeout": self._calls.patience.timeout}
+            reply = await litellm.arerank(query=question, documents=list(texts), return_documents=False, **address)
+            cost = reply._hidden_params.get("response_cost") or 0.0  # noqa: SLF001  - litellm documents it there
+            bill.add(Usage("rerank", self._model.model, _tokens(reply.meta), cost=float(cost)))
+            return reply.results or ()
+
+        return await self._calls.run(self._model, 0, call)
+
+
+def _tokens(meta: Any) -> int:
+    """The tokens that were read, where the provider tells."""
+    return int(((meta or {}).get("tokens") or {}).get("input_tokens") or 0)

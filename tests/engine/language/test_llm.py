@@ -1,0 +1,403 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from engine.errors import BadKey, LanguageError, RateLimited, Refused, TooLong, Unavailable
+from engine.language.llm import LLM, LLMSettings
+from engine.language.models import ModelSettings, Patience
+from engine.records import Bill, Condensed, Context, Excerpt, Link, Mention, Prompt, Turn
+from tests.fakes.openai_server import Fault, OpenAIServer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+    from engine.language.calls import Calls
+
+ROWS = """entity<|#|>Ada<|#|>Person<|#|>Ada runs the mill.
+entity<|#|>Mill<|#|>Location<|#|>The mill stands by the river.
+relation<|#|>Ada<|#|>Mill<|#|>management<|#|>Ada runs the mill.
+<|COMPLETE|>"""
+MORE = "entity<|#|>River<|#|>Location<|#|>The river is long.\n<|COMPLETE|>"
+EXCERPT = Excerpt("Ada runs the mill by the river.", "Town")
+
+
+def replies(*texts: str) -> Callable[[Sequence[Mapping[str, Any]]], str]:
+    """The texts in turn, the last one for ever."""
+    waiting = list(texts)
+    return lambda _: waiting.pop(0) if len(waiting) > 1 else waiting[0]
+
+
+def llm(calls: Calls, model: ModelSettings, **more: Any) -> LLM:
+    return LLM(LLMSettings(model, **more), calls, len)
+
+
+def asked(text: str = "Who runs the mill?", model: str = "") -> Prompt:
+    return Prompt(text, Context(Condensed(text), "mix"), model=model)
+
+
+async def heard(pieces: AsyncIterator[str]) -> str:
+    return "".join([piece async for piece in pieces])
+
+
+async def test_an_excerpt_is_read_and_looked_at_twice(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    server.replier = replies(ROWS, MORE)
+    bill = Bill()
+    reading = await llm(calls, model).extract(EXCERPT, bill)
+    assert [mention.name for mention in reading.mentions] == ["Ada", "Mill", "River"]
+    assert reading.mentions[0] == Mention("Ada", "person", "Ada runs the mill.")
+    assert reading.links == (Link("Ada", "Mill", "management", "Ada runs the mill."),)
+    first, second = server.bodies()
+    assert [message["role"] for message in second["messages"]] == ["system", "user", "assistant", "user"]
+    assert second["messages"][:2] == first["messages"]
+    assert second["messages"][2]["content"] == ROWS
+    assert [(usage.purpose, usage.model, usage.calls) for usage in bill.items] == [("extract", "openai/stub", 1)] * 2
+    assert all(usage.input_tokens > 0 and usage.output_tokens > 0 for usage in bill.items)
+
+
+async def test_without_gleaning_there_is_one_look(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    server.replier = replies(ROWS)
+    await llm(calls, model, gleaning=0).extract(EXCERPT, Bill())
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(("letters", "looks"), [(9_000, 2), (40_000, 1)])
+async def test_a_long_exchange_gets_no_second_look(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, letters: int, looks: int
+) -> None:
+    server.replier = replies(ROWS)
+    await llm(calls, model).extract(Excerpt("a" * letters), Bill())
+    assert len(server.requests) == looks
+
+
+async def test_a_window_too_small_for_a_second_look_keeps_the_first(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    def replier(messages: Sequence[Mapping[str, Any]]) -> str:
+        server.faults.append(Fault(status=400, message="maximum context length is 8192 tokens"))
+        return ROWS
+
+    server.replier = replier
+    reading = await llm(calls, model).extract(EXCERPT, Bill())
+    assert len(reading.mentions) == 2
+    assert len(server.requests) == 2
+
+
+async def test_a_reply_that_was_cut_off_is_used(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    server.replier = replies(ROWS[:140])
+    server.faults.append(Fault("length"))
+    reading = await llm(calls, model, gleaning=0).extract(EXCERPT, Bill())
+    assert [mention.name for mention in reading.mentions][:1] == ["Ada"]
+
+
+async def test_thoughts_are_no_rows(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    server.replier = replies(f"<think>\nentity<|#|>Ghost<|#|>Person<|#|>Thought.\n</think>\n{ROWS}")
+    reading = await llm(calls, model, gleaning=0).extract(EXCERPT, Bill())
+    assert [mention.name for mention in reading.mentions] == ["Ada", "Mill"]
+
+
+async def test_reading_in_json(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    found = {"entities": [{"name": "Ada", "type": "Person", "description": "Ada runs it."}], "relationships": []}
+    server.replier = replies(json.dumps(found))
+    reading = await llm(calls, model, format="json").extract(EXCERPT, Bill())
+    assert reading.mentions == (Mention("Ada", "person", "Ada runs it."),)
+    assert all(body["response_format"] == {"type": "json_object"} for body in server.bodies())
+
+
+async def test_a_question_is_condensed(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    condensed = {"question": "Who runs the mill?", "high_level_keywords": ["work"], "low_level_keywords": ["mill"]}
+    server.replier = replies(f"```json\n{json.dumps(condensed)}\n```")
+    bill = Bill()
+    made = await llm(calls, model).condense("Who runs it?", (Turn("user", "Is there a mill?"),), bill)
+    assert made == Condensed("Who runs the mill?", ("work",), ("mill",))
+    assert server.bodies()[0]["response_format"] == {"type": "json_object"}
+    assert [usage.purpose for usage in bill.items] == ["condense"]
+
+
+async def test_without_any_keyword_the_question_is_its_own(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies("I cannot do that.")
+    assert await llm(calls, model).condense("Who?", (), Bill()) == Condensed("Who?", (), ("Who?",))
+
+
+async def test_a_refused_response_format_is_left_out_once_and_then_always(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies('{"high_level_keywords": ["work"], "low_level_keywords": []}')
+    server.faults.append(Fault("no_response_format"))
+    language = llm(calls, model)
+    for _ in range(2):
+        assert (await language.condense("Who?", (), Bill())).high == ("work",)
+    assert ["response_format" in body for body in server.bodies()] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault(status=429, message="response_format"), RateLimited),
+        (Fault(status=500, message="response_format"), Unavailable),
+        (Fault("cut"), Unavailable),
+    ],
+)
+async def test_other_failures_keep_the_response_format(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, fault: Fault, kind: type[LanguageError]
+) -> None:
+    server.faults.extend([fault] * 3)
+    with pytest.raises(kind):
+        await llm(calls, model).condense("Who?", (), Bill())
+    assert ["response_format" in body for body in server.bodies()] == [True] * 3
+
+
+async def test_descriptions_are_summarised_by_the_model_of_extraction(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies("<think>hm</think> Ada runs the mill.")
+    bill = Bill()
+    language = llm(calls, model, extract=model.instead("small"))
+    assert await language.summarise("Ada", ("She mills.", "She runs it."), bill) == "Ada runs the mill."
+    assert server.bodies()[0]["model"] == "small"
+    assert [(usage.purpose, usage.model) for usage in bill.items] == [("summarise", "openai/small")]
+
+
+async def test_an_empty_summary_is_an_error(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    server.replier = replies("")
+    with pytest.raises(Unavailable):
+        await llm(calls, model).summarise("Ada", ("a", "b"), Bill())
+
+
+async def test_an_answer_comes_in_pieces_and_is_billed(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies("Ada runs the mill [1].")
+    bill = Bill()
+    pieces = [piece async for piece in llm(calls, model).answer(asked(), bill)]
+    assert len(pieces) > 1
+    assert "".join(pieces) == "Ada runs the mill [1]."
+    assert server.bodies()[0]["stream_options"] == {"include_usage": True}
+    (usage,) = bill.items
+    assert (usage.purpose, usage.model, usage.cost) == ("answer", "openai/stub", 0.0)
+    assert usage.input_tokens > 0
+    assert usage.output_tokens > 0
+
+
+async def test_known_prices_are_on_the_bill(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    server.replier = replies("Ada.")
+    language, bill = llm(calls, model.instead("gpt-4o-mini")), Bill()
+    await heard(language.answer(asked(), bill))
+    await language.summarise("Ada", ("a", "b"), bill)
+    assert all(0 < usage.cost < 0.01 for usage in bill.items)
+
+
+async def test_a_question_may_choose_its_model(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    await heard(llm(calls, model).answer(asked(model="openai/other"), Bill()))
+    assert server.bodies()[0]["model"] == "other"
+
+
+def test_address_and_key_stay_with_their_provider() -> None:
+    model = ModelSettings("openai/a", "http://here", "sk")
+    assert model.instead("b") == ModelSettings("openai/b", "http://here", "sk")
+    assert model.instead("anthropic/c") == ModelSettings("anthropic/c")
+    assert model.instead("") is model
+    assert "sk" not in repr(model)
+
+
+async def test_thoughts_are_not_streamed(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    server.replier = replies("<think>who might it be</think>\n\nAda runs it.")
+    assert await heard(llm(calls, model).answer(asked(), Bill())) == "Ada runs it."
+
+
+async def test_an_answer_of_nothing_is_an_error(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    for silent in ("", "<think>only thoughts</think>"):
+        server.replier = replies(silent)
+        with pytest.raises(Unavailable):
+            await heard(llm(calls, model).answer(asked(), Bill()))
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault(status=401, message="Incorrect API key provided"), BadKey),
+        (Fault(status=403), BadKey),
+        (Fault(status=400, message="maximum context length", code="context_length_exceeded"), TooLong),
+        (Fault(status=400, message="violates our content policy", code="content_policy_violation"), Refused),
+        (Fault(status=404, message="model not found"), Refused),
+    ],
+)
+async def test_a_hopeless_failure_is_not_tried_again(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, fault: Fault, kind: type[LanguageError]
+) -> None:
+    for provider in ("openai/stub", "hosted_vllm/stub"):
+        server.requests.clear()
+        server.faults.extend([fault] * 2)
+        language = llm(calls, ModelSettings(provider, model.api_base, model.api_key))
+        with pytest.raises(kind) as plain:
+            await language.summarise("Ada", ("a", "b"), Bill())
+        with pytest.raises(kind):
+            await heard(language.answer(asked(), Bill()))
+        assert len(server.requests) == 2
+        assert model.api_key not in str(plain.value)
+
+
+@pytest.mark.parametrize("fault", [Fault(status=500), Fault(status=503), Fault(status=429), Fault("cut", pieces=0)])
+async def test_a_passing_failure_is_tried_again(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, fault: Fault
+) -> None:
+    server.replier = replies("Ada runs it.")
+    language = llm(calls, model)
+    server.faults.append(fault)
+    assert await language.summarise("Ada", ("a", "b"), Bill()) == "Ada runs it."
+    server.faults.append(fault)
+    assert await heard(language.answer(asked(), Bill())) == "Ada runs it."
+    assert len(server.requests) == 4
+
+
+async def test_attempts_come_to_an_end(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    server.faults.extend([Fault(status=503)] * 9)
+    with pytest.raises(Unavailable):
+        await llm(calls, model).summarise("Ada", ("a", "b"), Bill())
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("provider", ["openai/stub", "hosted_vllm/stub"])
+async def test_the_wait_that_is_asked_for_is_kept(
+    server: OpenAIServer, patient: Callable[[Patience], Calls], model: ModelSettings, provider: str
+) -> None:
+    server.replier = replies("Ada.")
+    server.faults.append(Fault(status=429, headers={"Retry-After": "0.3"}))
+    calls = patient(Patience(first_wait=0.001, longest_wait=1.0, jitter=0.0))
+    await calls.ready()
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    language = llm(calls, ModelSettings(provider, model.api_base, "x"))
+    assert await language.summarise("Ada", ("a", "b"), Bill()) == "Ada."
+    assert loop.time() - start >= 0.3
+
+
+async def test_a_wait_beyond_all_patience_is_raised_at_once(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.faults.extend([Fault(status=429, headers={"Retry-After": "3600"})] * 3)
+    with pytest.raises(RateLimited):
+        await llm(calls, model).summarise("Ada", ("a", "b"), Bill())
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("provider", ["openai/stub", "hosted_vllm/stub"])
+@pytest.mark.parametrize("kind", ["silence", "cut"])
+async def test_a_stream_that_breaks_raises_after_what_was_delivered(
+    server: OpenAIServer, patient: Callable[[Patience], Calls], model: ModelSettings, provider: str, kind: Any
+) -> None:
+    server.replier = replies("one two three four")
+    server.faults.append(Fault(kind, pieces=2))
+    language = llm(patient(Patience(silence=0.3)), ModelSettings(provider, model.api_base, "x"))
+    bill = Bill()
+    answer = language.answer(asked(), bill)
+    assert [(await anext(answer)).strip(), (await anext(answer)).strip()] == ["one", "two"]
+    with pytest.raises(Unavailable):
+        await anext(answer)
+    assert len(server.requests) == 1
+    assert [usage.purpose for usage in bill.items] == ["answer"]
+
+
+async def test_a_silent_server_is_given_up(
+    server: OpenAIServer, patient: Callable[[Patience], Calls], model: ModelSettings
+) -> None:
+    server.faults.append(Fault("silence"))
+    calls = patient(Patience(timeout=0.3, jitter=0.0))
+    with pytest.raises(Unavailable):
+        await llm(calls, model).summarise("Ada", ("a", "b"), Bill())
+
+
+async def test_a_server_that_is_not_there_is_unavailable(calls: Calls) -> None:
+    nowhere = ModelSettings("openai/stub", "http://127.0.0.1:9/v1", "x")
+    with pytest.raises(Unavailable):
+        await llm(calls, nowhere).summarise("Ada", ("a", "b"), Bill())
+    with pytest.raises(Unavailable):
+        await heard(llm(calls, nowhere).answer(asked(), Bill()))
+
+
+async def test_no_key_at_all_is_a_bad_key(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(BadKey):
+        await llm(calls, ModelSettings("openai/stub", "http://127.0.0.1:9/v1")).summarise("Ada", ("a", "b"), Bill())
+
+
+async def test_background_work_leaves_a_place_for_a_question(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies(ROWS)
+    language = llm(calls, model, gleaning=0)
+    server.gate.clear()
+    work = [asyncio.create_task(language.extract(Excerpt(f"text {n}"), Bill())) for n in range(6)]
+    await server.until(3)
+    question = asyncio.create_task(language.condense("Who?", (), Bill()))
+    await server.until(4)
+    assert "response_format" in server.requests[-1].body
+    server.gate.set()
+    await asyncio.gather(question, *work)
+    assert server.most_at_once == 4
+
+
+async def test_an_answer_left_early_gives_its_place_back(
+    server: OpenAIServer, model: ModelSettings, patient: Callable[[Patience], Calls]
+) -> None:
+    server.replier = replies("one two three")
+    calls = patient(Patience())
+    language = llm(calls, model)
+    for _ in range(6):
+        answer = language.answer(asked(), Bill())
+        assert (await anext(answer)).strip() == "one"
+        await answer.aclose()  # type: ignore[attr-defined]
+    async with asyncio.timeout(5):
+        assert await heard(language.answer(asked(), Bill())) == "one two three"
+
+
+async def test_settings_reach_the_provider(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    chosen = ModelSettings("openai/stub", model.api_base, "sk-1", 0.25, 77, {"seed": 5})
+    await llm(calls, chosen).summarise("Ada", ("a", "b"), Bill())
+    (request,) = server.requests
+    assert (request.body["temperature"], request.body["max_tokens"], request.body["seed"]) == (0.25, 77, 5)
+    assert request.headers["Authorization"] == "Bearer sk-1"
+
+
+def test_the_name_tells_what_replies_depend_on_and_no_key(calls: Calls) -> None:
+    model = ModelSettings("openai/a", "http://here", "sk-secret")
+    names = {
+        llm(calls, chosen, **more).name
+        for chosen, more in (
+            (model, {}),
+            (model.instead("b"), {}),
+            (ModelSettings("openai/a", "http://there"), {}),
+            (ModelSettings("openai/a", "http://here", temperature=0.5), {}),
+            (model, {"extract": model.instead("b")}),
+            (model, {"keywords": model.instead("b")}),
+            (model, {"format": "json"}),
+            (model, {"gleaning": 0}),
+        )
+    }
+    assert len(names) == 8
+    assert not any("sk-secret" in name for name in names)
+    other_key = ModelSettings("openai/a", "http://here", "sk-other")
+    assert llm(calls, other_key).name == llm(calls, model).name
+
+
+def test_a_reading_is_known_by_all_that_makes_it(calls: Calls) -> None:
+    model = ModelSettings("openai/a")
+    base = llm(calls, model)
+    keys = {
+        base.reading_key(EXCERPT),
+        base.reading_key(Excerpt(EXCERPT.text + " ")),
+        base.reading_key(Excerpt(EXCERPT.text)),
+        llm(calls, model, format="json").reading_key(EXCERPT),
+        llm(calls, model, gleaning=0).reading_key(EXCERPT),
+        llm(calls, model, language="German").reading_key(EXCERPT),
+        llm(calls, model.instead("b")).reading_key(EXCERPT),
+    }
+    assert len(keys) == 7
+    same = llm(calls, model.instead("b"), extract=model, keywords=model.instead("c"))
+    assert same.reading_key(EXCERPT) == base.reading_key(EXCERPT)
+    assert len(base.reading_key(EXCERPT)) == 32
