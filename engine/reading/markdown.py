@@ -49,7 +49,7 @@ def blocks(text: str) -> list[Block]:
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"])
 
 
 class _Walk:

@@ -1,0 +1,96 @@
+"""Small files made on the fly: PDF, DOCX, zip bomb."""
+
+from __future__ import annotations
+
+import zipfile
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_TYPES = (
+    '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="xml" ContentType="application/xml"/>'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Override PartName="/word/document.xml" ContentType='
+    '"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
+)
+_RELATIONS = (
+    '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    '<Relationship Id="r1" Target="word/document.xml" Type='
+    '"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/></Relationships>'
+)
+
+
+def pdf(pages: Sequence[Sequence[str]], *, locked: bool = False) -> bytes:
+    """A PDF with one line of Helvetica below the other; `locked` with keys that no password opens."""
+    kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for at, lines in enumerate(pages):
+        shown = " ".join(f"({line}) Tj T*" for line in lines)
+        content = f"BT /F1 12 Tf 14 TL 40 780 Td {shown} ET"
+        resources = "<< /Font << /F1 3 0 R >> >>"
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {5 + 2 * at} 0 R /Resources {resources} >>"
+        )
+        objects.append(f"<< /Length {len(content)} >>\nstream\n{content}\nendstream")
+    extra = ""
+    if locked:
+        objects.append(f"<< /Filter /Standard /V 1 /R 2 /P -4 /O <{'11' * 32}> /U <{'22' * 32}> >>")
+        extra = f" /Encrypt {len(objects)} 0 R /ID [<00><00>]"
+    return _assembled(objects, extra)
+
+
+def _assembled(objects: Sequence[str], extra: str) -> bytes:
+    data = b"%PDF-1.4\n"
+    places = []
+    for number, body in enumerate(objects, 1):
+        places.append(len(data))
+        data += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer\n"
+    return data + f"{end}<< /Size {len(objects) + 1} /Root 1 0 R{extra} >>\nstartxref\n{len(data)}\n%%EOF\n".encode()
+
+
+def paragraph(text: str, style: str = "") -> str:
+    """A paragraph of WordprocessingML."""
+    kind = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f"<w:p>{kind}<w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """A table of WordprocessingML."""
+    cells = ("".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in row) for row in rows)
+    return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
+
+
+def docx(*body: str) -> bytes:
+    """A DOCX of these paragraphs and tables."""
+    document = f'<?xml version="1.0"?><w:document xmlns:w="{_W}"><w:body>{"".join(body)}</w:body></w:document>'
+    return archive(
+        {
+            "[Content_Types].xml": _TYPES.encode(),
+            "_rels/.rels": _RELATIONS.encode(),
+            "word/document.xml": document.encode(),
+        }
+    )
+
+
+def archive(files: Mapping[str, bytes]) -> bytes:
+    """A zip of these files."""
+    target = BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in files.items():
+            file.writestr(name, data)
+    return target.getvalue()
+
+
+def bomb(size: int) -> bytes:
+    """A DOCX whose document unfolds to so many zero bytes."""
+    return archive({"[Content_Types].xml": _TYPES.encode(), "word/document.xml": bytes(size)})
