@@ -1,0 +1,235 @@
+"""What a model writes is shown with the numbers it was given, with addresses that are known, and calls nobody."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from engine.citing import Citing
+from engine.scanning import HELD
+
+KNOWN = "https://ok.com/a"
+TEXTS = (f"see {KNOWN} and <https://ok.com/slack|here>, [a](https://ok.com/b_(c)) or https://www.ok.com/d?x=1&y=2.",)
+QUESTION = "What do <@U1> and <#C1|general> say of https://asked.com/page?"
+NO_WIDTH = "\u200b"
+
+WORDS = [
+    *"[](){}<>@!:,;-–. |\"'\\`~\n",
+    *(
+        "1",
+        "2",
+        "9",
+        "99",
+        "2026",
+        "[1]",
+        "[2]",
+        "[9]",
+        "[1, 2]",
+        "[1-3]",
+        "【1】",
+        "［9］",
+        "†",
+        "source ",
+        "^",
+        "\\[",
+        "\\]",
+    ),
+    *("word", " ", "  ", "\t", "```", "~~~", "``", "\n\n", "> ", "- "),
+    *("https", "://", "//", "www.", "w", "evil.com", KNOWN, "https://evil.com/x", "ok.com/a", "HTTP", "。", NO_WIDTH),
+    *(
+        "[t](",
+        "![",
+        "](",
+        f"]({KNOWN})",
+        f"![p]({KNOWN})",
+        "](https://evil.com)",
+        "[r]: ",
+        f'({KNOWN} "t")',
+        "/a",
+        "?q",
+    ),
+    *("everyone", "here", "@every", "<!channel>", "<!", "<@U1>", "<@U2|ada>", "<@&7>", "<#C1>", "<!subteam^S1|@devs>"),
+]
+SOUP = st.lists(st.sampled_from(WORDS), max_size=30).map("".join)
+CODELESS = st.lists(st.sampled_from([word for word in WORDS if "`" not in word and "~" not in word]), max_size=30).map(
+    "".join
+)
+
+
+def citing(numbers: tuple[int, ...] = (1, 2, 3, 4, 5)) -> Citing:
+    return Citing(numbers, TEXTS, QUESTION)
+
+
+def shown(text: str, numbers: tuple[int, ...] = (1, 2, 3, 4, 5)) -> str:
+    machine = citing(numbers)
+    return machine.feed(text) + machine.close()
+
+
+@given(SOUP, st.lists(st.integers(0, 200), max_size=12))
+@example("x [9[9]9] `a", [3, 5])
+@example(f"www.{KNOWN}`x`", [1, 2, 3])
+def test_the_result_is_independent_of_how_the_text_is_cut(text: str, cuts: list[int]) -> None:
+    edges = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    whole, pieces, letters = citing(), citing(), citing()
+    expected = whole.feed(text) + whole.close()
+    cut = "".join(pieces.feed(text[a:b]) for a, b in pairwise(edges)) + pieces.close()
+    assert cut == expected
+    assert "".join(map(letters.feed, text)) + letters.close() == expected
+    assert pieces.used == letters.used == whole.used
+
+
+@given(CODELESS)
+def test_no_number_is_shown_that_was_not_given(text: str) -> None:
+    machine = citing((1, 2))
+    output = machine.feed(text) + machine.close()
+    brackets = re.findall(r"[\[【［][\s\u200b\\^]*(\d[\d\s\u200b,;–\\-]*)[\]】］]", output)
+    numbers = [int(content) if content.isdigit() else 0 for content in brackets if content.strip() != "2026"]
+    assert set(numbers) <= set(range(1, len(machine.used) + 1))
+    assert sorted(set(numbers), key=numbers.index) == sorted(set(numbers))
+    assert set(machine.used) <= {1, 2}
+
+
+@given(SOUP)
+def test_no_unknown_address_is_alive(text: str) -> None:
+    output = re.sub(rf"\]\({re.escape(KNOWN)}(?: [^()]*)?\)", "] ", shown(text))
+    for run in re.findall(r"(?:[A-Za-z][A-Za-z0-9+-]*://|(?<![A-Za-z0-9])www\.(?=\w))[^\s<>|]+", output, re.IGNORECASE):
+        assert re.fullmatch(rf"{re.escape(KNOWN)}[^\w/?&=#%]*", run), (run, output)
+
+
+@given(SOUP)
+def test_nobody_is_called_who_was_not_in_the_question(text: str) -> None:
+    output = shown(text)
+    assert not re.search(r"@(everyone|here|channel)|<!(channel|here|everyone|subteam)|<@&", output, re.IGNORECASE)
+    assert set(re.findall(r"<([@#]\w+)[|>]", output)) <= {"@U1", "#C1"}
+
+
+@given(CODELESS)
+@example(f"!![p]({KNOWN})")
+def test_no_picture_is_shown(text: str) -> None:
+    assert not re.search(r"!\[[^\[\]\n]*\]\(", shown(text))
+
+
+@given(st.text(alphabet=st.characters(blacklist_characters="[【［`~<@:wW!\\", blacklist_categories=["Cs"])))
+def test_ordinary_text_is_not_touched(text: str) -> None:
+    assert shown(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Title\n\n* **bold** _it_ ~~no~~ a[i] [ ] [x] [] [[wiki]] a < b > c 10:03 & w/o www",
+        "[2026-11-20 10:03] Ada: it was [2019], I think",
+        "`a[1]` and ``b[9] ` c`` and\n```py\nrow[7] = [1, 2]\n``` done",
+        "~~~\nx[9]\n~~~",
+        f"{KNOWN}, <{KNOWN}> and ({KNOWN}). **{KNOWN}** [t]({KNOWN}) [u](<x>",
+        '[t](https://asked.com/page "The page") https://ok.com/b_(c) https://ok.com/slack!',
+        f"[r]: {KNOWN}\n[text][r]",
+        "<@U1> in <#C1> wrote to ada@example.com",
+        "| a | b |\n|---|---|\n| ![ | @ada |".replace("![", "!"),
+        "if (!x) { y<int> z; } // w",
+    ],
+)
+def test_what_is_not_meant_stays_as_it_is(text: str) -> None:
+    assert shown(text) == text.replace("](<x>", "](<x>")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "used"),
+    [
+        ("a [3] b [1], c [3][2].", "a [1] b [2], c [1][3].", (3, 1, 2)),
+        ("a [99], b[99]. [99] c", "a, b. c", ()),
+        ("[1, 99, 4]", "[1][2]", (1, 4)),
+        ("[2-4] [5–9] [7-9]", "[1][2][3] [4]", (2, 3, 4, 5)),
+        ("【2】［1］【4:0†file】【9】", "[1][2][3]", (2, 1, 4)),
+        ("[^2] [source 1] [Sources: 1, 3] \\[4\\]", "[1] [2] [2][3] [4]", (2, 1, 3, 4)),
+        ("half [1", "half", ()),
+        ("half [", "half [", ()),
+        ("[ 2 ] [2\u200b] [２]", "[1] [1] [1]", (2,)),
+    ],
+)
+def test_citations_are_checked_and_numbered_anew(text: str, expected: str, used: tuple[int, ...]) -> None:
+    machine = citing()
+    assert machine.feed(text) + machine.close() == expected
+    assert machine.used == used
+
+
+@pytest.mark.parametrize(
+    "text", ["[[99]1]", "[1, [99]2]", "[9[99]9]", "[ [99] 1]", "[" + " " * 300 + "9]", "[source [99]9]"]
+)
+def test_a_dropped_number_does_not_make_another_one(text: str) -> None:
+    assert "·" in shown(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{KNOWN}?key=1", "https[:]//ok[.]com/a?key=1"),
+        ("https://ok.com", "https[:]//ok[.]com"),
+        ("https://evil.com/x.", "https[:]//evil[.]com/x."),
+        ("<https://evil.com> <https://evil.com|bank>", "(https[:]//evil[.]com) (https[:]//evil[.]com|bank)"),
+        ("[bank](https://evil.com)", "[bank] (https[:]//evil[.]com)"),
+        ("[bank](<https://evil.com> 'x')", "[bank] (https[:]//evil[.]com)"),
+        ("[bank](javascript:go.to())", "[bank] (javascript:go[.]to())"),
+        (f"[https://evil.com]({KNOWN})", f"[https[:]//evil[.]com]({KNOWN})"),
+        ("[r]: https://evil.com\n[r]: //evil.com", "[r] : https[:]//evil[.]com\n[r] : //evil.com"),
+        ("www.evil.com WWW.evil.com www.ok.com/d?x=1&y=2", "www[.]evil[.]com WWW[.]evil[.]com www.ok.com/d?x=1&y=2"),
+        ("`https://evil.com` ```\nhttps://evil.com\n```", "`https[:]//evil[.]com` ```\nhttps[:]//evil[.]com\n```"),
+        ("ftp://evil.com slack://evil", "ftp[:]//evil[.]com slack[:]//evil"),
+        (f"![p]({KNOWN}) ![]({KNOWN}) ![p][r]", f"[p]({KNOWN}) <{KNOWN}> ! [p][r]"),
+        ("![p](https://evil.com/?secret)", "[p] (https[:]//evil[.]com/?secret)"),
+        (f"{KNOWN}[1] [2]({KNOWN})", f"{KNOWN} [1] [2] (<{KNOWN}>)"),
+        (f"{KNOWN}，then", f"{KNOWN} ，then"),
+        ("https:/[99]/evil.com", "https[:]//evil[.]com"),
+        ("https://" + "e" * 3000, "https[:]//" + "e" * 2045 + " " + "e" * 955),
+    ],
+)
+def test_only_addresses_that_stand_in_a_source_or_the_question_are_links(text: str, expected: str) -> None:
+    assert shown(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("@everyone and @Here", f"@{NO_WIDTH}everyone and @{NO_WIDTH}Here"),
+        ("<!channel> <!here|here> <!subteam^S1|@devs>", f"@{NO_WIDTH}channel @{NO_WIDTH}here @{NO_WIDTH}devs"),
+        (
+            "<@U2> <@U2|ada> <@!12> <@&3> <#C2|x>",
+            " ".join(f"{s[0]}{NO_WIDTH}{s[1:]}" for s in ("@U2", "@ada", "@12", "@3", "#x")),
+        ),
+        ("<@U1> <@U1|@everyone> <#C1>", "<@U1> <@U1> <#C1>"),
+        ("<!channel|" + "x" * 3000 + ">", f"<{NO_WIDTH}!channel|" + "x" * 3000 + ">"),
+        ("@every[99]one `@here`", f"@{NO_WIDTH}everyone `@{NO_WIDTH}here`"),
+        ("<@U2|https://evil.com>", f"@{NO_WIDTH}https[:]//evil[.]com"),
+    ],
+)
+def test_mentions_become_names(text: str, expected: str) -> None:
+    assert shown(text) == expected
+
+
+@pytest.mark.parametrize(
+    "filler", ["a", " ", "`", "1,", "[", "(", "<x", "~", "w", "@", "![a](", "https://", "\\", "a b"]
+)
+@pytest.mark.parametrize("opening", ["", "[a](", "<!x|", "https://", "```", "![", "\n[r]:"])
+def test_what_is_held_back_is_bounded_and_comes_out_at_the_end(opening: str, filler: str) -> None:
+    machine = citing()
+    machine.feed(opening)
+    for _ in range(3):
+        machine.feed(filler * 1400)
+        assert len(machine.citations.buffer) + len(machine.links.buffer) <= HELD
+    machine.close()
+    assert machine.citations.buffer == machine.links.buffer == ""
+
+
+def test_words_come_out_as_they_come_in() -> None:
+    machine = citing()
+    assert [machine.feed(delta) for delta in ("The ", "boat [", "2", "] is", " red.")] == [
+        "The",
+        " boat",
+        "",
+        " [1] is",
+        " red.",
+    ]
