@@ -96,7 +96,9 @@ def test_no_number_is_shown_that_was_not_given(text: str) -> None:
 @given(SOUP)
 def test_no_unknown_address_is_alive(text: str) -> None:
     output = re.sub(rf"\]\({re.escape(KNOWN)}(?: [^()]*)?\)", "] ", shown(text))
-    for run in re.findall(r"(?:[A-Za-z][A-Za-z0-9+-]*://|(?<![A-Za-z0-9])www\.(?=\w))[^\s<>|]+", output, re.IGNORECASE):
+    for run in re.findall(
+        r"(?:[A-Za-z][A-Za-z0-9+-]*://|(?<![A-Za-z0-9])www\.(?=\w))[^\s<>|`]+", output, re.IGNORECASE
+    ):
         assert re.fullmatch(rf"{re.escape(KNOWN)}[^\w/?&=#%]*", run), (run, output)
 
 
