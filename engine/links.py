@@ -199,6 +199,8 @@ class Links(Scanner):
 
 def closing(text: str, begin: int) -> int | None:
     """Where the bracket at `begin` closes, if it does within the length of a label and the paragraph."""
+    if text.find("]", begin, begin + LABEL) < 0:
+        return None
     depth = 0
     for found in BRACKET.finditer(text, begin, begin + LABEL):
         depth += {"[": 1, "]": -1}.get(found[0], 0)
