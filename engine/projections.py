@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from engine.errors import FolderInUse, OtherEmbedder, StoreError
+from engine.errors import BrokenProjection, OtherEmbedder
 from engine.ledger import census, work
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Literal
 
     from engine.folder import Folder
@@ -60,11 +59,9 @@ async def open_graph(folder: Folder, module: Literal["kuzu", "ladybug"], ledger:
     fresh = former != module or not path.exists()
     try:
         graph = await KuzuGraph.open(path, module)
-    except FolderInUse:
-        raise
-    except StoreError as error:
+    except BrokenProjection as error:
         log.warning("the graph is made anew", error=str(error))
-        await asyncio.to_thread(_remove, path)
+        await asyncio.to_thread(shutil.rmtree, path)
         graph, fresh = await KuzuGraph.open(path, module), True
     if fresh and former:
         await graph.load(await ledger.read(census.nodes), await ledger.read(census.edges))
@@ -72,7 +69,3 @@ async def open_graph(folder: Folder, module: Literal["kuzu", "ladybug"], ledger:
     await ledger.write(work.set_setting, "graph", module)
     return graph
 
-
-def _remove(path: Path) -> None:
-    for each in path.parent.glob(f"{path.name}*"):
-        shutil.rmtree(each) if each.is_dir() else each.unlink()

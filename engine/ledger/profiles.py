@@ -115,7 +115,7 @@ async def pairs(db: aiosqlite.Connection, ids: Collection[int], newest: int) -> 
 
 
 _FACTS = {
-    Stale.NAME: ("name", "mention", "name", "surface", "type"),
+    Stale.NAME: ("name", "mention", "name", "surface", "f.type"),
     Stale.PAIR: ("pair", "link", "pair", "keywords", "'stated'"),
 }
 
@@ -163,6 +163,24 @@ async def _hot_tally(db: aiosqlite.Connection, kind: Kind, id_: int, newest: int
     )
     found = tuple(sorted(Fragment(*row) for row in fragments))
     return Tally(chunks, Counter(dict(labels)), Counter(dict(types)), found)  # type: ignore[arg-type]
+
+
+async def recent(
+    db: aiosqlite.Connection, kind: Kind, ids: Collection[int], newest: int, only: Collection[int] | None = None
+) -> dict[int, list[Told]]:
+    """The newest rows of facts of each of these keys, at most `newest` of each raw name, of these chunks only."""
+    keys, facts, column, label, type_ = _FACTS[kind]
+    narrowed = "" if only is None else "AND g.chunk IN (SELECT value FROM json_each(?))"
+    rows = await db.execute_fetchall(
+        f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
+        f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.id IN (SELECT g.id FROM {facts} g"
+        f" WHERE g.{column} = k.id {narrowed} ORDER BY g.time DESC, g.hash DESC LIMIT ?)",
+        (json.dumps(list(ids)), *([] if only is None else [json.dumps(sorted(only))]), newest),
+    )
+    told: dict[int, list[Told]] = {}
+    for target, *row in rows:
+        told.setdefault(target, []).append(Told(*row))
+    return told
 
 
 async def put_entities(db: aiosqlite.Connection, rows: Iterable[Profile]) -> None:

@@ -1,0 +1,178 @@
+"""Asking: question -> rewrite and keywords -> recall -> prompt -> stream, through the citing filter."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, get_args
+
+from engine.citing import Citing
+from engine.composing import Recalled
+from engine.errors import BadQuestion
+from engine.ledger import memos
+from engine.records import Bill, Condensed, Context, Mode, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+
+    from engine.budget import O200k
+    from engine.recalling import Recaller
+    from engine.records import Message, Question, Source, Turn, Usage
+
+HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the newest turns stay
+MODES = frozenset(get_args(Mode))
+
+
+class Answer:
+    """A streamed answer. `context` is known before the first word; `sources` and `usage` are complete at the end."""
+
+    def __init__(self, asker: Asker, recalled: Recalled, prompt: Prompt, bill: Bill) -> None:
+        self.context = recalled.context
+        self._asker = asker
+        self._recalled = recalled
+        self._prompt = prompt
+        self._bill = bill
+        texts = [f"{source.text}\n{source.link}" for source in self.context.sources]
+        self._citing = Citing([source.number for source in self.context.sources], texts, prompt.question)
+        self._pieces = self._stream()
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self._pieces
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The sources really cited, numbered as they are shown."""
+        given = {source.number: source for source in self.context.sources}
+        return tuple(replace(given[number], number=shown) for shown, number in enumerate(self._citing.used, 1))
+
+    @property
+    def usage(self) -> tuple[Usage, ...]:
+        """What the calls made for this question took."""
+        return tuple(self._bill.items)
+
+    async def text(self) -> str:
+        """The whole answer, where nobody waits for the first word."""
+        return "".join([piece async for piece in self])
+
+    async def aclose(self) -> None:
+        """Stop the answer; nothing more is generated."""
+        await self._pieces.aclose()
+
+    async def _stream(self) -> AsyncGenerator[str, None]:
+        try:
+            async with aclosing(self._asker.answer(self._prompt, self._recalled, self._bill)) as raw:
+                async for delta in raw:
+                    if piece := self._citing.feed(delta):
+                        yield piece
+            if piece := self._citing.close():
+                yield piece
+        finally:
+            await self._asker.charge(self._bill)
+
+
+@dataclass(slots=True)
+class Asker:
+    """Answers questions with what is recalled for them."""
+
+    recaller: Recaller
+
+    async def ask(self, question: Question) -> Answer:
+        """Recall, and make the answer ready to be streamed."""
+        bill = Bill()
+        try:
+            recalled = await self.recall(question, bill)
+        except BaseException:
+            await self.charge(bill)
+            raise
+        return Answer(self, recalled, self._prompt(question, recalled.context), bill)
+
+    async def recall(self, question: Question, bill: Bill | None = None) -> Recalled:
+        """What an answer would rest on."""
+        check(question)
+        bill = Bill() if bill is None else bill
+        question = replace(question, history=self._trimmed(question))
+        if question.mode == "bypass":
+            return Recalled(Context(Condensed(question.text), "bypass"))
+        return await self.recaller.recall(question, self._condense(question, bill), bill)
+
+    async def messages(self, question: Question) -> list[Message]:
+        """What the model would be sent."""
+        bill = Bill()
+        recalled = await self.recall(question, bill)
+        await self.charge(bill)
+        return self.recaller.projector.language.messages(self._prompt(question, recalled.context))
+
+    async def answer(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> AsyncGenerator[str, None]:
+        """The raw answer: streamed anew, or replayed if exactly this was answered before."""
+        projector = self.recaller.projector
+        key = reply_key(projector.language.name, prompt.model, projector.language.messages(prompt))
+        if projector.options.keep_replies and (known := await projector.ledger.read(memos.reply, key)) is not None:
+            await projector.ledger.write(memos.touch_reply, key, time.time())
+            for piece in known.splitlines(keepends=True):
+                yield piece
+            return
+        pieces: list[str] = []
+        async for piece in projector.language.answer(prompt, bill):
+            pieces.append(piece)
+            yield piece
+        if projector.options.keep_replies:
+            made = memos.Reply(
+                key, "".join(pieces), recalled.generation, recalled.chunks, recalled.names, recalled.pairs
+            )
+            await projector.ledger.write(memos.keep_reply, made, time.time())
+
+    async def charge(self, bill: Bill) -> None:
+        """Add the calls to the day's sums; what is on the bill stays there for whoever reads it."""
+        if bill.items:
+            day = datetime.now(UTC).date().isoformat()
+            await self.recaller.projector.ledger.write(memos.add_usage, day, tuple(bill.items))
+
+    async def _condense(self, question: Question, bill: Bill) -> Condensed:
+        """Keywords that are given cost no call; a naive question needs none, unless its history must be read."""
+        if question.high or question.low:
+            return Condensed(question.text, question.high, question.low)
+        if question.mode == "naive" and not question.history:
+            return Condensed(question.text)
+        made = await self.recaller.projector.language.condense(question.text, question.history, bill)
+        return made if made.high or made.low else replace(made, low=(made.question,))
+
+    def _prompt(self, question: Question, context: Context) -> Prompt:
+        return Prompt(
+            question.text, context, self._trimmed(question), question.instructions, question.style, question.model
+        )
+
+    def _trimmed(self, question: Question) -> tuple[Turn, ...]:
+        return newest_turns(
+            question.history, question.max_total_tokens // HISTORY_SHARE, self.recaller.projector.tokenizer
+        )
+
+
+def check(question: Question) -> None:
+    """BadQuestion for what cannot be asked."""
+    if not question.text.strip():
+        raise BadQuestion("The question is empty.", hint="Ask something in words.")
+    if question.mode not in MODES:
+        raise BadQuestion(f"There is no mode “{question.mode}”.", hint=f"One of: {', '.join(sorted(MODES))}.")
+    if min(question.top_k, question.chunk_top_k) < 1:
+        raise BadQuestion("top_k and chunk_top_k must be at least 1.")
+
+
+def newest_turns(history: Sequence[Turn], tokens: int, tokenizer: O200k) -> tuple[Turn, ...]:
+    """As many of the newest turns as fit, in order."""
+    kept: list[Turn] = []
+    for turn in reversed(history):
+        tokens -= tokenizer.count(turn.text)
+        if tokens < 0:
+            break
+        kept.append(turn)
+    return tuple(reversed(kept))
+
+
+def reply_key(language: str, model: str, messages: Sequence[Message]) -> bytes:
+    """The identity of an answer: the model and the final messages, so that it can never be out of date."""
+    told = [language, model, *([message.role, message.content] for message in messages)]
+    return sha256(json.dumps(told, ensure_ascii=False).encode()).digest()

@@ -1,0 +1,227 @@
+"""From what was found to a context: renew, truncate, merge, rerank, and the numbered sources within the budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from engine import context
+from engine.language.prompting import entity_line, relation_line, source_block
+from engine.ledger import search
+from engine.ledger.marks import Stale
+from engine.records import Context, EntityRow, Prompt, RelationRow
+from engine.refreshing import Refresher
+from engine.searching import Leg
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.context import Numbered
+    from engine.graph import Edge
+    from engine.language import Reranker
+    from engine.ledger.search import ChunkText, PieceText
+    from engine.projecting import Projector
+    from engine.records import Bill, Condensed, Question, Within
+    from engine.refreshing import EntityView, RelationView
+    from engine.searching import Known, Searcher, Vectors
+
+EVIDENCE = 12  # newest chunks looked at for each entity and relation
+PICKED_FROM = 240  # candidates whose vectors are compared, those first that support most
+NUMBERS = 8  # tokens that the numbers of its sources take in a row of the graph
+PER_ITEM = 5  # chunks wanted for an entity or a relation (A7)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that a question's searches found, in order, by id."""
+
+    asked: Condensed
+    vectors: Vectors | None
+    known: Known
+    local: Leg = field(default_factory=Leg)
+    world: Leg = field(default_factory=Leg)
+    chunks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A context, with the rows that it draws on and the ledger's generation when it was read."""
+
+    context: Context
+    generation: int = 0
+    chunks: frozenset[int] = frozenset()
+    names: frozenset[int] = frozenset()
+    pairs: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class Draft:
+    """A context in the making."""
+
+    projector: Projector
+    searcher: Searcher
+    found: Found
+    entities: list[EntityView] = field(default_factory=list)
+    relations: list[RelationView] = field(default_factory=list)
+    evidence: dict[tuple[Stale, int], list[int]] = field(default_factory=dict)
+    order: list[int] = field(default_factory=list)
+
+    @property
+    def question(self) -> Question:
+        """What was asked."""
+        return self.searcher.question
+
+    async def renew(self) -> None:
+        """Merge the two legs of the graph search and make views of them; what has no evidence left goes."""
+        known, only = self.found.known, self.searcher.where.only
+        refresher = Refresher(self.projector, known, only)
+        local, world = self.found.local, self.found.world
+        ids = context.round_robin(local.entities, world.entities)
+        self.entities = await self.searcher.watch.timed("renew", refresher.entities(ids))
+        pairs = context.round_robin(local.relations, world.relations)
+        self.relations = await self.searcher.watch.timed("renew", refresher.relations(pairs))
+
+    def truncate(self) -> None:
+        """Keep the first entities and relations that fit their budgets."""
+        count, question = self.projector.tokenizer, self.question
+        rows = [entity_line(EntityRow(view.name, view.type, view.description)) for view in self.entities]
+        self.entities = context.truncate(self.entities, rows, question.max_entity_tokens, count)
+        rows = [relation_line(_row(view)) for view in self.relations]
+        self.relations = context.truncate(self.relations, rows, question.max_relation_tokens, count)
+
+    async def merge(self) -> None:
+        """The order of the chunks: the vector leg's, the entities' and the relations', dealt in turn."""
+        by_entity = await self._evidence(Stale.NAME, [view.ids for view in self.entities])
+        by_relation = await self._evidence(Stale.PAIR, [view.ids for view in self.relations])
+        from_entities = await self._picked(by_entity, set())
+        from_relations = await self._picked(by_relation, set(from_entities))
+        self.order = context.round_robin(self.found.chunks, from_entities, from_relations)
+
+    async def _evidence(self, kind: Stale, groups: Sequence[tuple[int, ...]]) -> list[list[int]]:
+        ids = [id_ for group in groups for id_ in group]
+        if not ids:
+            return []
+        reading = self.projector.ledger.read(search.evidence, kind, ids, EVIDENCE, self.searcher.where.only)
+        found = await self.searcher.watch.timed("evidence", reading)
+        self.evidence.update({(kind, id_): chunks for id_, chunks in found.items()})
+        return [list(dict.fromkeys(chunk for id_ in group for chunk in found[id_])) for group in groups]
+
+    async def _picked(self, items: list[list[int]], taken: set[int]) -> list[int]:
+        """The chunks most like the question among the evidence; those without a vector fall back to their weight."""
+        spread = context.spread([[chunk for chunk in item if chunk not in taken] for item in items])
+        candidates = [chunk for item in spread for chunk in item]
+        if not candidates or self.found.vectors is None:
+            return []
+        fetching = self.projector.vectors.fetch("chunks", candidates[:PICKED_FROM])
+        vectors = await self.searcher.watch.timed("fetch chunks", fetching)
+        if not vectors:
+            return context.pick_by_weight(spread, PER_ITEM)
+        number = PER_ITEM * len(items) // 2
+        return context.pick_by_vector(candidates, vectors, self.found.vectors.question, number)
+
+    async def rerank(self, reranker: Reranker, bill: Bill) -> None:
+        """Order the chunks by a reranker's scores."""
+        texts = await self._texts(self.order[: 2 * self.question.chunk_top_k])
+        scoring = reranker.rerank(self.found.asked.question, [text.text for text in texts], bill)
+        scores = await self.searcher.watch.timed("rerank", scoring)
+        least = self.projector.options.min_rerank_score
+        self.order = context.apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, least)
+
+    async def _texts(self, ids: Sequence[int]) -> list[ChunkText]:
+        reading = self.projector.ledger.read(search.texts, list(ids), self.searcher.where.area)
+        return await self.searcher.watch.timed("texts", reading)
+
+    async def build(self, generation: int) -> Recalled:
+        """Number the passages that fit into what is left of the budget, and let the graph's rows name them."""
+        texts = self._narrowed(await self._texts(self.order[: 2 * self.question.chunk_top_k]))
+        distinct = list({text.text: text for text in reversed(texts)}.values())[::-1][: self.question.chunk_top_k]
+        printed = ["\n".join(map(source_block, context.number([text]).sources)) for text in distinct]
+        kept = context.truncate(distinct, printed, self._room(), self.projector.tokenizer)
+        texts_kept = {text.text for text in kept}
+        numbered = context.number(text for text in texts if text.text in texts_kept)
+        made = Context(
+            self.found.asked,
+            self.question.mode,
+            tuple(self._entity(view, numbered) for view in self.entities),
+            tuple(self._relation(view, numbered) for view in self.relations),
+            numbered.sources,
+            self.searcher.watch.spent,
+        )
+        return Recalled(
+            made,
+            generation,
+            frozenset(text.id for text in texts),
+            frozenset(id_ for view in self.entities for id_ in view.ids),
+            frozenset(id_ for view in self.relations for id_ in view.ids),
+        )
+
+    def _narrowed(self, texts: list[ChunkText]) -> list[ChunkText]:
+        """Only the passages that a narrowed question asks for."""
+        within = self.question.within
+        if not within.narrows:
+            return texts
+        narrowed = [
+            replace(text, pieces=tuple(piece for piece in text.pieces if holds(within, piece))) for text in texts
+        ]
+        return [text for text in narrowed if text.pieces]
+
+    def _room(self) -> int:
+        """Tokens left for sources, beside the prompt with history and question, and the graph's rows (A8)."""
+        count, question = self.projector.tokenizer.count, self.question
+        empty = Prompt(
+            question.text,
+            Context(self.found.asked, question.mode),
+            question.history,
+            question.instructions,
+            question.style,
+            question.model,
+        )
+        base = sum(count(message.content) for message in self.projector.language.messages(empty))
+        rows = [entity_line(EntityRow(view.name, view.type, view.description)) for view in self.entities]
+        rows += [relation_line(_row(view)) for view in self.relations]
+        graph = sum(count(row) + NUMBERS for row in rows)
+        return context.room_for_sources(question.max_total_tokens, base, graph, 0, 0)
+
+    def _entity(self, view: EntityView, numbered: Numbered) -> EntityRow:
+        evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((Stale.NAME, id_), ())]
+        return EntityRow(view.name, view.type, view.description, numbered.supporting(evidence, [view.name]))
+
+    def _relation(self, view: RelationView, numbered: Numbered) -> RelationRow:
+        evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((Stale.PAIR, id_), ())]
+        return replace(_row(view), sources=numbered.supporting(evidence, [view.source, view.target]))
+
+    async def around(
+        self, ids: Sequence[int], edges: Sequence[Edge]
+    ) -> tuple[EntityRow | None, tuple[RelationRow, ...], tuple[EntityRow, ...]]:
+        """The views of an entity, of its relations and of the entities at their other ends, without sources."""
+        known, where = self.found.known, self.searcher.where
+        ends = {end for edge in edges for end in (edge.source, edge.target)}
+        known.entities.update(await self.projector.ledger.read(search.entities, {*ids, *ends}, where.area))
+        known.relations.update(
+            await self.projector.ledger.read(search.relations, [edge.id for edge in edges], where.area)
+        )
+        refresher = Refresher(self.projector, known, where.only)
+        one = await refresher.entities(id_ for id_ in ids if id_ in known.entities)
+        relations = await refresher.relations(edge.id for edge in edges if edge.id in known.relations)
+        others = await refresher.entities(id_ for id_ in sorted(ends - set(ids)) if id_ in known.entities)
+        rows = [EntityRow(view.name, view.type, view.description) for view in one]
+        return (
+            rows[0] if rows else None,
+            tuple(_row(view) for view in relations),
+            tuple(EntityRow(view.name, view.type, view.description) for view in others),
+        )
+
+
+def _row(view: RelationView) -> RelationRow:
+    return RelationRow(view.source, view.target, view.keywords, view.description, view.weight)
+
+
+def holds(within: Within, piece: PieceText) -> bool:
+    """Whether a passage is among those that a narrowed question asks for."""
+    return (
+        (not within.documents or piece.document in within.documents)
+        and (not within.rooms or piece.room in within.rooms)
+        and (not within.authors or piece.author in within.authors)
+        and (within.since is None or (piece.time is not None and piece.time >= within.since))
+        and (within.until is None or (piece.time is not None and piece.time <= within.until))
+    )

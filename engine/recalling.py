@@ -1,0 +1,123 @@
+"""Recall, the main road of a question: search, renew what is stale, truncate, merge, build the numbered sources."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from engine.composing import Draft, Found, Recalled
+from engine.ledger import search, work
+from engine.ledger.marks import Stale
+from engine.names import canonical
+from engine.records import Bill, Condensed, Question
+from engine.searching import Known, Leg, Searcher, Stopwatch, Vectors, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from engine.language import Reranker
+    from engine.projecting import Projector
+    from engine.records import EntityRow, RelationRow, Scope
+
+EARLY = 0.01  # seconds that the vector leg waits for keywords before it starts with the raw question
+VECTOR_LEG = frozenset({"mix", "naive"})
+LOCAL_LEG = frozenset({"mix", "hybrid", "local"})
+GLOBAL_LEG = frozenset({"mix", "hybrid", "global"})
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """An entity with its weightiest relations, and the entities at their other ends."""
+
+    entity: EntityRow | None
+    relations: tuple[RelationRow, ...] = ()
+    others: tuple[EntityRow, ...] = ()
+
+
+@dataclass(slots=True)
+class Recaller:
+    """Recalls what a question may draw on."""
+
+    projector: Projector
+    reranker: Reranker | None = None
+
+    async def recall(self, question: Question, condensing: Coroutine[Any, Any, Condensed], bill: Bill) -> Recalled:
+        """The main road; `condensing` gives the stand-alone question and its keywords, perhaps a little later."""
+        generation = await self.projector.ledger.read(work.generation)
+        searcher = Searcher(self.projector, question, await self._where(question), Stopwatch())
+        found = await self._search(searcher, condensing, bill)
+        draft = Draft(self.projector, searcher, found)
+        await draft.renew()
+        draft.truncate()
+        await draft.merge()
+        if self.reranker is not None and question.rerank:
+            await draft.rerank(self.reranker, bill)
+        return await draft.build(generation)
+
+    async def _where(self, question: Question) -> Where:
+        async with self.projector.ledger.reader() as db:
+            area = await search.area(db, question.scope)
+            only = await search.chunks_within(db, question.within, area) if question.within.narrows else None
+            return Where(
+                area,
+                only,
+                {
+                    "chunks": await search.population(db, Stale.CHUNK),
+                    "entities": await search.population(db, Stale.NAME),
+                    "relations": await search.population(db, Stale.PAIR),
+                },
+            )
+
+    async def _search(self, searcher: Searcher, condensing: Coroutine[Any, Any, Condensed], bill: Bill) -> Found:
+        """One embedding call, then all searches at once; a slow rewrite does not keep the vector leg waiting."""
+        question, watch = searcher.question, searcher.watch
+        task = asyncio.create_task(watch.timed("condense", condensing))
+        early: asyncio.Task[tuple[int, ...]] | None = None
+        try:
+            await asyncio.wait({task}, timeout=EARLY)
+            if not task.done() and not question.history and question.mode in VECTOR_LEG:
+                early = asyncio.create_task(self._raw_leg(searcher, bill))
+            asked = await task
+            low, high = ", ".join(asked.low) or asked.question, ", ".join(asked.high) or asked.question
+            embedding = self.projector.embedder.embed([asked.question, low, high], bill)
+            vectors, known = Vectors(*await watch.timed("embed", embedding)), Known()
+            chunks, local, world = await asyncio.gather(
+                early or _leg(question, VECTOR_LEG, searcher.chunks(asked.question, vectors.question), ()),
+                _leg(question, LOCAL_LEG, searcher.local(asked, vectors, known), Leg()),
+                _leg(question, GLOBAL_LEG, searcher.world(vectors, known), Leg()),
+            )
+        except BaseException:
+            task.cancel()
+            if early is not None:
+                early.cancel()
+            raise
+        return Found(asked, vectors, known, local, world, chunks)
+
+    async def _raw_leg(self, searcher: Searcher, bill: Bill) -> tuple[int, ...]:
+        text = searcher.question.text
+        [vector] = await self.projector.embedder.embed([text], bill)
+        return await searcher.chunks(text, vector)
+
+    async def entity(self, name: str, scope: Scope) -> EntityRow | None:
+        """What is known of a name, or of an alias of it, within the scope's spaces."""
+        return (await self.neighbourhood(name, scope, 0)).entity
+
+    async def neighbourhood(self, name: str, scope: Scope, limit: int) -> Neighbourhood:
+        """An entity with at most `limit` relations, the weightiest first."""
+        question = Question(name, scope, mode="local")
+        searcher, known = Searcher(self.projector, question, await self._where(question), Stopwatch()), Known()
+        area = searcher.where.area
+        ids = await self.projector.ledger.read(search.names_exactly, {canonical(name)}, area)
+        edges = await self.projector.graph.around(ids, area.spaces, limit) if ids and limit else []
+        draft = Draft(self.projector, searcher, Found(Condensed(name), None, known))
+        return Neighbourhood(*await draft.around(ids, edges))
+
+
+async def _leg(question: Question, modes: frozenset[str], search_: Coroutine[Any, Any, Result], none: Result) -> Result:
+    if question.mode in modes and (modes is VECTOR_LEG or question.scope.spaces):
+        return await search_
+    search_.close()
+    return none

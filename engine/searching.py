@@ -1,0 +1,204 @@
+"""Search: vectors, full text and graph together, each within the scope."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from engine import vectors as vector_store
+from engine.context import blend
+from engine.fusion import fuse
+from engine.ledger import search
+from engine.ledger.marks import Stale
+from engine.names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Collection, Mapping, Sequence
+
+    import numpy as np
+
+    from engine.ledger.search import Area, EntityFound, RelationFound
+    from engine.projecting import Projector
+    from engine.records import Condensed, Question
+    from engine.vectors import Hit, Table
+
+Result = TypeVar("Result")
+
+NEIGHBOURS = 240  # edges looked at around the local entities, the heaviest first
+OVERFETCH = 4  # rows asked for at once, at most, as a multiple of what is wanted, until enough names differ
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Milliseconds by stage; a stage that runs several times adds up."""
+
+    spent: dict[str, float] = field(default_factory=dict)
+
+    async def timed(self, stage: str, work: Awaitable[Result]) -> Result:
+        """Wait for something, and note how long it took."""
+        since = time.perf_counter()
+        try:
+            return await work
+        finally:
+            self.note(stage, since)
+
+    def note(self, stage: str, since: float) -> None:
+        """Add the time since then (perf_counter) to a stage."""
+        self.spent[stage] = self.spent.get(stage, 0.0) + (time.perf_counter() - since) * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A question's area in the ledger's integers, the chunks it is narrowed to, and the populations by table."""
+
+    area: Area
+    only: frozenset[int] | None
+    population: Mapping[Table, Mapping[int, int]]
+
+    def rows(self, table: Table) -> vector_store.Area:
+        """The same for a vector search."""
+        chunks = table == "chunks"
+        return vector_store.Area(
+            self.area.spaces,
+            self.area.rooms if chunks else frozenset(),
+            self.population[table],
+            self.only if chunks else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The question, all low and all high keywords, each as one vector."""
+
+    question: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """What one side of the graph search found: entities and relations in order, by id."""
+
+    entities: tuple[int, ...] = ()
+    relations: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Known:
+    """The profiles met on the way, by id, and how similar each key is to what was asked."""
+
+    entities: dict[int, EntityFound] = field(default_factory=dict)
+    relations: dict[int, RelationFound] = field(default_factory=dict)
+    similarity: dict[tuple[Stale, int], float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Searcher:
+    """Runs the searches of one question. Failures are raised, never turned into "nothing found"."""
+
+    projector: Projector
+    question: Question
+    where: Where
+    watch: Stopwatch
+
+    async def chunks(self, text: str, vector: np.ndarray) -> tuple[int, ...]:
+        """The vector leg: chunks by similarity and by words, fused."""
+        options, wanted = self.projector.options, self.question.chunk_top_k
+        hits, words = await asyncio.gather(self._vectors("chunks", vector, wanted), self._words(text, wanted))
+        fused = fuse((options.vector_weight, [hit.id for hit in hits]), (options.word_weight, words))
+        return tuple(fused[:wanted])
+
+    async def _words(self, text: str, wanted: int) -> list[int]:
+        area, only = self.where.area, self.where.only
+        searching = self.projector.ledger.read(search.chunks_by_words, text, wanted, area, only)
+        return await self.watch.timed("words", searching)
+
+    async def _vectors(self, table: Table, vector: np.ndarray, wanted: int) -> list[Hit]:
+        """The best row of each id, above the threshold."""
+        rows = wanted * (2 if table == "chunks" else 1)  # a chunk may have several vectors
+        searching = self.projector.vectors.search(table, vector, rows, self.where.rows(table))
+        hits = await self.watch.timed(f"vectors {table}", searching)
+        best: dict[int, Hit] = {}
+        for hit in hits:
+            if hit.similarity >= self.question.threshold:
+                best.setdefault(hit.id, hit)
+        return list(best.values())[:wanted]
+
+    async def local(self, asked: Condensed, vectors: Vectors, known: Known) -> Leg:
+        """Entities by the low keywords, exact names first; then the relations around them."""
+        exact, named, hits = await asyncio.gather(
+            self._exact(asked), self._named(asked), self._distinct(vectors.low, known)
+        )
+        known.similarity.update({(Stale.NAME, hit.id): hit.similarity for hit in hits})
+        order = list(dict.fromkeys([*exact, *fuse((1.0, [hit.id for hit in hits]), (0.5, named))]))
+        await self._profiles(known, order)
+        names: dict[str, list[int]] = {}
+        for id_ in order:
+            if id_ in known.entities:
+                names.setdefault(known.entities[id_].canonical, []).append(id_)
+        kept = [id_ for ids in list(names.values())[: self.question.top_k] for id_ in ids]
+        return Leg(tuple(kept), await self._around(kept, vectors, known))
+
+    async def _exact(self, asked: Condensed) -> list[int]:
+        """Entities that are named outright, or by an alias."""
+        names = {canonical(keyword) for keyword in (*asked.low, *asked.high)} - {""}
+        return await self.projector.ledger.read(search.names_exactly, names, self.where.area) if names else []
+
+    async def _named(self, asked: Condensed) -> list[int]:
+        words = " ".join(asked.low) or asked.question
+        searching = self.projector.ledger.read(search.names_by_words, words, self.question.top_k // 2, self.where.area)
+        return await self.watch.timed("names", searching)
+
+    async def _distinct(self, vector: np.ndarray, known: Known) -> list[Hit]:
+        """Fetch more until enough *distinct* names are there: many spaces may know the same one."""
+        wanted = self.question.top_k
+        asked = wanted if len(self.where.area.spaces) < 2 else 2 * wanted
+        while True:
+            hits = await self._vectors("entities", vector, asked)
+            await self._profiles(known, [hit.id for hit in hits])
+            names = {known.entities[hit.id].canonical for hit in hits if hit.id in known.entities}
+            if len(names) >= wanted or len(hits) < asked or asked >= OVERFETCH * wanted:
+                return hits
+            asked *= 2
+
+    async def _around(self, ids: Sequence[int], vectors: Vectors, known: Known) -> tuple[int, ...]:
+        """Relations of these entities, by similarity to the question mixed with degree and weight."""
+        if not ids:
+            return ()
+        looking = self.projector.graph.around(ids, self.where.area.spaces, NEIGHBOURS)
+        edges = await self.watch.timed("graph", looking)
+        fetching = self.projector.vectors.fetch("relations", [edge.id for edge in edges])
+        rows = await self.watch.timed("fetch relations", fetching)
+        for id_, vector in rows.items():
+            known.similarity.setdefault((Stale.PAIR, id_), float((vector @ vectors.question).max()))
+        await self._profiles(known, {end for edge in edges for end in (edge.source, edge.target)})
+        await self._relations(known, [edge.id for edge in edges])
+
+        def score(id_: int) -> float:
+            relation = known.relations[id_]
+            degrees = sum(known.entities[end].degree for end in relation.ends if end in known.entities)
+            return blend(known.similarity.get((Stale.PAIR, id_), 0.0), degrees, relation.weight)
+
+        return tuple(sorted((e.id for e in edges if e.id in known.relations), key=lambda id_: (-score(id_), id_)))
+
+    async def world(self, vectors: Vectors, known: Known) -> Leg:
+        """Relations by the high keywords; then the entities at their ends."""
+        hits = await self._vectors("relations", vectors.high, self.question.top_k)
+        known.similarity.update({(Stale.PAIR, hit.id): hit.similarity for hit in hits})
+        await self._relations(known, [hit.id for hit in hits])
+        relations = [hit.id for hit in hits if hit.id in known.relations]
+        ends = dict.fromkeys(end for id_ in relations for end in known.relations[id_].ends)
+        await self._profiles(known, ends)
+        return Leg(tuple(end for end in ends if end in known.entities), tuple(relations))
+
+    async def _profiles(self, known: Known, ids: Collection[int]) -> None:
+        missing = [id_ for id_ in ids if id_ not in known.entities]
+        if missing:
+            known.entities.update(await self.projector.ledger.read(search.entities, missing, self.where.area))
+
+    async def _relations(self, known: Known, ids: Collection[int]) -> None:
+        missing = [id_ for id_ in ids if id_ not in known.relations]
+        if missing:
+            known.relations.update(await self.projector.ledger.read(search.relations, missing, self.where.area))
