@@ -13,6 +13,7 @@ EngineError
 │   ├── FolderInUse          another process holds it
 │   ├── NewerSchema          written by a later version
 │   ├── OtherEmbedder        its vectors were made by another embedder
+│   ├── BrokenProjection     graph or vectors cannot be read; the ledger can make them anew
 │   └── DiskTrouble          the disk is full or fails
 └── LanguageError            a model call
     ├── Unavailable          not reached, timed out or broke off; worth another try
@@ -98,6 +99,12 @@ class OtherEmbedder(StoreError):
     """The vectors of the folder were made by another embedder."""
 
     hint = "Set the former embedder again, or make all vectors anew with `threadlore rebuild`."
+
+
+class BrokenProjection(StoreError):
+    """The files of the graph or of the vectors cannot be read, or do not belong to this version."""
+
+    hint = "Make them anew from the ledger with `threadlore rebuild`; nothing is lost."
 
 
 class DiskTrouble(StoreError):

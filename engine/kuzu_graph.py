@@ -1,0 +1,206 @@
+"""The graph projection in an embedded graph database: Kùzu, or its fork Ladybug."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from engine.errors import BrokenProjection, StoreError
+from engine.kuzu_reading import around, everything
+from engine.kuzu_session import MODULES, SCHEMA, Module, Session, open_database
+from engine.kuzu_writing import Writer
+from engine.trouble import told_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from engine.graph import Edge, Node
+
+Result = TypeVar("Result")
+
+BUFFER_POOL = 256 << 20
+READERS = 2
+
+
+class KuzuGraph:
+    """Graph in the folder `path`, of which one process may have one at a time.
+
+    Writes run in a thread of their own, reads in others with connections of their own.
+    """
+
+    def __init__(self, path: Path, module: Module, buffer_pool: int) -> None:
+        self._module = module
+        self._folder = path
+        self._file = path / f"graph.{module}"
+        self._buffer_pool = buffer_pool
+        self._writing = ThreadPoolExecutor(1, "graph-writer")
+        self._reading = ThreadPoolExecutor(READERS, "graph-reader")
+        self._readers: queue.SimpleQueue[Session | None] = queue.SimpleQueue()
+        self._database: Any = None
+        self._writer: Writer | None = None
+        self._closed = False
+
+    @classmethod
+    async def open(cls, path: Path, module: Module = "kuzu", buffer_pool: int = BUFFER_POOL) -> KuzuGraph:
+        """The graph in the folder `path`, made if there is none; `buffer_pool` in bytes.
+
+        Raises FolderInUse, DiskTrouble, or BrokenProjection if the files are torn or of another version or module;
+        then `erase` and a new `load` help.
+        """
+        graph = cls(path, module, buffer_pool)
+        try:
+            await graph._in_writer(graph._start)
+        except BaseException:
+            graph._writing.shutdown(wait=False)
+            graph._reading.shutdown(wait=False)
+            raise
+        return graph
+
+    @staticmethod
+    async def erase(path: Path) -> None:
+        """Remove the files of a graph that is not open."""
+        await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+
+    async def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+        if nodes or edges:
+            await self._in_writer(lambda: self._wield().put(nodes, edges))
+
+    async def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:
+        if nodes or edges:
+            await self._in_writer(lambda: self._wield().drop(nodes, edges))
+
+    async def around(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[Edge]:
+        ids, within = [int(node) for node in nodes], [int(space) for space in spaces]
+        if not ids or not within or limit <= 0:  # the library refuses an empty list as a parameter
+            return []
+        return await self._in_reader(lambda session: around(session, ids, within, limit))
+
+    async def load(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+        """Empty the graph and fill it anew; until all is there, the former graph stays and is read."""
+        await self._in_writer(lambda: self._load(nodes, edges))
+
+    async def everything(self) -> tuple[list[Node], list[Edge]]:
+        return await self._in_reader(everything)
+
+    async def compact(self) -> None:
+        await self._in_writer(lambda: self._wield().session.run("CHECKPOINT"))
+
+    async def close(self) -> None:
+        """Release the files. May be called twice."""
+        if self._closed:
+            return
+        if self._writer is not None:
+            await self._in_writer(self._stop)
+        self._closed = True
+        self._writing.shutdown()
+        self._reading.shutdown()
+
+    async def _in_writer(self, work: Callable[[], Result]) -> Result:
+        self._must_be_open()
+        return await asyncio.get_running_loop().run_in_executor(self._writing, self._guarded, work)
+
+    async def _in_reader(self, work: Callable[[Session], Result]) -> Result:
+        def read() -> Result:
+            with self._lent() as session:
+                return work(session)
+
+        self._must_be_open()
+        return await asyncio.get_running_loop().run_in_executor(self._reading, self._guarded, read)
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"The graph in {self._folder} is closed.")
+
+    def _guarded(self, work: Callable[[], Result]) -> Result:
+        with told_in_words(self._folder, opening=self._database is None):
+            return work()
+
+    @contextmanager
+    def _lent(self) -> Iterator[Session]:
+        """A reader's session for as long as it is needed."""
+        session = self._readers.get()
+        try:
+            if session is None:
+                raise StoreError(f"The graph in {self._folder} is closed.")
+            yield session
+        finally:
+            self._readers.put(session)
+
+    def _wield(self) -> Writer:
+        if self._writer is None:
+            raise StoreError(f"The graph in {self._folder} is closed.")
+        return self._writer
+
+    def _start(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        others = [name for name in MODULES if name != self._module and (self._folder / f"graph.{name}").exists()]
+        if others:
+            raise BrokenProjection(f"The graph in {self._folder} was made with {others[0]}, not with {self._module}.")
+        database = open_database(self._module, self._file, self._buffer_pool)
+        session = Session(self._module, database)
+        for statement in SCHEMA:
+            session.run(statement)
+        self._writer = Writer(session)
+        self._database = database
+        for _ in range(READERS):
+            self._readers.put(Session(self._module, database))
+
+    def _stop(self) -> None:
+        """Close everything once the last reader is done; readers that come later are told so."""
+        for session in [self._readers.get() for _ in range(READERS)]:
+            if session is not None:
+                session.close()
+        self._wield().session.close()
+        self._database.close()
+        self._writer = self._database = None
+        for _ in range(READERS):
+            self._readers.put(None)
+
+    def _load(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+        fresh = self._file.with_suffix(".fresh")
+        self._forget(fresh)
+        fill(self._module, fresh, self._buffer_pool, (nodes, edges))
+        self._stop()
+        self._forget(self._file, but_file=True)
+        fresh.replace(self._file)
+        for _ in range(READERS):
+            self._readers.get()
+        self._start()
+
+    def _forget(self, file: Path, *, but_file: bool = False) -> None:
+        for found in self._folder.glob(f"{file.name}*"):
+            if not (but_file and found == file):
+                found.unlink()
+
+
+def fill(module: Module, file: Path, buffer_pool: int, content: tuple[Iterable[Node], Iterable[Edge]]) -> None:
+    """Make a new database of nodes and edges in `file` and close it. Raises RuntimeError."""
+    import pyarrow as pa  # noqa: PLC0415  - heavy; a graph that is only read and written does without
+
+    nodes, edges = content
+    node_rows = [(node.id, node.space, node.degree, node.mentions) for node in nodes]
+    edge_rows = [(*sorted((edge.source, edge.target)), edge.id, float(edge.weight)) for edge in edges]
+    ids, number = pa.int64(), pa.float64()
+    database = open_database(module, file, buffer_pool)
+    session = Session(module, database)
+    try:
+        for statement in SCHEMA:
+            session.run(statement)
+        session.copy("Entity", _columns(node_rows, {"id": ids, "space": ids, "degree": ids, "mentions": ids}))
+        session.copy("RELATES", _columns(edge_rows, {"source": ids, "target": ids, "id": ids, "weight": number}))
+        session.run("CHECKPOINT")
+    finally:
+        session.close()
+        database.close()
+
+
+def _columns(rows: list[tuple[Any, ...]], types: dict[str, Any]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415  - see above
+
+    columns = list(zip(*rows, strict=True)) or [()] * len(types)
+    return pa.table({name: pa.array(values, kind) for (name, kind), values in zip(types.items(), columns, strict=True)})

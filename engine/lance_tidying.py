@@ -1,0 +1,110 @@
+"""Keeps a table of the vector projection in order: small files merged, new rows indexed, removed bytes gone."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from engine.search_plan import PARTITION_ROWS, among
+from engine.trouble import told_in_words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engine.lance_table import LanceTable
+
+# Up to here every search reads all rows, which is exact and fast enough.
+INDEX_ABOVE = 20_000
+SCALARS_ABOVE = 2_000
+RETRAIN_AT = 4.0
+# The library rewrites a file once more than a tenth of its rows are gone, never before.
+REWRITE_SHARE = 10
+KEEP = timedelta(days=7)
+# Zero would do, but is warned about: it is safe only with one process and no reader of an old version, as here.
+AT_ONCE = timedelta(milliseconds=1)
+
+
+class Tidier:
+    """Tidies one table; never twice at once."""
+
+    def __init__(self, table: LanceTable) -> None:
+        self._table = table
+        self._tidying = asyncio.Lock()
+        self._trained = 0
+
+    async def tidy(self, *, purge: bool) -> None:
+        """Merge files, bring the indexes up to date, remove old files; `purge`: those of dropped rows too.
+
+        Writers wait while files are merged, not while an index is built. Searches go on all the time.
+        """
+        async with self._tidying:
+            with told_in_words(self._table.folder):
+                await self._merge(purge=purge and self._table.dropped)
+                await self._index()
+                await self._prune()
+        await asyncio.to_thread(give_memory_back)
+
+    async def _merge(self, *, purge: bool) -> None:
+        table = self._table
+        async with table.writing:
+            table.writes = 0
+            await table.table.optimize(cleanup_older_than=KEEP)
+            if purge and torn_files(table.folder):
+                await self._prune_versions()
+                await self._move_out()
+                await table.table.optimize(cleanup_older_than=KEEP)
+            table.dropped = table.dropped and not purge
+
+    async def _move_out(self) -> None:
+        """Move a tenth of the rows out of every file that still holds dropped ones, so that the file is rewritten."""
+        table = self._table
+        moving: list[int] = []
+        for fragment in torn_files(table.folder):
+            inside = (await table.table.query().fragment_ids([fragment]).select(["id"]).to_arrow())["id"].to_pylist()
+            moving += sorted(inside)[: len(inside) // REWRITE_SHARE + 1]
+        for start in range(0, len(moving), PARTITION_ROWS):
+            where = among("id", moving[start : start + PARTITION_ROWS])
+            await table.write(await table.table.query().where(where).to_arrow())
+
+    async def _index(self) -> None:
+        """Scalar indexes for the filters; the vector index when the table is large, anew when it has grown much."""
+        from lancedb.index import Bitmap, BTree, IvfRq  # noqa: PLC0415  - heavy, and only needed once a store is open
+
+        table, rows, existing = self._table, await self._table.size(), await self._table.index_columns()
+        if rows > SCALARS_ABOVE:
+            for column, kind in (("id", BTree()), ("space", Bitmap()), ("room", Bitmap())):
+                if column not in existing:
+                    await table.table.create_index(column, config=kind)
+        if rows <= INDEX_ABOVE:
+            return
+        self._trained = self._trained or (rows if "vector" in existing else 0)
+        if "vector" not in existing or rows >= RETRAIN_AT * self._trained:
+            kind = IvfRq(distance_type="cosine", num_partitions=max(1, rows // PARTITION_ROWS), num_bits=2)
+            await table.table.create_index("vector", config=kind, replace=True)
+            self._trained, table.indexed = rows, True
+
+    async def _prune(self) -> None:
+        """Remove files that no search uses any more; whoever searches from now on uses the newest ones."""
+        async with self._table.writing:
+            await self._prune_versions()
+
+    async def _prune_versions(self) -> None:
+        await self._table.readers_gone()
+        await self._table.table.optimize(cleanup_older_than=AT_ONCE, delete_unverified=True)
+
+
+def torn_files(folder: Path) -> list[int]:
+    """The fragments of a table of which some rows are gone but whose files still hold them.
+
+    Lance lists them in `_deletions/<fragment>-<version>-<random>.<kind>` (Lance table format, "Deletion Files").
+    """
+    return sorted({int(file.name.split("-")[0]) for file in (folder / "_deletions").glob("*-*-*.*")})
+
+
+def give_memory_back() -> None:
+    """Merging and indexing leave hundreds of megabytes in the C library's free lists; hand them to the system."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

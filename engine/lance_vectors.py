@@ -1,0 +1,155 @@
+"""The vector projection in LanceDB: three tables in one folder."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import shutil
+from typing import TYPE_CHECKING, Any, get_args
+
+from engine.errors import OtherEmbedder, StoreError
+from engine.lance_table import LanceTable, schema
+from engine.lance_tidying import INDEX_ABOVE, Tidier
+from engine.trouble import told_in_words
+from engine.vectors import Area, Hit, Row, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    import numpy as np
+
+TABLES: tuple[Table, ...] = get_args(Table)
+INDEX_CACHE = 96 << 20
+METADATA_CACHE = 32 << 20
+# Every so many writes (each leaves a file) or new rows (each is searched without the index) a table is tidied.
+TIDY_WRITES = 200
+TIDY_ROWS = 20_000
+TIDY_SHARE = 20
+
+
+class LanceVectors:
+    """Vectors of one embedder in a folder that one process may have open at a time."""
+
+    def __init__(self, path: Path, connection: Any, dim: int) -> None:
+        self._path = path
+        self._connection = connection
+        self._dim = dim
+        self._tables: dict[Table, LanceTable] = {}
+        self._tidiers: dict[Table, Tidier] = {}
+        self._put_since: dict[Table, int] = dict.fromkeys(TABLES, 0)
+        self._background: dict[Table, asyncio.Task[None]] = {}
+
+    @classmethod
+    async def open(cls, path: Path, dim: int) -> LanceVectors:
+        """The vectors in the folder `path`, made if there are none; `dim` dimensions each.
+
+        Raises OtherEmbedder, DiskTrouble, or BrokenProjection if the files cannot be read; then `erase` helps.
+        """
+        with told_in_words(path, opening=True):
+            lancedb = await asyncio.to_thread(_prepare, path)
+            session = lancedb.Session(index_cache_size_bytes=INDEX_CACHE, metadata_cache_size_bytes=METADATA_CACHE)
+            connection = await lancedb.connect_async(str(path), session=session)
+            vectors = cls(path, connection, dim)
+            for name in TABLES:
+                await vectors._start(name)
+        return vectors
+
+    @staticmethod
+    async def erase(path: Path) -> None:
+        """Remove the files of a store that is not open."""
+        await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+
+    async def put(self, table: Table, rows: Sequence[Row], vectors: np.ndarray) -> None:
+        if not rows:
+            return
+        await self._open(table).put(rows, vectors)
+        self._put_since[table] += len(rows)
+        await self._keep_tidy(table)
+
+    async def drop(self, table: Table, ids: Collection[int]) -> None:
+        await self._open(table).drop(ids)
+        await self._keep_tidy(table)
+
+    async def search(self, table: Table, vector: np.ndarray, k: int, area: Area) -> list[Hit]:
+        return await self._open(table).search(vector, k, area)
+
+    async def fetch(self, table: Table, ids: Collection[int]) -> dict[int, np.ndarray]:
+        return await self._open(table).fetch(ids)
+
+    async def everything(self, table: Table) -> list[Row]:
+        return await self._open(table).keys()
+
+    async def clear(self) -> None:
+        for name in TABLES:
+            await self._finish(name)
+            table = self._open(name)
+            with told_in_words(self._path):
+                async with table.writing:
+                    empty = await self._connection.create_table(name, schema=schema(self._dim), mode="overwrite")
+                    await table.start(empty)
+            await self._tidy(name, purge=True)
+
+    async def compact(self) -> None:
+        for name in TABLES:
+            await self._finish(name)
+            await self._tidy(name, purge=True)
+
+    async def close(self) -> None:
+        """Release the files. May be called twice."""
+        for name in list(self._tables):
+            await self._finish(name)
+        self._tables.clear()
+        self._connection.close()
+
+    async def _start(self, name: Table) -> None:
+        if name in (await self._connection.list_tables()).tables:
+            table = await self._connection.open_table(name)
+            found = (await table.schema()).field("vector").type.list_size
+            if found != self._dim:
+                raise OtherEmbedder(f"The vectors in {self._path} have {found} dimensions, the embedder {self._dim}.")
+        else:
+            table = await self._connection.create_table(name, schema=schema(self._dim))
+        opened = LanceTable(self._path / f"{name}.lance", self._dim)
+        await opened.start(table)
+        self._tables[name], self._tidiers[name] = opened, Tidier(opened)
+
+    def _open(self, name: Table) -> LanceTable:
+        if name not in self._tables:
+            raise StoreError(f"The vectors in {self._path} are closed.")
+        return self._tables[name]
+
+    async def _keep_tidy(self, name: Table) -> None:
+        """Start to tidy in the background when it is time; what went wrong the last time is raised here."""
+        running = self._background.get(name)
+        if running is not None and running.done():
+            await self._finish(name)
+            running = None
+        if running is None and await self._is_time(name):
+            self._background[name] = asyncio.create_task(self._tidy(name, purge=False))
+
+    async def _is_time(self, name: Table) -> bool:
+        table = self._open(name)
+        if table.writes >= TIDY_WRITES:
+            return True
+        if self._put_since[name] < TIDY_ROWS:
+            return False
+        rows = await table.size()
+        return rows > INDEX_ABOVE and self._put_since[name] >= rows // TIDY_SHARE
+
+    async def _tidy(self, name: Table, *, purge: bool) -> None:
+        self._put_since[name] = 0
+        await self._tidiers[name].tidy(purge=purge)
+
+    async def _finish(self, name: Table) -> None:
+        task = self._background.pop(name, None)
+        if task is not None:
+            await task
+
+
+def _prepare(path: Path) -> Any:
+    path.mkdir(parents=True, exist_ok=True)
+    # The library tells its own workings on stderr; it reads this once, when it is loaded.
+    os.environ.setdefault("LANCEDB_LOG", "error")
+    return importlib.import_module("lancedb")

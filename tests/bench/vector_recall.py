@@ -1,0 +1,158 @@
+"""How much of the exact answer the vector search finds, by scope, and how long it takes.
+
+`python -m tests.bench.vector_recall --rows 50000`: clustered vectors of 384 dimensions in 200 spaces (one open space
+with half of the rows, the others by Zipf's law, each with topics of its own) are put, compacted and searched; the
+exact answer is computed by numpy. Then some are put and dropped, and it is searched again while that goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from engine.lance_vectors import LanceVectors
+from engine.vectors import Area, Row
+
+DIM = 384
+SPACES = 200
+K = 20
+QUESTIONS = 30
+BATCH = 5_000
+SCOPES = {
+    "the open space": [0],
+    "1 large of 200": [1],
+    "1 middling of 200": [10],
+    "1 small of 200": [150],
+    "20 of 200, with the open one": [0, *range(10, 29)],
+    "20 of 200, small ones": list(range(100, 120)),
+    "20 of 200, large ones": list(range(1, 21)),
+    "all 200": list(range(SPACES)),
+}
+
+
+class Town:
+    """Clustered vectors: 64 themes, many topics each; a space prefers some topics."""
+
+    def __init__(self, rows: int) -> None:
+        self._random = np.random.default_rng(11)
+        self._topics = max(64, rows // 150)
+        themes = self._random.standard_normal((64, DIM), dtype=np.float32)
+        topics = themes[self._random.integers(0, 64, self._topics)]
+        topics += 0.9 * self._random.standard_normal((self._topics, DIM), dtype=np.float32)
+        self._centres = topics / np.linalg.norm(topics, axis=1, keepdims=True)
+        zipf = 1 / np.arange(1, SPACES)
+        self.spaces = self._random.choice(SPACES, size=rows, p=np.r_[0.5, 0.5 * zipf / zipf.sum()])
+        self.vectors = self.some(self.spaces)
+
+    def some(self, spaces: np.ndarray) -> np.ndarray:
+        """One vector for each of the spaces, of length one."""
+        popular = np.minimum(8 * self._random.pareto(0.6, len(spaces)), 1e9).astype(np.int64)
+        centres = self._centres[(popular + spaces.astype(np.int64) * 7919) % self._topics]
+        noise = self._random.standard_normal((len(spaces), DIM), dtype=np.float32)
+        vectors: np.ndarray = centres + np.float32(0.05) * noise
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
+
+
+def nearest(town: Town, query: np.ndarray, scope: list[int]) -> set[int]:
+    inside = np.flatnonzero(np.isin(town.spaces, scope))
+    scores = town.vectors[inside] @ query
+    return set(inside[np.argsort(-scores)[:K]].tolist())
+
+
+def area(town: Town, scope: list[int]) -> Area:
+    counts = np.bincount(town.spaces, minlength=SPACES)
+    return Area(frozenset(scope), population={space: int(counts[space]) for space in scope})
+
+
+async def compare(store: LanceVectors, town: Town) -> None:
+    print(f"{'scope':30} {'rows':>8} {'recall@20':>9} {'p50 ms':>7} {'worst ms':>8}")
+    for name, scope in SCOPES.items():
+        within, recalls, times = area(town, scope), [], []
+        for query in town.some(np.resize(np.array(scope), QUESTIONS)):
+            began = time.perf_counter()
+            hits = await store.search("relations", query, K, within)
+            times.append((time.perf_counter() - began) * 1000)
+            exact = nearest(town, query, scope)
+            recalls.append(len({hit.id for hit in hits} & exact) / len(exact))
+        rows = sum(within.population.values())
+        print(f"{name:30} {rows:8} {np.mean(recalls):9.3f} {np.median(times):7.1f} {max(times):8.1f}")
+
+
+async def put(store: LanceVectors, town: Town, start: int, stop: int) -> None:
+    rows = [Row(number, int(town.spaces[number]), 0, 0) for number in range(start, stop)]
+    await store.put("relations", rows, town.vectors[start:stop])
+
+
+async def measure(count: int) -> None:
+    town = Town(count)
+    print(f"{count} rows of {DIM} dimensions; this process holds them too, so see the growth: {resident()} MB")
+    with tempfile.TemporaryDirectory() as folder:
+        store = await LanceVectors.open(Path(folder) / "vectors", DIM)
+        began = time.perf_counter()
+        for start in range(0, count, BATCH):
+            await put(store, town, start, min(count, start + BATCH))
+        print(f"put: {count / (time.perf_counter() - began):.0f} rows a second; {resident()} MB")
+        began = time.perf_counter()
+        await store.compact()
+        print(f"compact: {time.perf_counter() - began:.1f} s; {resident()} MB, {size(Path(folder)):.0f} MB on disk")
+        await compare(store, town)
+        await change(store, town)
+        await store.close()
+
+
+async def change(store: LanceVectors, town: Town) -> None:
+    """Batches of 500 rows, half of them known, while 60 searches go on, then a compaction after drops."""
+    times: list[float] = []
+
+    async def write() -> None:
+        for _ in range(40):
+            numbers = np.unique(np.random.default_rng(len(times)).integers(0, len(town.spaces), 500))
+            rows = [Row(int(number), int(town.spaces[number]), 0, 0) for number in numbers]
+            began = time.perf_counter()
+            await store.put("relations", rows, town.vectors[numbers])
+            times.append((time.perf_counter() - began) * 1000)
+
+    async def search() -> list[float]:
+        waits = []
+        for query in town.some(np.zeros(60, np.int64)):
+            began = time.perf_counter()
+            await store.search("relations", query, K, area(town, [0]))
+            waits.append((time.perf_counter() - began) * 1000)
+        return waits
+
+    _, waits = await asyncio.gather(write(), search())
+    print(f"500 known rows put: p50 {np.median(times):.0f} ms; searches meanwhile: p50 {np.median(waits):.0f} ms")
+    await store.drop("relations", range(100))
+    began = time.perf_counter()
+    _, waits = await asyncio.gather(store.compact(), search())
+    took = time.perf_counter() - began
+    print(
+        f"compact after drops: {took:.1f} s; searches meanwhile: p50 {np.median(waits):.0f}, worst {max(waits):.0f} ms"
+    )
+    print(f"memory {resident()} MB")
+
+
+def resident() -> int:
+    """Megabytes of this process in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+def size(folder: Path) -> float:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=50_000)
+    asyncio.run(measure(parser.parse_args().rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,405 @@
+"""What every graph must do. K10 numbers: cases of a graph store that still have a meaning for ids and weights alone.
+
+The two graph libraries cannot be loaded into one process: the whole file runs once more, in a child, for Ladybug.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.errors import BrokenProjection, FolderInUse, StoreError
+from engine.graph import Edge, Graph, Node
+from engine.kuzu_graph import KuzuGraph
+from tests.fakes.graph import MemoryGraph
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+MODULE: Literal["kuzu", "ladybug"] = "ladybug" if os.environ.get("GRAPH_UNDER_TEST") == "ladybug" else "kuzu"
+POOL = 64 << 20
+ROOT = Path(__file__).parents[2]
+
+
+def opened(path: Path) -> asyncio.Future[KuzuGraph]:
+    return asyncio.ensure_future(KuzuGraph.open(path, MODULE, POOL))
+
+
+@pytest.fixture(params=[MODULE, "memory"])
+async def graph(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Graph]:
+    graph: Graph = MemoryGraph() if request.param == "memory" else await opened(tmp_path / "graph")
+    yield graph
+    await graph.close()
+
+
+def node(number: int, space: int = 1, degree: int = 1, *, known: bool | None = None) -> Node:
+    return Node(number, space, degree, 1, known)
+
+
+def edge(number: int, source: int, target: int, weight: float = 1.0, *, known: bool | None = None) -> Edge:
+    return Edge(number, source, target, weight, known)
+
+
+async def chain(graph: Graph) -> None:
+    """1 - 2 - 3, and 4 alone."""
+    await graph.put([node(number) for number in (1, 2, 3, 4)], [edge(10, 1, 2), edge(11, 2, 3, 2.0)])
+
+
+def pairs(edges: list[Edge]) -> list[tuple[int, int, int]]:
+    return [(one.id, one.source, one.target) for one in edges]
+
+
+async def test_k10_an_edge_has_no_direction(graph: Graph) -> None:
+    await chain(graph)
+    await graph.put([], [edge(10, 2, 1, 3.0)])
+    assert (await graph.everything())[1] == [edge(10, 1, 2, 3.0, known=True), edge(11, 2, 3, 2.0, known=True)]
+
+
+async def test_k10_what_is_missing_has_no_edges(graph: Graph) -> None:
+    await chain(graph)
+    assert await graph.around([99], [1], 5) == []
+
+
+async def test_k10_an_isolated_node_has_no_edges(graph: Graph) -> None:
+    await chain(graph)
+    assert await graph.around([4], [1], 5) == []
+
+
+async def test_k10_edges_are_found_from_both_of_their_ends(graph: Graph) -> None:
+    await chain(graph)
+    assert pairs(await graph.around([1], [1], 5)) == pairs(await graph.around([1, 1], [1], 5)) == [(10, 1, 2)]
+    assert pairs(await graph.around([3], [1], 5)) == [(11, 2, 3)]
+    assert pairs(await graph.around([2], [1], 5)) == [(11, 2, 3), (10, 1, 2)]
+
+
+async def test_k10_an_edge_between_two_asked_nodes_comes_once(graph: Graph) -> None:
+    await chain(graph)
+    assert pairs(await graph.around([1, 2, 3], [1], 5)) == [(11, 2, 3), (10, 1, 2)]
+
+
+async def test_k10_what_is_put_twice_is_there_once(graph: Graph) -> None:
+    await chain(graph)
+    before = await graph.everything()
+    await chain(graph)
+    assert await graph.everything() == before
+
+
+async def test_k10_edges_to_unknown_nodes_are_refused_and_nothing_of_the_call_stays(graph: Graph) -> None:
+    await chain(graph)
+    before = await graph.everything()
+    with pytest.raises(StoreError):
+        await graph.put([node(5)], [edge(12, 4, 5), edge(13, 4, 99)])
+    assert await graph.everything() == before
+
+
+async def test_k10_removing_a_node_removes_its_edges(graph: Graph) -> None:
+    await chain(graph)
+    await graph.drop([2], [])
+    nodes, edges = await graph.everything()
+    assert ([one.id for one in nodes], edges) == ([1, 3, 4], [])
+
+
+async def test_k10_removing_an_edge_removes_it_for_both_ends(graph: Graph) -> None:
+    await chain(graph)
+    await graph.drop([], [edge(10, 2, 1)])
+    assert await graph.around([1], [1], 5) == []
+    assert pairs(await graph.around([2], [1], 5)) == [(11, 2, 3)]
+
+
+async def test_k10_removing_what_is_missing_is_no_error(graph: Graph) -> None:
+    await chain(graph)
+    before = await graph.everything()
+    await graph.drop([77], [edge(78, 1, 3), edge(79, 77, 99)])
+    await graph.drop([], [])
+    assert await graph.everything() == before
+
+
+async def test_k10_a_load_of_nothing_empties_the_graph(graph: Graph) -> None:
+    await chain(graph)
+    await graph.load([], [])
+    assert await graph.everything() == ([], [])
+
+
+async def test_a_load_replaces_everything_and_the_graph_goes_on(graph: Graph) -> None:
+    await chain(graph)
+    await graph.load((node(number) for number in (1, 7, 8)), (one for one in [edge(5, 8, 7, 2.0)]))
+    await graph.put([node(9, known=False)], [edge(6, 1, 9, known=False)])
+    nodes, edges = await graph.everything()
+    assert ([one.id for one in nodes], pairs(edges)) == ([1, 7, 8, 9], [(5, 7, 8), (6, 1, 9)])
+
+
+async def test_nodes_and_edges_keep_what_they_are_set_to(graph: Graph) -> None:
+    await chain(graph)
+    await graph.put([Node(1, 3, 40_000, 2**40, known=True)], [edge(10, 1, 2, 2.5, known=True)])
+    nodes, edges = await graph.everything()
+    assert nodes[0] == Node(1, 3, 40_000, 2**40, known=True)
+    assert edges[0] == edge(10, 1, 2, 2.5, known=True)
+
+
+async def test_only_edges_within_the_spaces_are_told(graph: Graph) -> None:
+    await graph.put([node(1, 1), node(2, 1), node(3, 2), node(4, 2)], [edge(10, 1, 2), edge(11, 3, 4)])
+    assert pairs(await graph.around([1, 3], [2], 5)) == [(11, 3, 4)]
+    assert pairs(await graph.around([1, 3], [1, 2], 5)) == [(10, 1, 2), (11, 3, 4)]
+
+
+async def test_nothing_asked_gives_nothing(graph: Graph) -> None:
+    await chain(graph)
+    assert await graph.around([], [1], 5) == await graph.around([1], [], 5) == await graph.around([1], [1], 0) == []
+
+
+async def test_of_a_hub_the_heaviest_edges_come_and_ties_by_id(graph: Graph) -> None:
+    leaves = range(1, 3001)
+    await graph.load(
+        [node(0), *(node(number) for number in leaves)],
+        [edge(9000 - number, 0, number, float(number % 7 == 0) + 1.0) for number in leaves],
+    )
+    heavy = sorted(9000 - number for number in leaves if number % 7 == 0)
+    light = sorted(9000 - number for number in leaves if number % 7)
+    assert [one.id for one in await graph.around([0], [1], 5)] == heavy[:5]
+    assert [one.id for one in await graph.around([0], [1], 600)] == [*heavy, *light][:600]
+    assert [one.id for one in await graph.around([0, 7, 14], [1], 9000)] == [*heavy, *light]
+
+
+async def test_a_repeated_call_that_says_new_makes_no_second_edge(graph: Graph) -> None:
+    for _ in range(2):
+        await graph.put([node(1, known=False), node(2, known=False)], [edge(3, 1, 2, known=False)])
+    nodes, edges = await graph.everything()
+    assert ([one.id for one in nodes], pairs(edges)) == ([1, 2], [(3, 1, 2)])
+
+
+async def test_a_repeated_call_after_a_restart_makes_no_second_edge(tmp_path: Path) -> None:
+    for _ in range(2):
+        graph = await opened(tmp_path)
+        await graph.put([node(1, known=False), node(2, known=False)], [edge(3, 1, 2, known=False)])
+        nodes, edges = await graph.everything()
+        await graph.close()
+    assert ([one.id for one in nodes], pairs(edges)) == ([1, 2], [(3, 1, 2)])
+
+
+async def test_what_is_said_to_be_known_but_is_missing_is_made(graph: Graph) -> None:
+    await graph.put([node(1, known=True), node(2, known=True)], [edge(3, 1, 2, known=True)])
+    assert pairs((await graph.everything())[1]) == [(3, 1, 2)]
+
+
+async def test_integers_of_every_width_stay_what_they_are(graph: Graph) -> None:
+    ids = [0, 127, 128, 255, 256, 32_767, 32_768, 65_536, 2**31, 2**32, 2**62]
+    await graph.put([node(number) for number in ids], [])
+    for number in reversed(ids[1:]):
+        await graph.put([], [edge(number, 0, number, float(number))])
+    nodes, edges = await graph.everything()
+    assert [one.id for one in nodes] == ids
+    assert pairs(edges) == [(number, 0, number) for number in ids[1:]]
+    assert pairs(await graph.around([2**31, 128], [1], 5)) == [(2**31, 0, 2**31), (128, 0, 128)]
+
+
+async def test_reads_go_on_while_it_is_written(graph: Graph) -> None:
+    await chain(graph)
+
+    async def write() -> None:
+        for number in range(20, 60):
+            await graph.put([node(number)], [edge(number, 1, number, 0.5)])
+        await graph.compact()
+
+    async def read() -> None:
+        for _ in range(40):
+            assert pairs(await graph.around([1], [1], 1)) == [(10, 1, 2)]
+
+    await asyncio.gather(write(), read(), read())
+    assert len(await graph.around([1], [1], 100)) == 41
+
+
+Step = tuple[str, list[Node], list[Edge]]
+IDS = st.integers(0, 6)
+NODES = st.lists(st.builds(Node, IDS, st.just(1), st.integers(0, 300), st.integers(0, 9)), max_size=4)
+EDGES = st.lists(
+    st.tuples(IDS, IDS, st.integers(1, 3)).filter(lambda ends: ends[0] != ends[1]).map(lambda e: numbered(*e)),
+    max_size=4,
+)
+STEPS = st.lists(st.tuples(st.sampled_from(["put", "drop", "reopen", "compact", "load"]), NODES, EDGES), max_size=8)
+
+
+def numbered(one: int, other: int, weight: int) -> Edge:
+    """A pair always has the same id, as in the ledger."""
+    return Edge(100 + 10 * min(one, other) + max(one, other), one, other, float(weight))
+
+
+async def apply(graph: Graph, step: Step) -> bool:
+    """Whether it was accepted."""
+    kind, nodes, edges = step
+    try:
+        if kind == "put":
+            await graph.put(nodes, edges)
+        elif kind == "drop":
+            await graph.drop([one.id for one in nodes], edges)
+        elif kind == "load":
+            ids = {one.id: one for one in nodes}
+            inside = [one for one in edges if one.source in ids and one.target in ids]
+            await graph.load(ids.values(), {(one.id): one for one in inside}.values())
+    except StoreError:
+        return False
+    return True
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(STEPS)
+def test_any_sequence_of_calls_and_restarts_equals_a_dict(steps: list[Step]) -> None:
+    async def run(path: Path) -> None:
+        model, graph = MemoryGraph(), await opened(path)
+        for step in steps:
+            if step[0] == "reopen":
+                await graph.close()
+                graph = await opened(path)
+            if step[0] == "compact":
+                await graph.compact()
+            assert await apply(graph, step) == await apply(model, step)
+            assert await graph.everything() == await model.everything()
+            assert await graph.around([0, 1, 2], [1], 3) == await model.around([0, 1, 2], [1], 3)
+        await graph.close()
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(Path(folder) / "graph"))
+
+
+async def test_a_closed_graph_says_so(tmp_path: Path) -> None:
+    graph = await opened(tmp_path)
+    await graph.close()
+    await graph.close()
+    with pytest.raises(StoreError, match="closed"):
+        await graph.around([1], [1], 1)
+    with pytest.raises(StoreError, match="closed"):
+        await graph.put([node(1)], [])
+
+
+def child(program: str, path: Path) -> subprocess.Popen[str]:
+    """Another process that opens the graph; `program` is the body of an async function."""
+    body = "\n    ".join(program.strip().splitlines())
+    source = f"""
+import asyncio, sys
+from pathlib import Path
+from engine.errors import EngineError
+from engine.graph import Edge, Node
+from engine.kuzu_graph import KuzuGraph
+async def main():
+    {body}
+asyncio.run(main())
+"""
+    arguments = [sys.executable, "-c", source, str(path), MODULE]
+    return subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+async def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path: Path) -> None:
+    graph = await opened(tmp_path)
+    other = child(
+        """
+try:
+    await KuzuGraph.open(Path(sys.argv[1]), sys.argv[2], 64 << 20)
+except EngineError as error:
+    print(type(error).__name__, error.hint)
+""",
+        tmp_path,
+    )
+    told, _ = await asyncio.to_thread(other.communicate)
+    await graph.close()
+    assert told.startswith(FolderInUse.__name__)
+    assert FolderInUse.hint in told
+
+
+async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    other = child(
+        """
+graph = await KuzuGraph.open(Path(sys.argv[1]), sys.argv[2], 64 << 20)
+for number in range(10**6):
+    ends = [Node(2 * number, 1, 1, 1), Node(2 * number + 1, 1, 1, 1)]
+    await graph.put(ends, [Edge(number, 2 * number, 2 * number + 1, 1.0)])
+    print(number, flush=True)
+""",
+        tmp_path,
+    )
+    assert other.stdout is not None
+    for _ in range(60):
+        acknowledged = int(await asyncio.to_thread(other.stdout.readline))
+    other.kill()
+    rest = await asyncio.to_thread(other.communicate)
+    complete = [int(line) for line in rest[0].splitlines(keepends=True) if line.endswith("\n")]
+    graph = await opened(tmp_path)
+    nodes, edges = await graph.everything()
+    await graph.close()
+    assert len(edges) > max([acknowledged, *complete])
+    assert len(nodes) == 2 * len(edges)
+
+
+async def killed(path: Path) -> Path:
+    """The log of a graph whose process died before it could fold it into the graph's file."""
+    other = child(
+        """
+import os
+graph = await KuzuGraph.open(Path(sys.argv[1]), sys.argv[2], 64 << 20)
+for number in range(50):
+    await graph.put([Node(number, 1, 1, 1)], [])
+os._exit(1)
+""",
+        path,
+    )
+    await asyncio.to_thread(other.communicate)
+    return path / f"graph.{MODULE}.wal"
+
+
+async def test_a_last_record_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    log = await killed(tmp_path)
+    os.truncate(log, log.stat().st_size - 3)
+    graph = await opened(tmp_path)
+    nodes, _ = await graph.everything()
+    await graph.close()
+    assert [one.id for one in nodes] == list(range(49))
+
+
+@pytest.mark.parametrize("content", [b"no graph at all" * 1000, b"KUZU" + bytes(8000)], ids=["foreign", "torn"])
+async def test_broken_files_are_told_with_the_way_out(tmp_path: Path, content: bytes) -> None:
+    tmp_path.joinpath(f"graph.{MODULE}").write_bytes(content)
+    with pytest.raises(BrokenProjection, match="cannot be read") as caught:
+        await opened(tmp_path)
+    assert "threadlore rebuild" in caught.value.hint
+    await KuzuGraph.erase(tmp_path)
+    graph = await opened(tmp_path)
+    assert await graph.everything() == ([], [])
+    await graph.close()
+
+
+async def test_a_graph_of_the_other_library_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
+    other = "kuzu" if MODULE == "ladybug" else "ladybug"
+    tmp_path.joinpath(f"graph.{other}").write_bytes(b"theirs")
+    with pytest.raises(BrokenProjection, match=other):
+        await opened(tmp_path)
+
+
+async def test_the_other_library_cannot_be_loaded_beside_it(tmp_path: Path) -> None:
+    graph = await opened(tmp_path / "one")
+    other: Literal["kuzu", "ladybug"] = "kuzu" if MODULE == "ladybug" else "ladybug"
+    with pytest.raises(StoreError, match="process"):
+        await KuzuGraph.open(tmp_path / "other", other, POOL)
+    await graph.close()
+
+
+@pytest.mark.skipif(
+    MODULE == "ladybug" or not importlib.util.find_spec("ladybug"), reason="needs ladybug, and kuzu first"
+)
+def test_all_of_this_holds_for_ladybug_in_a_process_of_its_own() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-k", "not memory", "-p", "no:cacheprovider", __file__],
+        cwd=ROOT,
+        env={**os.environ, "GRAPH_UNDER_TEST": "ladybug"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-3000:]
