@@ -22,9 +22,8 @@ from engine.vectors import Row
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    import aiosqlite
-
     from engine.ledger import Ledger
+    from engine.ledger.connection import Connection
     from engine.ledger.facts import Unread
     from engine.ledger.marks import Mark
     from engine.ledger.work import Unembedded
@@ -233,7 +232,7 @@ class Worker:
             self.wake()
 
 
-async def _embedded(db: aiosqlite.Connection, found: Sequence[Mark], bill: Bill) -> None:
+async def _embedded(db: Connection, found: Sequence[Mark], bill: Bill) -> None:
     await marks.unmark(db, found)
     await work.advance(db, [mark.id for mark in found])
     if bill.items:

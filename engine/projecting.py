@@ -25,12 +25,11 @@ from engine.vectors import Row
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    import aiosqlite
-
     from engine.budget import O200k
     from engine.graph import Graph
     from engine.language import Embedder, Language
     from engine.ledger import Ledger
+    from engine.ledger.connection import Connection
     from engine.ledger.marks import Mark
     from engine.ledger.profiles import Key
     from engine.options import Options
@@ -51,6 +50,7 @@ class Batch:
     gone_names: frozenset[int]
     gone_pairs: frozenset[int]
     ends: dict[int, str]
+    reading_left: bool
 
     @property
     def empty(self) -> bool:
@@ -76,7 +76,7 @@ def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:
     return {key.id: key.embedded for key in keys}
 
 
-async def gather(db: aiosqlite.Connection, limit: int, newest: int) -> Batch:
+async def gather(db: Connection, limit: int, newest: int) -> Batch:
     """The oldest stale names and pairs; names that end a pair of the batch and have no profile yet come along."""
     name_marks = await marks.stale_marks(db, Stale.NAME, limit)
     pair_marks = await marks.stale_marks(db, Stale.PAIR, limit - len(name_marks))
@@ -93,6 +93,7 @@ async def gather(db: aiosqlite.Connection, limit: int, newest: int) -> Batch:
         frozenset(asked - {key.id for key in names}),
         frozenset({each.id for each in pair_marks} - {key.id for key in pairs}),
         {id_: surface for id_, (surface, _) in ends.items()},
+        await work.reading_left(db),
     )
 
 
@@ -100,7 +101,7 @@ async def gather(db: aiosqlite.Connection, limit: int, newest: int) -> Batch:
 class Projector:
     """Keeps profiles, graph and vectors in step with the facts. One runs at a time.
 
-    `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
+    `ticked`: a quiet period has ended since everything was last in step. `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
     `without_graph`: a rebuild fills the graph at its end, all at once.
     """
 
@@ -112,6 +113,7 @@ class Projector:
     tokenizer: O200k
     options: Options
     unsure: bool = True
+    ticked: bool = False
     without_graph: bool = False
     renewed: set[tuple[Stale, int]] = field(default_factory=set)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -121,7 +123,7 @@ class Projector:
         async with self.lock:
             batch = await self.ledger.read(gather, self.options.project_batch, self.options.describing.fragments)
             if batch.empty:
-                self.unsure = False
+                self.unsure = self.ticked = False
                 return False
             try:
                 await self._project(batch)
@@ -133,6 +135,7 @@ class Projector:
     async def end_quiet(self) -> None:
         """A new period begins: every hot key may be summarised once more."""
         self.renewed.clear()
+        self.ticked = True
         await self.ledger.write(marks.release_held)
         await self.ledger.write(work.due_summaries, time.time())
 
@@ -171,7 +174,10 @@ class Projector:
         await self.ledger.write(_finish, outcome)
 
     def _hot(self, batch: Batch) -> set[tuple[Stale, int]]:
-        """The keys of the batch that need the model and were given it in this period; the others are given it now."""
+        """The keys of the batch that have a profile, need the model, and must wait for the end of the quiet period.
+
+        They were given it in this period, or there is much to read: then whole periods pass before it is asked.
+        """
         needing = {
             (kind, key.id)
             for kind, keys in ((Stale.NAME, batch.names), (Stale.PAIR, batch.pairs))
@@ -184,9 +190,11 @@ class Projector:
             (kind, key.id)
             for kind, keys in ((Stale.NAME, batch.names), (Stale.PAIR, batch.pairs))
             for key in keys
-            if key.described and (kind, key.id) in needing & self.renewed
+            if key.described
+            and (kind, key.id) in needing
+            and ((kind, key.id) in self.renewed or (batch.reading_left and not self.ticked))
         }
-        self.renewed |= needing
+        self.renewed |= needing - hot
         return hot
 
     async def _entity(self, key: Key, bill: Bill) -> Profile:
@@ -258,7 +266,7 @@ class Projector:
 
 
 async def _write_profiles(
-    db: aiosqlite.Connection,
+    db: Connection,
     entities: Sequence[Profile],
     relations: Sequence[Profile],
     dropped_names: Collection[int],
@@ -270,7 +278,7 @@ async def _write_profiles(
     await profiles.put_relations(db, relations)
 
 
-async def _finish(db: aiosqlite.Connection, outcome: Outcome) -> None:
+async def _finish(db: Connection, outcome: Outcome) -> None:
     await profiles.set_embedded(db, Stale.NAME, outcome.embedded_entities)
     await profiles.set_embedded(db, Stale.PAIR, outcome.embedded_relations)
     await work.graphed(db, outcome.graphed_names, outcome.graphed_pairs)

@@ -12,10 +12,9 @@ from engine.ledger.marks import Stale
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import aiosqlite
-
     from engine.graph import Edge, Graph, Node
     from engine.ledger import Ledger
+    from engine.ledger.connection import Connection
     from engine.vectors import Row, Table, Vectors
 
 Value = TypeVar("Value", int, tuple[int, int])
@@ -61,7 +60,7 @@ class Expected:
     stale: frozenset[tuple[Stale, int]]
 
 
-async def expected(db: aiosqlite.Connection) -> Expected:
+async def expected(db: Connection) -> Expected:
     """Read it from the ledger, in one snapshot."""
     return Expected(
         {node.id: node for node in await census.nodes(db)},

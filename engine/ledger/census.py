@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
+    from engine.ledger.connection import Connection
     from engine.ledger.search import Area
 
 
@@ -51,7 +52,7 @@ class Status:
     failed: int
 
 
-async def status(db: aiosqlite.Connection, where: Area) -> Status:
+async def status(db: Connection, where: Area) -> Status:
     """The numbers of an area; what waits is counted for the whole folder."""
     held = where.condition("d")
     documents = await db.execute_fetchall(
@@ -94,7 +95,7 @@ class Waiting:
         return not (self.pending or self.unread or self.stale)
 
 
-async def waiting(db: aiosqlite.Connection) -> Waiting:
+async def waiting(db: Connection) -> Waiting:
     """What is left to do; chunks that were given up, and those of open conversations, are not."""
     [[stale]] = await db.execute_fetchall("SELECT COUNT(*) FROM stale")
     [[unread]] = await db.execute_fetchall(
@@ -105,7 +106,7 @@ async def waiting(db: aiosqlite.Connection) -> Waiting:
     return Waiting(pending, unread, stale)
 
 
-async def documents(db: aiosqlite.Connection, where: Area, status_: str = "") -> list[Listed]:
+async def documents(db: Connection, where: Area, status_: str = "") -> list[Listed]:
     """The documents of an area, by title."""
     rows = await db.execute_fetchall(
         "SELECT d.key, s.name, r.name, d.kind, d.title, d.link, d.time, d.open, d.status, d.error, d.hint,"
@@ -121,25 +122,25 @@ async def documents(db: aiosqlite.Connection, where: Area, status_: str = "") ->
     ]
 
 
-async def nodes(db: aiosqlite.Connection) -> list[Node]:
+async def nodes(db: Connection) -> list[Node]:
     """All entities, as the graph should hold them."""
     rows = await db.execute_fetchall("SELECT id, space, degree, mentions FROM entity ORDER BY id")
     return [Node(*row) for row in map(tuple, rows)]
 
 
-async def edges(db: aiosqlite.Connection) -> list[Edge]:
+async def edges(db: Connection) -> list[Edge]:
     """All relations, as the graph should hold them."""
     rows = await db.execute_fetchall("SELECT id, a, b, weight FROM relation ORDER BY id")
     return [Edge(*row) for row in map(tuple, rows)]
 
 
-async def chunk_places(db: aiosqlite.Connection) -> dict[int, tuple[int, int]]:
+async def chunk_places(db: Connection) -> dict[int, tuple[int, int]]:
     """Space and room of every chunk, as its vectors should have them."""
     rows = await db.execute_fetchall("SELECT id, space, room FROM chunk")
     return {row[0]: (row[1], row[2]) for row in rows}
 
 
-async def profile_places(db: aiosqlite.Connection, table: str) -> dict[int, tuple[int, int]]:
+async def profile_places(db: Connection, table: str) -> dict[int, tuple[int, int]]:
     """Space (and 0 for the room) of every profile, as its vector should have them."""
     return {row[0]: (row[1], 0) for row in await db.execute_fetchall(f"SELECT id, space FROM {table}")}
 

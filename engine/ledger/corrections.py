@@ -14,17 +14,17 @@ from engine.names import canonical
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    import aiosqlite
+    from engine.ledger.connection import Connection
 
 
-async def space_of(db: aiosqlite.Connection, space: str) -> int:
+async def space_of(db: Connection, space: str) -> int:
     """The integer of a space that exists."""
     for (id_,) in await db.execute_fetchall("SELECT id FROM space WHERE name = ?", (space,)):
         return int(id_)
     raise NotFound(f"Nothing is known in the space “{space}”.")
 
 
-async def merge(db: aiosqlite.Connection, space: str, name: str, into: str) -> None:
+async def merge(db: Connection, space: str, name: str, into: str) -> None:
     """Let a name lead to another one, within a space."""
     id_, alias, target = await space_of(db, space), canonical(name), canonical(into)
     if not alias or not target or alias == target:
@@ -34,7 +34,7 @@ async def merge(db: aiosqlite.Connection, space: str, name: str, into: str) -> N
     await _follow(db, id_)
 
 
-async def unmerge(db: aiosqlite.Connection, space: str, name: str) -> None:
+async def unmerge(db: Connection, space: str, name: str) -> None:
     """Let a name stand for itself again."""
     id_ = await space_of(db, space)
     gone = await db.execute_fetchall(
@@ -45,7 +45,7 @@ async def unmerge(db: aiosqlite.Connection, space: str, name: str) -> None:
     await _follow(db, id_, {canonical(name)})
 
 
-async def _follow(db: aiosqlite.Connection, space: int, also: Collection[str] = ()) -> None:
+async def _follow(db: Connection, space: int, also: Collection[str] = ()) -> None:
     """Bring all names of the space whose lead may have changed up to date, and mark old and new keys stale."""
     rows = await db.execute_fetchall("SELECT name, target FROM alias WHERE space = ?", (space,))
     aliases = {row[0]: row[1] for row in rows}
@@ -60,7 +60,7 @@ async def _follow(db: aiosqlite.Connection, space: int, also: Collection[str] = 
     await settle_keys(db, before[0] | after[0], before[1] | after[1], generation)
 
 
-async def _ids(db: aiosqlite.Connection, space: int, names: Collection[str]) -> set[int]:
+async def _ids(db: Connection, space: int, names: Collection[str]) -> set[int]:
     rows = await db.execute_fetchall(
         "SELECT id FROM name WHERE space = ? AND canonical IN (SELECT value FROM json_each(?))",
         (space, json.dumps(list(names))),
@@ -68,7 +68,7 @@ async def _ids(db: aiosqlite.Connection, space: int, names: Collection[str]) -> 
     return {row[0] for row in rows}
 
 
-async def _neighbourhood(db: aiosqlite.Connection, names: Collection[int]) -> tuple[set[int], set[int]]:
+async def _neighbourhood(db: Connection, names: Collection[int]) -> tuple[set[int], set[int]]:
     """These names and all pairs they are in, each with where it leads."""
     listed = (json.dumps(list(names)),)
     led = await db.execute_fetchall("SELECT id, target FROM name WHERE id IN (SELECT value FROM json_each(?))", listed)
@@ -80,7 +80,7 @@ async def _neighbourhood(db: aiosqlite.Connection, names: Collection[int]) -> tu
     return {each for row in led for each in row}, {each for row in pairs for each in row if each}
 
 
-async def pin(db: aiosqlite.Connection, space: str, names: tuple[str, str], description: str) -> None:
+async def pin(db: Connection, space: str, names: tuple[str, str], description: str) -> None:
     """Let a description override the fold; an empty one takes the pin back. An entity is (name, "")."""
     id_ = await space_of(db, space)
     a, b = ordered(names)
@@ -91,7 +91,7 @@ async def pin(db: aiosqlite.Connection, space: str, names: tuple[str, str], desc
     await _touch(db, id_, a, b)
 
 
-async def hide(db: aiosqlite.Connection, space: str, names: tuple[str, str], *, hidden: bool) -> None:
+async def hide(db: Connection, space: str, names: tuple[str, str], *, hidden: bool) -> None:
     """Take an entity (with its relations) or a relation out of sight, or show it again."""
     id_ = await space_of(db, space)
     a, b = ordered(names)
@@ -110,7 +110,7 @@ def ordered(names: tuple[str, str]) -> tuple[str, str]:
     return (min(a, b), max(a, b)) if b else (a, "")
 
 
-async def _touch(db: aiosqlite.Connection, space: int, a: str, b: str) -> None:
+async def _touch(db: Connection, space: int, a: str, b: str) -> None:
     ids = await _ids(db, space, {a, b} - {""})
     if len(ids) < (2 if b else 1):
         raise NotFound(f"“{' ~ '.join(filter(None, (a, b)))}” is not known in this space.")

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, Ty
 import aiosqlite
 
 from engine.errors import DiskTrouble, NewerSchema, StoreError
+from engine.ledger.connection import Direct, run
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
     from pathlib import Path
 
-    Work = Callable[[aiosqlite.Connection], Awaitable[Any]]
+    from engine.ledger.connection import Connection
+
+    Work = Callable[[Connection], Coroutine[Any, Any, Any]]
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -78,7 +81,7 @@ class Ledger:
 
     async def write(
         self,
-        work: Callable[Concatenate[aiosqlite.Connection, Arguments], Awaitable[Result]],
+        work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
@@ -90,17 +93,22 @@ class Ledger:
 
     async def read(
         self,
-        work: Callable[Concatenate[aiosqlite.Connection, Arguments], Awaitable[Result]],
+        work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run `work` in a consistent snapshot."""
-        async with self.reader() as connection:
-            return await work(connection, *args, **kwargs)
+        connection = await self._readers.get()
+        try:
+            return await within_thread(connection, lambda db: _snapshot(db, lambda c: work(c, *args, **kwargs)))
+        except sqlite3.Error as error:
+            raise translated(error) from error
+        finally:
+            self._readers.put_nowait(connection)
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[aiosqlite.Connection]:
-        """A connection that reads, in one consistent snapshot for as long as it is held."""
+        """A connection that reads, in one consistent snapshot for as long as it is held; for streams of rows."""
         connection = await self._readers.get()
         try:
             await connection.execute("BEGIN")
@@ -115,12 +123,12 @@ class Ledger:
     async def compact(self) -> None:
         """Remove the bytes of deleted rows from the files: full text is rewritten, the log written back and emptied."""
 
-        async def rewrite(db: aiosqlite.Connection) -> None:
+        async def rewrite(db: Connection) -> None:
             await db.execute("INSERT INTO chunk_words (chunk_words) VALUES ('optimize')")
             await db.execute("INSERT INTO entity_words (entity_words) VALUES ('optimize')")
 
         await self.write(rewrite)
-        await self._exclusively(lambda db: db.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
+        await self._empty_log()
 
     async def copy_to(self, path: Path) -> None:
         """A consistent copy of the database as one file."""
@@ -149,10 +157,11 @@ class Ledger:
             sql = Template(script).safe_substitute(tokenizer=self._words)
             await self._writer.executescript(f"BEGIN;\n{sql}\nPRAGMA user_version = {number};\nCOMMIT;")
 
-    async def _exclusively(self, work: Callable[[aiosqlite.Connection], Awaitable[Any]]) -> None:
+    async def _empty_log(self) -> None:
+        """Write the log back and empty it, while nobody reads."""
         held = [await self._readers.get() for _ in range(READERS)]
         try:
-            await work(held[0])
+            await held[0].execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error as error:
             raise translated(error) from error
         finally:
@@ -172,7 +181,7 @@ class Ledger:
         if not jobs:
             return
         try:
-            results = await self._transaction(jobs)
+            results = await within_thread(self._writer, lambda db: _transaction(db, [job.work for job in jobs]))
         except Exception as error:  # noqa: BLE001 - it belongs to whoever asked for the write
             if len(jobs) == 1:
                 _fail(jobs[0], error)
@@ -184,16 +193,32 @@ class Ledger:
             if not job.done.done():
                 job.done.set_result(result)
 
-    async def _transaction(self, jobs: list[_Job]) -> list[Any]:
-        await self._writer.execute("BEGIN IMMEDIATE")
-        try:
-            results = [await job.work(self._writer) for job in jobs]
-            await self._writer.commit()
-        except BaseException:
-            with suppress(sqlite3.Error):
-                await self._writer.rollback()
-            raise
-        return results
+
+async def within_thread(connection: aiosqlite.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
+    """Run `work` on SQLite's own connection, in its thread: aiosqlite's own way to run a call, for more than one."""
+    result: Result = await connection._execute(work, connection._conn)  # noqa: SLF001 - there is no public way
+    return result
+
+
+def _transaction(db: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        results = [run(work(Direct(db))) for work in works]
+        db.commit()
+    except BaseException:
+        with suppress(sqlite3.Error):
+            db.rollback()
+        raise
+    return results
+
+
+def _snapshot(db: sqlite3.Connection, work: Work) -> Any:
+    db.execute("BEGIN")
+    try:
+        return run(work(Direct(db)))
+    finally:
+        with suppress(sqlite3.Error):
+            db.rollback()
 
 
 def _fail(job: _Job, error: Exception) -> None:

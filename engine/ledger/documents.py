@@ -17,21 +17,20 @@ from engine.records import Document, Passage
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    import aiosqlite
-
+    from engine.ledger.connection import Connection
     from engine.records import Chunk, Reading
 
     Cut = Callable[[Sequence[Passage]], list[Chunk]]
 
 
-async def intern(db: aiosqlite.Connection, table: str, name: str) -> int:
+async def intern(db: Connection, table: str, name: str) -> int:
     """The integer of a space or a room."""
     await db.execute(f"INSERT OR IGNORE INTO {table} (name) VALUES (?)", (name,))
     [[id_]] = await db.execute_fetchall(f"SELECT id FROM {table} WHERE name = ?", (name,))
     return int(id_)
 
 
-async def put(db: aiosqlite.Connection, document: Document, chunks: Sequence[Chunk]) -> bool:
+async def put(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bool:
     """Make the ledger hold this document as it is now; says whether anything had to change."""
     space, room = await intern(db, "space", document.space), await intern(db, "room", document.room)
     before = await _header(db, document.key)
@@ -60,14 +59,14 @@ async def put(db: aiosqlite.Connection, document: Document, chunks: Sequence[Chu
 _HEADER = ("space", "room", "kind", "title", "link", "time", "open")
 
 
-async def _header(db: aiosqlite.Connection, key: str) -> dict[str, Any] | None:
+async def _header(db: Connection, key: str) -> dict[str, Any] | None:
     rows = await db.execute_fetchall(
         "SELECT id, space, room, kind, title, link, time, open FROM document WHERE key = ?", (key,)
     )
     return next((dict(zip(("id", *_HEADER), row, strict=True)) for row in rows), None)
 
 
-async def _insert(db: aiosqlite.Connection, key: str, header: tuple[Any, ...]) -> int:
+async def _insert(db: Connection, key: str, header: tuple[Any, ...]) -> int:
     generation = await next_generation(db)
     [[id_]] = await db.execute_fetchall(
         "INSERT INTO document (key, space, room, kind, title, link, time, open, status, generation)"
@@ -77,7 +76,7 @@ async def _insert(db: aiosqlite.Connection, key: str, header: tuple[Any, ...]) -
     return int(id_)
 
 
-async def _renew(db: aiosqlite.Connection, id_: int) -> None:
+async def _renew(db: Connection, id_: int) -> None:
     """A changed document starts over: pending until its chunks are embedded, and former failures are tried anew."""
     generation = await next_generation(db)
     await db.execute(
@@ -88,7 +87,7 @@ async def _renew(db: aiosqlite.Connection, id_: int) -> None:
     )
 
 
-async def _put_passages(db: aiosqlite.Connection, document: int, passages: Iterable[Passage]) -> bool:
+async def _put_passages(db: Connection, document: int, passages: Iterable[Passage]) -> bool:
     before = {
         row[1]: row
         for row in await db.execute_fetchall(
@@ -108,7 +107,7 @@ async def _put_passages(db: aiosqlite.Connection, document: int, passages: Itera
     return bool(changed or gone)
 
 
-async def _put_chunks(db: aiosqlite.Connection, id_: int, document: Document, chunks: Sequence[Chunk]) -> bool:
+async def _put_chunks(db: Connection, id_: int, document: Document, chunks: Sequence[Chunk]) -> bool:
     [(space, room)] = await db.execute_fetchall("SELECT space, room FROM document WHERE id = ?", (id_,))
     passages = {
         key: (passage, time)
@@ -164,7 +163,7 @@ def keyed(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
     return result
 
 
-async def _replace_in_time(db: aiosqlite.Connection, before: tuple[int, int, int], ordinal: int, time: int) -> None:
+async def _replace_in_time(db: Connection, before: tuple[int, int, int], ordinal: int, time: int) -> None:
     chunk, old_ordinal, old_time = before
     if ordinal != old_ordinal:
         await db.execute("UPDATE chunk SET ordinal = ? WHERE id = ?", (ordinal, chunk))
@@ -176,7 +175,7 @@ async def _replace_in_time(db: aiosqlite.Connection, before: tuple[int, int, int
         await settle_keys(db, {row[0] for row in names}, {row[0] for row in pairs}, generation)
 
 
-async def _put_pieces(db: aiosqlite.Connection, document: int, pieces: list[tuple[int, ...]]) -> None:
+async def _put_pieces(db: Connection, document: int, pieces: list[tuple[int, ...]]) -> None:
     before = set(
         await db.execute_fetchall(
             "SELECT p.chunk, p.ordinal, p.passage, p.start, p.stop FROM piece p"
@@ -189,7 +188,7 @@ async def _put_pieces(db: aiosqlite.Connection, document: int, pieces: list[tupl
     await db.executemany("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", sorted(after - before))
 
 
-async def drop_chunks(db: aiosqlite.Connection, chunks: Collection[int]) -> None:
+async def drop_chunks(db: Connection, chunks: Collection[int]) -> None:
     """Remove chunks with what they say, and every memo and cached answer that nothing else uses."""
     if not chunks:
         return
@@ -209,7 +208,7 @@ async def drop_chunks(db: aiosqlite.Connection, chunks: Collection[int]) -> None
     await settle_keys(db, names, pairs, generation)
 
 
-async def forget(db: aiosqlite.Connection, key: str) -> bool:
+async def forget(db: Connection, key: str) -> bool:
     """Remove a document and all that rests on it alone; says whether there was one."""
     header = await _header(db, key)
     if header is None:
@@ -229,7 +228,7 @@ class Change:
     open: bool | None
 
 
-async def amend(db: aiosqlite.Connection, key: str, change: Change, cut: Cut) -> bool:
+async def amend(db: Connection, key: str, change: Change, cut: Cut) -> bool:
     """Change passages of a document; one without any passage left is forgotten. NotFound if there is none."""
     document = await load(db, key)
     passages = {p.key: p for p in document.passages if p.key not in change.drop} | {p.key: p for p in change.put}
@@ -240,7 +239,7 @@ async def amend(db: aiosqlite.Connection, key: str, change: Change, cut: Cut) ->
     return await put(db, replace(document, passages=ordered, open=open_), cut(ordered))
 
 
-async def state(db: aiosqlite.Connection, document: Document, chunks: Sequence[Chunk], told: Reading) -> None:
+async def state(db: Connection, document: Document, chunks: Sequence[Chunk], told: Reading) -> None:
     """Keep what a person stated: the document, and its facts without any reader."""
     await put(db, document, chunks)
     rows = await db.execute_fetchall(
@@ -252,7 +251,7 @@ async def state(db: aiosqlite.Connection, document: Document, chunks: Sequence[C
         await keep_reading(db, chunk, b"by hand" + text_hash, told)
 
 
-async def load(db: aiosqlite.Connection, key: str) -> Document:
+async def load(db: Connection, key: str) -> Document:
     """A document with its passages, in order."""
     found = await db.execute_fetchall(
         "SELECT d.id, s.name, r.name, d.title, d.time, d.link, d.kind, d.open FROM document d"
@@ -273,7 +272,7 @@ async def load(db: aiosqlite.Connection, key: str) -> Document:
     raise NotFound(f"There is no document “{key}”.")
 
 
-async def move_room(db: aiosqlite.Connection, room: str, space: str) -> int:
+async def move_room(db: Connection, room: str, space: str) -> int:
     """Move every document of a room into a space; gives their number."""
     target = await intern(db, "space", space)
     rows = list(
@@ -287,6 +286,6 @@ async def move_room(db: aiosqlite.Connection, room: str, space: str) -> int:
     return len(rows)
 
 
-async def _mark_chunks(db: aiosqlite.Connection, document: int) -> None:
+async def _mark_chunks(db: Connection, document: int) -> None:
     rows = await db.execute_fetchall("SELECT id FROM chunk WHERE document = ?", (document,))
     await mark(db, Stale.CHUNK, [row[0] for row in rows], await next_generation(db))

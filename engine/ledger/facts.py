@@ -15,7 +15,7 @@ from engine.records import Link, Mention, Reading
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    import aiosqlite
+    from engine.ledger.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Unread:
     tries: int
 
 
-async def keep_reading(db: aiosqlite.Connection, chunk: int, key: bytes, reading: Reading) -> bool:
+async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading) -> bool:
     """Store what was read in a chunk, unless the chunk is gone or read already; says whether it did."""
     found = list(
         await db.execute_fetchall("SELECT document, space, time FROM chunk WHERE id = ? AND reading IS NULL", (chunk,))
@@ -90,7 +90,7 @@ def tidy(reading: Reading) -> Told:
     return Told(mentions + list(implied), links)
 
 
-async def reading_of(db: aiosqlite.Connection, key: bytes) -> Reading | None:
+async def reading_of(db: Connection, key: bytes) -> Reading | None:
     """What was read with the same reader in the same words, wherever they stand."""
     found = list(await db.execute_fetchall("SELECT id FROM chunk WHERE reading = ? LIMIT 1", (key,)))
     if not found:
@@ -113,7 +113,7 @@ async def reading_of(db: aiosqlite.Connection, key: bytes) -> Reading | None:
     )
 
 
-async def release(db: aiosqlite.Connection, chunks: Collection[int]) -> tuple[set[int], set[int]]:
+async def release(db: Connection, chunks: Collection[int]) -> tuple[set[int], set[int]]:
     """Take back what these chunks say; gives the names and pairs that were touched. The chunks themselves remain."""
     listed = (json.dumps(list(chunks)),)
     names = {
@@ -131,9 +131,7 @@ async def release(db: aiosqlite.Connection, chunks: Collection[int]) -> tuple[se
     return names, pairs
 
 
-async def settle_keys(
-    db: aiosqlite.Connection, names: Collection[int], pairs: Collection[int], generation: int
-) -> None:
+async def settle_keys(db: Connection, names: Collection[int], pairs: Collection[int], generation: int) -> None:
     """Mark the keys of names and pairs whose facts changed, drop answers that drew on them, prune the unused."""
     led_names, led_pairs = await targets(db, names, pairs)
     every_name, every_pair = led_names | set(names), led_pairs | set(pairs)
@@ -144,7 +142,7 @@ async def settle_keys(
     await prune(db, every_name, every_pair)
 
 
-async def drop_replies(db: aiosqlite.Connection, kind: Stale, ids: Collection[int]) -> None:
+async def drop_replies(db: Connection, kind: Stale, ids: Collection[int]) -> None:
     """Forget the cached answers that drew on any of these rows."""
     await db.execute(
         "DELETE FROM reply_cache WHERE key IN (SELECT u.key FROM json_each(?) j"
@@ -153,7 +151,7 @@ async def drop_replies(db: aiosqlite.Connection, kind: Stale, ids: Collection[in
     )
 
 
-async def unread(db: aiosqlite.Connection, limit: int, now: float, skip: Collection[int]) -> list[Unread]:
+async def unread(db: Connection, limit: int, now: float, skip: Collection[int]) -> list[Unread]:
     """Chunks of closed documents that wait to be read and may be tried now, oldest first."""
     rows = await db.execute_fetchall(
         "SELECT c.id, c.document, c.text, d.title, d.kind, c.tries,"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    import aiosqlite
+    from engine.ledger.connection import Connection
 
 
 class Stale(IntEnum):
@@ -28,7 +28,7 @@ class Mark(NamedTuple):
     generation: int
 
 
-async def next_generation(db: aiosqlite.Connection) -> int:
+async def next_generation(db: Connection) -> int:
     """The number of this change, greater than all before it."""
     [[value]] = await db.execute_fetchall(
         "INSERT INTO meta VALUES ('generation', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
@@ -36,7 +36,7 @@ async def next_generation(db: aiosqlite.Connection) -> int:
     return int(value)
 
 
-async def mark(db: aiosqlite.Connection, kind: Stale, ids: Iterable[int], generation: int) -> None:
+async def mark(db: Connection, kind: Stale, ids: Iterable[int], generation: int) -> None:
     """Say that these keys must be projected anew."""
     await db.executemany(
         "INSERT INTO stale (kind, id, since, generation) VALUES (?, ?, ?, ?)"
@@ -45,7 +45,7 @@ async def mark(db: aiosqlite.Connection, kind: Stale, ids: Iterable[int], genera
     )
 
 
-async def unmark(db: aiosqlite.Connection, marks: Collection[Mark]) -> None:
+async def unmark(db: Connection, marks: Collection[Mark]) -> None:
     """Take the marks away, but for those that a newer change has set again meanwhile."""
     await db.executemany("DELETE FROM stale WHERE kind = ? AND id = ? AND generation = ?", marks)
     await db.executemany(
@@ -54,7 +54,7 @@ async def unmark(db: aiosqlite.Connection, marks: Collection[Mark]) -> None:
     )
 
 
-async def stale_marks(db: aiosqlite.Connection, kind: Stale, limit: int) -> list[Mark]:
+async def stale_marks(db: Connection, kind: Stale, limit: int) -> list[Mark]:
     """The marks of a kind that are not held, oldest first."""
     rows = await db.execute_fetchall(
         "SELECT id, generation FROM stale WHERE kind = ? AND held = 0 ORDER BY since LIMIT ?", (kind, limit)
@@ -62,7 +62,7 @@ async def stale_marks(db: aiosqlite.Connection, kind: Stale, limit: int) -> list
     return [Mark(kind, id_, generation) for id_, generation in rows]
 
 
-async def marks_of(db: aiosqlite.Connection, kind: Stale, ids: Iterable[int]) -> list[Mark]:
+async def marks_of(db: Connection, kind: Stale, ids: Iterable[int]) -> list[Mark]:
     """The marks of these keys, as far as they have one."""
     rows = await db.execute_fetchall(
         "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale s ON s.kind = ? AND s.id = j.value",
@@ -71,24 +71,24 @@ async def marks_of(db: aiosqlite.Connection, kind: Stale, ids: Iterable[int]) ->
     return [Mark(kind, id_, generation) for id_, generation in rows]
 
 
-async def hold(db: aiosqlite.Connection, marks: Collection[Mark]) -> None:
+async def hold(db: Connection, marks: Collection[Mark]) -> None:
     """Let hot keys wait for the end of their quiet period."""
     await db.executemany(
         "UPDATE stale SET held = 1 WHERE kind = ? AND id = ?", [(each.kind, each.id) for each in marks]
     )
 
 
-async def release_held(db: aiosqlite.Connection) -> None:
+async def release_held(db: Connection) -> None:
     """The quiet period has ended: what waits for it is due."""
     await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
 
 
-async def all_stale(db: aiosqlite.Connection) -> list[tuple[Stale, int]]:
+async def all_stale(db: Connection) -> list[tuple[Stale, int]]:
     """Every key whose projection is behind."""
     return [(Stale(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM stale")]
 
 
-async def first_stale(db: aiosqlite.Connection) -> int | None:
+async def first_stale(db: Connection) -> int | None:
     """The generation of the oldest change that is not projected, if any."""
     [[first]] = await db.execute_fetchall("SELECT MIN(since) FROM stale")
     return None if first is None else int(first)

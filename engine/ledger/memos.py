@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    import aiosqlite
-
+    from engine.ledger.connection import Connection
     from engine.records import Usage
 
 REPLIES_KEPT = 1000
@@ -30,23 +29,23 @@ class Reply:
     pairs: frozenset[int] = frozenset()
 
 
-async def summary(db: aiosqlite.Connection, key: bytes) -> str | None:
+async def summary(db: Connection, key: bytes) -> str | None:
     """The summary made of these inputs, if any."""
     return next((row[0] for row in await db.execute_fetchall("SELECT text FROM summary WHERE key = ?", (key,))), None)
 
 
-async def keep_summary(db: aiosqlite.Connection, key: bytes, text: str) -> None:
+async def keep_summary(db: Connection, key: bytes, text: str) -> None:
     """Remember a summary; one that no profile comes to use goes at the next compaction."""
     await db.execute("INSERT OR IGNORE INTO summary VALUES (?, ?)", (key, text))
 
 
-async def drop_unused(db: aiosqlite.Connection) -> None:
+async def drop_unused(db: Connection) -> None:
     """Forget summaries that no profile uses, and vectors of texts that no chunk holds."""
     await db.execute("DELETE FROM summary WHERE key NOT IN (SELECT key FROM summary_use)")
     await db.execute("DELETE FROM vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
 
 
-async def vectors(db: aiosqlite.Connection, embedder: str, hashes: Collection[bytes]) -> dict[bytes, tuple[int, bytes]]:
+async def vectors(db: Connection, embedder: str, hashes: Collection[bytes]) -> dict[bytes, tuple[int, bytes]]:
     """The vectors made of these texts: number of parts, and float32 bytes."""
     marks = ", ".join("?" * len(hashes))
     rows = await db.execute_fetchall(
@@ -56,7 +55,7 @@ async def vectors(db: aiosqlite.Connection, embedder: str, hashes: Collection[by
     return {key: (parts, data) for key, parts, data in rows}
 
 
-async def keep_vectors(db: aiosqlite.Connection, embedder: str, rows: Sequence[tuple[bytes, int, bytes]]) -> None:
+async def keep_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes, int, bytes]]) -> None:
     """Remember vectors by text hash, as long as a chunk has that text."""
     await db.executemany(
         "INSERT OR REPLACE INTO vector SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?2)",
@@ -64,13 +63,13 @@ async def keep_vectors(db: aiosqlite.Connection, embedder: str, rows: Sequence[t
     )
 
 
-async def reply(db: aiosqlite.Connection, key: bytes) -> str | None:
+async def reply(db: Connection, key: bytes) -> str | None:
     """The answer to exactly these messages, if it was given before."""
     rows = await db.execute_fetchall("SELECT text FROM reply_cache WHERE key = ?", (key,))
     return next((row[0] for row in rows), None)
 
 
-async def keep_reply(db: aiosqlite.Connection, made: Reply, now: float) -> None:
+async def keep_reply(db: Connection, made: Reply, now: float) -> None:
     """Remember an answer, unless anything was removed since it was recalled; the longest unused make room."""
     uses = [(0, each) for each in made.chunks] + [(1, each) for each in made.names] + [(2, each) for each in made.pairs]
     removed = await db.execute_fetchall(
@@ -88,12 +87,12 @@ async def keep_reply(db: aiosqlite.Connection, made: Reply, now: float) -> None:
     )
 
 
-async def touch_reply(db: aiosqlite.Connection, key: bytes, now: float) -> None:
+async def touch_reply(db: Connection, key: bytes, now: float) -> None:
     """Say that an answer was used again."""
     await db.execute("UPDATE reply_cache SET used_at = ? WHERE key = ?", (now, key))
 
 
-async def add_usage(db: aiosqlite.Connection, day: str, items: Sequence[Usage]) -> None:
+async def add_usage(db: Connection, day: str, items: Sequence[Usage]) -> None:
     """Add calls to the day's sums by purpose and model."""
     await db.executemany(
         "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,"

@@ -9,10 +9,10 @@ from engine.ledger.marks import Stale, mark, next_generation
 from engine.ledger.names import intern_names, intern_pairs, mark_targets
 
 if TYPE_CHECKING:
-    import aiosqlite
+    from engine.ledger.connection import Connection
 
 
-async def carry(db: aiosqlite.Connection, document: int, space: int) -> None:
+async def carry(db: Connection, document: int, space: int) -> None:
     """Move a document with its chunks, mentions and links; both spaces' keys are marked stale."""
     generation = await next_generation(db)
     await db.execute("UPDATE document SET space = ? WHERE id = ?", (space, document))

@@ -11,12 +11,12 @@ from engine.ledger.marks import Stale, mark
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    import aiosqlite
+    from engine.ledger.connection import Connection
 
     Pair = tuple[int, int]
 
 
-async def intern_names(db: aiosqlite.Connection, space: int, names: Collection[str]) -> dict[str, int]:
+async def intern_names(db: Connection, space: int, names: Collection[str]) -> dict[str, int]:
     """The ids of canonical names within a space, new ones made as needed."""
     await db.executemany(
         "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)", [(space, name) for name in names]
@@ -35,7 +35,7 @@ async def intern_names(db: aiosqlite.Connection, space: int, names: Collection[s
     return {name: id_ for name, id_, _ in rows}
 
 
-async def intern_pairs(db: aiosqlite.Connection, space: int, pairs: Collection[Pair]) -> dict[Pair, int]:
+async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> dict[Pair, int]:
     """The ids of pairs of names (lower id first), new ones made as needed."""
     if not pairs:
         return {}
@@ -56,7 +56,7 @@ async def intern_pairs(db: aiosqlite.Connection, space: int, pairs: Collection[P
     return {(a, b): id_ for a, b, id_, _ in rows}
 
 
-async def targets(db: aiosqlite.Connection, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
+async def targets(db: Connection, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
     """The keys under which these names and pairs are folded."""
     led_names = await db.execute_fetchall(
         "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value", (json.dumps(list(names)),)
@@ -68,7 +68,7 @@ async def targets(db: aiosqlite.Connection, names: Iterable[int], pairs: Iterabl
     return {row[0] for row in led_names}, {row[0] for row in led_pairs}
 
 
-async def mark_targets(db: aiosqlite.Connection, names: Iterable[int], pairs: Iterable[int], generation: int) -> None:
+async def mark_targets(db: Connection, names: Iterable[int], pairs: Iterable[int], generation: int) -> None:
     """Mark the keys under which these names and pairs are folded."""
     led_names, led_pairs = await targets(db, names, pairs)
     await mark(db, Stale.NAME, led_names, generation)
@@ -86,7 +86,7 @@ def resolved(name: str, aliases: Mapping[str, str]) -> str:
     return name
 
 
-async def lead(db: aiosqlite.Connection, space: int, names: Collection[str]) -> set[int]:
+async def lead(db: Connection, space: int, names: Collection[str]) -> set[int]:
     """Point these names, and the pairs at them, where the aliases of the space lead now; gives the ids of the names."""
     rows = await db.execute_fetchall("SELECT name, target FROM alias WHERE space = ?", (space,))
     aliases = {row[0]: row[1] for row in rows}
@@ -113,7 +113,7 @@ async def lead(db: aiosqlite.Connection, space: int, names: Collection[str]) -> 
     return ids
 
 
-async def lead_pairs(db: aiosqlite.Connection, pairs: Collection[int]) -> None:
+async def lead_pairs(db: Connection, pairs: Collection[int]) -> None:
     """Point pairs at the pair of the names that their ends lead to; 0 where both are one and the same."""
     rows = await db.execute_fetchall(
         "SELECT p.id, p.space, x.target, y.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
@@ -131,7 +131,7 @@ async def lead_pairs(db: aiosqlite.Connection, pairs: Collection[int]) -> None:
         )
 
 
-async def prune(db: aiosqlite.Connection, names: Collection[int], pairs: Collection[int]) -> None:
+async def prune(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
     """Remove names of which nothing is said any more and to which no alias leads, and the profiles of both.
 
     The pairs themselves hold no text; they stay until the graph has dropped them (`prune_pairs`).
@@ -151,7 +151,7 @@ async def prune(db: aiosqlite.Connection, names: Collection[int], pairs: Collect
     await db.executemany("DELETE FROM entity WHERE id = ?", [(row[0],) for row in gone])
 
 
-async def prune_pairs(db: aiosqlite.Connection, pairs: Collection[int]) -> None:
+async def prune_pairs(db: Connection, pairs: Collection[int]) -> None:
     """Remove pairs of which nothing is said and to which no other pair leads."""
     await db.execute(
         "DELETE FROM pair WHERE id IN (SELECT value FROM json_each(?))"

@@ -13,8 +13,7 @@ from engine.ledger.marks import Stale
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    import aiosqlite
-
+    from engine.ledger.connection import Connection
 HOT = 256  # rows of a key from which on it is counted in SQL instead of being read whole
 
 
@@ -54,7 +53,7 @@ class Profile:
 Kind = Literal[Stale.NAME, Stale.PAIR]
 
 
-async def names(db: aiosqlite.Connection, ids: Collection[int], newest: int) -> list[Key]:
+async def names(db: Connection, ids: Collection[int], newest: int) -> list[Key]:
     """What is said about these names; ids that are gone are absent. `newest` bounds the fragments of hot keys."""
     rows = list(
         await db.execute_fetchall(
@@ -81,7 +80,7 @@ async def names(db: aiosqlite.Connection, ids: Collection[int], newest: int) -> 
     ]
 
 
-async def pairs(db: aiosqlite.Connection, ids: Collection[int], newest: int) -> list[Key]:
+async def pairs(db: Connection, ids: Collection[int], newest: int) -> list[Key]:
     """What is said about these pairs; as `names`."""
     rows = list(
         await db.execute_fetchall(
@@ -120,14 +119,14 @@ _FACTS = {
 }
 
 
-async def _tallies(db: aiosqlite.Connection, kind: Kind, ids: Sequence[int], newest: int) -> dict[int, Tally]:
+async def _tallies(db: Connection, kind: Kind, ids: Sequence[int], newest: int) -> dict[int, Tally]:
     keys, facts, column, label, type_ = _FACTS[kind]
     counted = await db.execute_fetchall(
         f"SELECT k.target, COUNT(*) FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
         f" CROSS JOIN {facts} f ON f.{column} = k.id GROUP BY k.target",
         (json.dumps(list(ids)),),
     )
-    sizes: dict[int, int] = dict(counted)  # type: ignore[arg-type]
+    sizes: dict[int, int] = dict(counted)
     few = [id_ for id_, size in sizes.items() if size < HOT]
     told: defaultdict[int, list[Told]] = defaultdict(list)
     for target, *row in await db.execute_fetchall(
@@ -142,7 +141,7 @@ async def _tallies(db: aiosqlite.Connection, kind: Kind, ids: Sequence[int], new
     return result
 
 
-async def _hot_tally(db: aiosqlite.Connection, kind: Kind, id_: int, newest: int) -> Tally:
+async def _hot_tally(db: Connection, kind: Kind, id_: int, newest: int) -> Tally:
     """The same as `tally` of all rows, with the newest fragments only."""
     keys, facts, column, label, type_ = _FACTS[kind]
     rows = f"{keys} k CROSS JOIN {facts} f ON f.{column} = k.id WHERE k.target = ?"
@@ -162,11 +161,11 @@ async def _hot_tally(db: aiosqlite.Connection, kind: Kind, id_: int, newest: int
         (id_, newest),
     )
     found = tuple(sorted(Fragment(*row) for row in fragments))
-    return Tally(chunks, Counter(dict(labels)), Counter(dict(types)), found)  # type: ignore[arg-type]
+    return Tally(chunks, Counter(dict(labels)), Counter(dict(types)), found)
 
 
 async def recent(
-    db: aiosqlite.Connection, kind: Kind, ids: Collection[int], newest: int, only: Collection[int] | None = None
+    db: Connection, kind: Kind, ids: Collection[int], newest: int, only: Collection[int] | None = None
 ) -> dict[int, list[Told]]:
     """The newest rows of facts of each of these keys, at most `newest` of each raw name, of these chunks only."""
     keys, facts, column, label, type_ = _FACTS[kind]
@@ -183,7 +182,7 @@ async def recent(
     return told
 
 
-async def put_entities(db: aiosqlite.Connection, rows: Iterable[Profile]) -> None:
+async def put_entities(db: Connection, rows: Iterable[Profile]) -> None:
     """Write profiles of names that still stand in the ledger."""
     rows = list(rows)
     await db.executemany(
@@ -196,7 +195,7 @@ async def put_entities(db: aiosqlite.Connection, rows: Iterable[Profile]) -> Non
     await _use_memos(db, Stale.NAME, rows)
 
 
-async def put_relations(db: aiosqlite.Connection, rows: Iterable[Profile]) -> None:
+async def put_relations(db: Connection, rows: Iterable[Profile]) -> None:
     """Write profiles of pairs that still stand in the ledger, and whose ends have profiles."""
     rows = list(rows)
     await db.executemany(
@@ -209,13 +208,13 @@ async def put_relations(db: aiosqlite.Connection, rows: Iterable[Profile]) -> No
     await _use_memos(db, Stale.PAIR, rows)
 
 
-async def set_embedded(db: aiosqlite.Connection, kind: Kind, rows: Iterable[tuple[bytes, int]]) -> None:
+async def set_embedded(db: Connection, kind: Kind, rows: Iterable[tuple[bytes, int]]) -> None:
     """Note of which texts (by hash) the vectors of these keys were made."""
     table = "entity" if kind == Stale.NAME else "relation"
     await db.executemany(f"UPDATE {table} SET embedded = ? WHERE id = ?", rows)
 
 
-async def surfaces(db: aiosqlite.Connection, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
+async def surfaces(db: Connection, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
     """The names as they are shown, and whether they have a profile."""
     rows = await db.execute_fetchall(
         "SELECT n.id, COALESCE(e.name, n.canonical), e.id IS NOT NULL FROM json_each(?) j"
@@ -225,7 +224,7 @@ async def surfaces(db: aiosqlite.Connection, ids: Collection[int]) -> dict[int, 
     return {id_: (surface, bool(described)) for id_, surface, described in rows}
 
 
-async def nodes(db: aiosqlite.Connection, ids: Collection[int]) -> list[tuple[int, int, int, int, int]]:
+async def nodes(db: Connection, ids: Collection[int]) -> list[tuple[int, int, int, int, int]]:
     """Id, space, degree, mentions, graphed of these entities."""
     rows = await db.execute_fetchall(
         "SELECT e.id, e.space, e.degree, e.mentions, e.graphed FROM json_each(?) j CROSS JOIN entity e"
@@ -235,7 +234,7 @@ async def nodes(db: aiosqlite.Connection, ids: Collection[int]) -> list[tuple[in
     return [(a, b, c, d, e) for a, b, c, d, e in rows]
 
 
-async def weights(db: aiosqlite.Connection, ids: Collection[int]) -> dict[int, int]:
+async def weights(db: Connection, ids: Collection[int]) -> dict[int, int]:
     """The weights of these relations, as far as they have a profile."""
     rows = await db.execute_fetchall(
         "SELECT r.id, r.weight FROM json_each(?) j CROSS JOIN relation r ON r.id = j.value",
@@ -244,14 +243,14 @@ async def weights(db: aiosqlite.Connection, ids: Collection[int]) -> dict[int, i
     return {row[0]: row[1] for row in rows}
 
 
-async def drop_profiles(db: aiosqlite.Connection, kind: Kind, ids: Collection[int]) -> None:
+async def drop_profiles(db: Connection, kind: Kind, ids: Collection[int]) -> None:
     """Remove the profiles of keys of which nothing is said any more."""
     table = "entity" if kind == Stale.NAME else "relation"
     await db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id_,) for id_ in ids])
     await _use_memos(db, kind, [Profile(id_, 0, "", "", 0) for id_ in ids])
 
 
-async def _use_memos(db: aiosqlite.Connection, kind: Kind, rows: Sequence[Profile]) -> None:
+async def _use_memos(db: Connection, kind: Kind, rows: Sequence[Profile]) -> None:
     """Say which summaries each profile rests on, and forget those on which none does."""
     listed = json.dumps([row.id for row in rows])
     former = await db.execute_fetchall(

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    import aiosqlite
-
+    from engine.ledger.connection import Connection
     from engine.ledger.marks import Stale
     from engine.records import Scope, Within
 
@@ -101,7 +100,7 @@ def _listed(ids: Collection[int]) -> str:
     return ", ".join(map(str, sorted(ids)))
 
 
-async def area(db: aiosqlite.Connection, scope: Scope) -> Area:
+async def area(db: Connection, scope: Scope) -> Area:
     """The integers of a scope; what the ledger does not know is nothing."""
     spaces = await db.execute_fetchall(
         "SELECT id FROM space WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(sorted(scope.spaces)),)
@@ -112,13 +111,13 @@ async def area(db: aiosqlite.Connection, scope: Scope) -> Area:
     return Area(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
 
 
-async def population(db: aiosqlite.Connection, kind: Stale) -> dict[int, int]:
+async def population(db: Connection, kind: Stale) -> dict[int, int]:
     """Rows by space of chunks, names or pairs."""
     rows = await db.execute_fetchall("SELECT space, rows FROM population WHERE kind = ? AND rows > 0", (kind,))
     return {row[0]: row[1] for row in rows}
 
 
-async def chunks_within(db: aiosqlite.Connection, within: Within, where: Area) -> frozenset[int]:
+async def chunks_within(db: Connection, within: Within, where: Area) -> frozenset[int]:
     """The chunks of the area that a narrowed question may draw on."""
     conditions: list[str] = []
     parameters: list[str | int | None] = []
@@ -150,7 +149,7 @@ def _match(words: Sequence[str]) -> str:
 
 
 async def chunks_by_words(
-    db: aiosqlite.Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
+    db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
     """The chunks of the area that match any word best (BM25), best first."""
     words = words_of(text)
@@ -165,7 +164,7 @@ async def chunks_by_words(
     return [row[0] for row in rows]
 
 
-async def names_exactly(db: aiosqlite.Connection, names: Collection[str], where: Area) -> list[int]:
+async def names_exactly(db: Connection, names: Collection[str], where: Area) -> list[int]:
     """The entities that bear one of these canonical names or an alias of it, within the spaces of the area."""
     rows = await db.execute_fetchall(
         "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.canonical = j.value"
@@ -175,7 +174,7 @@ async def names_exactly(db: aiosqlite.Connection, names: Collection[str], where:
     return [row[0] for row in rows]
 
 
-async def names_by_words(db: aiosqlite.Connection, text: str, k: int, where: Area) -> list[int]:
+async def names_by_words(db: Connection, text: str, k: int, where: Area) -> list[int]:
     """The entities of the area's spaces whose names match best (BM25), best first."""
     words = words_of(text)
     if not words:
@@ -188,7 +187,7 @@ async def names_by_words(db: aiosqlite.Connection, text: str, k: int, where: Are
     return [row[0] for row in rows]
 
 
-async def names_like(db: aiosqlite.Connection, prefix: str, where: Area, limit: int) -> list[str]:
+async def names_like(db: Connection, prefix: str, where: Area, limit: int) -> list[str]:
     """The names of entities in the area's spaces that begin with a canonical prefix, the most mentioned first."""
     rows = await db.execute_fetchall(
         "SELECT e.name, SUM(e.mentions) AS told FROM name n JOIN entity e ON e.id = n.target"
@@ -199,7 +198,7 @@ async def names_like(db: aiosqlite.Connection, prefix: str, where: Area, limit: 
     return [row[0] for row in rows]
 
 
-async def entities(db: aiosqlite.Connection, ids: Collection[int], where: Area) -> dict[int, EntityFound]:
+async def entities(db: Connection, ids: Collection[int], where: Area) -> dict[int, EntityFound]:
     """The profiles of these names, as far as they are in the area's spaces."""
     rows = await db.execute_fetchall(
         "SELECT e.id, e.space, n.canonical, e.name, e.type, e.description, e.mentions, e.degree,"
@@ -214,7 +213,7 @@ async def entities(db: aiosqlite.Connection, ids: Collection[int], where: Area) 
     }
 
 
-async def relations(db: aiosqlite.Connection, ids: Collection[int], where: Area) -> dict[int, RelationFound]:
+async def relations(db: Connection, ids: Collection[int], where: Area) -> dict[int, RelationFound]:
     """The profiles of these pairs, as far as they are in the area's spaces."""
     rows = await db.execute_fetchall(
         "SELECT r.id, r.space, r.a, r.b, r.keywords, r.description, r.weight,"
@@ -229,7 +228,7 @@ async def relations(db: aiosqlite.Connection, ids: Collection[int], where: Area)
 
 
 async def evidence(
-    db: aiosqlite.Connection, kind: Stale, ids: Sequence[int], newest: int, only: frozenset[int] | None
+    db: Connection, kind: Stale, ids: Sequence[int], newest: int, only: frozenset[int] | None
 ) -> dict[int, list[int]]:
     """The newest chunks that state each of these names or pairs, newest first."""
     keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
@@ -246,7 +245,7 @@ async def evidence(
     return {key: list(chunks) for key, chunks in found.items()}
 
 
-async def texts(db: aiosqlite.Connection, ids: Sequence[int], where: Area) -> list[ChunkText]:
+async def texts(db: Connection, ids: Sequence[int], where: Area) -> list[ChunkText]:
     """The chunks with their pieces, in the order of the ids, as far as they are in the area."""
     rows = await db.execute_fetchall(
         "SELECT c.id, c.key, c.text, d.key, d.title, d.link, d.time, s.name, r.name, i.start, i.stop,"

@@ -11,9 +11,8 @@ from engine.ledger.marks import Stale, mark, next_generation
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    import aiosqlite
-
     from engine.errors import EngineError
+    from engine.ledger.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class Unembedded:
     tries: int
 
 
-async def chunks(db: aiosqlite.Connection, ids: Collection[int]) -> list[Unembedded]:
+async def chunks(db: Connection, ids: Collection[int]) -> list[Unembedded]:
     """These chunks, as far as they still stand."""
     rows = await db.execute_fetchall(
         "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.tries FROM json_each(?) j"
@@ -38,7 +37,7 @@ async def chunks(db: aiosqlite.Connection, ids: Collection[int]) -> list[Unembed
     return [Unembedded(*row) for row in map(tuple, rows)]
 
 
-async def fail(db: aiosqlite.Connection, chunk: int, error: EngineError, retry_at: float) -> None:
+async def fail(db: Connection, chunk: int, error: EngineError, retry_at: float) -> None:
     """Note that reading a chunk failed; once given up (an infinite `retry_at`) its document says so, and stays."""
     await db.execute(
         "UPDATE chunk SET tries = tries + 1, retry_at = ?, error = ?, hint = ? WHERE id = ?",
@@ -51,7 +50,7 @@ async def fail(db: aiosqlite.Connection, chunk: int, error: EngineError, retry_a
         )
 
 
-async def fail_embedding(db: aiosqlite.Connection, ids: Collection[int], error: EngineError) -> None:
+async def fail_embedding(db: Connection, ids: Collection[int], error: EngineError) -> None:
     """Give up embedding these chunks: their documents are failed, and stay so until they are tried again."""
     listed = json.dumps(list(ids))
     await db.execute(
@@ -66,7 +65,7 @@ async def fail_embedding(db: aiosqlite.Connection, ids: Collection[int], error: 
     await db.execute("DELETE FROM stale WHERE kind = 0 AND id IN (SELECT value FROM json_each(?))", (listed,))
 
 
-async def retry(db: aiosqlite.Connection, key: str = "") -> int:
+async def retry(db: Connection, key: str = "") -> int:
     """Take up again what failed, of one document or of all; gives the number of documents."""
     generation = await next_generation(db)
     rows = list(
@@ -86,7 +85,7 @@ async def retry(db: aiosqlite.Connection, key: str = "") -> int:
     return len(rows)
 
 
-async def advance(db: aiosqlite.Connection, embedded: Collection[int] | None = None) -> None:
+async def advance(db: Connection, embedded: Collection[int] | None = None) -> None:
     """Move documents on: searchable once embedded, indexed once every key they touch is projected.
 
     `embedded`: only documents of these chunks become searchable; None looks at every pending document.
@@ -109,7 +108,7 @@ async def advance(db: aiosqlite.Connection, embedded: Collection[int] | None = N
     )
 
 
-async def due_summaries(db: aiosqlite.Connection, now: float) -> int:
+async def due_summaries(db: Connection, now: float) -> int:
     """Mark the keys whose failed summaries are due again; gives their number."""
     count = 0
     for kind, table in ((Stale.NAME, "entity"), (Stale.PAIR, "relation")):
@@ -122,13 +121,13 @@ async def due_summaries(db: aiosqlite.Connection, now: float) -> int:
     return count
 
 
-async def graphed(db: aiosqlite.Connection, names: Collection[int], pairs: Collection[int]) -> None:
+async def graphed(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
     """Say that these entities and relations stand in the graph."""
     await db.executemany("UPDATE entity SET graphed = 1 WHERE id = ?", [(each,) for each in names])
     await db.executemany("UPDATE relation SET graphed = 1 WHERE id = ?", [(each,) for each in pairs])
 
 
-async def begin_rebuild(db: aiosqlite.Connection) -> None:
+async def begin_rebuild(db: Connection) -> None:
     """Mark every chunk, name and pair: the projections are empty and to be made anew. Kept until `end_rebuild`."""
     await set_setting(db, "rebuilding", 1)
     generation = await next_generation(db)
@@ -143,19 +142,19 @@ async def begin_rebuild(db: aiosqlite.Connection) -> None:
     await db.execute("UPDATE document SET status = 'pending', generation = ? WHERE error = ''", (generation,))
 
 
-async def all_graphed(db: aiosqlite.Connection) -> None:
+async def all_graphed(db: Connection) -> None:
     """The graph holds every profile."""
     await db.execute("UPDATE entity SET graphed = 1")
     await db.execute("UPDATE relation SET graphed = 1")
 
 
-async def end_rebuild(db: aiosqlite.Connection) -> None:
+async def end_rebuild(db: Connection) -> None:
     """Everything is projected again."""
     await all_graphed(db)
     await db.execute("DELETE FROM meta WHERE key = 'rebuilding'")
 
 
-async def repair(db: aiosqlite.Connection, keys: Collection[tuple[Stale, int]]) -> None:
+async def repair(db: Connection, keys: Collection[tuple[Stale, int]]) -> None:
     """Mark keys whose projection is not what it should be."""
     generation = await next_generation(db)
     for kind, table in ((Stale.CHUNK, ""), (Stale.NAME, "entity"), (Stale.PAIR, "relation")):
@@ -165,18 +164,18 @@ async def repair(db: aiosqlite.Connection, keys: Collection[tuple[Stale, int]]) 
             await db.executemany(f"UPDATE {table} SET embedded = NULL WHERE id = ?", [(id_,) for id_ in ids])
 
 
-async def resume(db: aiosqlite.Connection) -> None:
+async def resume(db: Connection) -> None:
     """A new start: nothing is held, and what failed is tried again."""
     await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
     await retry(db)
 
 
-async def removed_since_compaction(db: aiosqlite.Connection) -> bool:
+async def removed_since_compaction(db: Connection) -> bool:
     """Whether anything was removed whose bytes may still lie in the files."""
     return await number(db, "removed") > await number(db, "compacted")
 
 
-async def idle(db: aiosqlite.Connection, *, skip_quiet: bool) -> bool:
+async def idle(db: Connection, *, skip_quiet: bool) -> bool:
     """Whether nothing is left to do now; `skip_quiet`: what is held for a quiet period is to be done as well."""
     held = "" if skip_quiet else " WHERE held = 0"
     [[busy]] = await db.execute_fetchall(
@@ -187,27 +186,36 @@ async def idle(db: aiosqlite.Connection, *, skip_quiet: bool) -> bool:
     return not busy
 
 
-async def only_held_left(db: aiosqlite.Connection) -> bool:
+async def reading_left(db: Connection) -> bool:
+    """Whether chunks wait to be read."""
+    [[left]] = await db.execute_fetchall(
+        "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
+        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at <= unixepoch())"
+    )
+    return bool(left)
+
+
+async def only_held_left(db: Connection) -> bool:
     """Whether nothing is left to do but keys that are held for a quiet period."""
     return await idle(db, skip_quiet=False) and not await idle(db, skip_quiet=True)
 
 
-async def setting(db: aiosqlite.Connection, key: str) -> str:
+async def setting(db: Connection, key: str) -> str:
     """A setting of the folder, "" if there is none."""
     rows = await db.execute_fetchall("SELECT value FROM meta WHERE key = ?", (key,))
     return next((str(row[0]) for row in rows), "")
 
 
-async def set_setting(db: aiosqlite.Connection, key: str, value: str | int) -> None:
+async def set_setting(db: Connection, key: str, value: str | int) -> None:
     """Keep a setting of the folder."""
     await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
-async def number(db: aiosqlite.Connection, key: str) -> int:
+async def number(db: Connection, key: str) -> int:
     """A setting of the folder that counts, 0 if there is none."""
     return int(await setting(db, key) or 0)
 
 
-async def generation(db: aiosqlite.Connection) -> int:
+async def generation(db: Connection) -> int:
     """The number of the last change."""
     return await number(db, "generation")

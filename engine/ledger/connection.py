@@ -1,0 +1,57 @@
+"""What the ledger's functions work on: a connection whose calls are awaited, but run to their end in one thread.
+
+The functions are written as coroutines of a connection. `run` drives such a coroutine inside the thread of the real
+connection, where no call has to wait: a whole transaction costs one passage between threads instead of one a statement.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Coroutine, Iterable, Sequence
+
+Result = TypeVar("Result")
+
+
+class Connection(Protocol):
+    """A connection inside a transaction or a snapshot."""
+
+    async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
+        """Run one statement."""
+
+    async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Any:
+        """Run one statement for each row of parameters."""
+
+    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> Iterable[Any]:
+        """Run one statement and give its rows."""
+
+
+class Direct:
+    """A `Connection` on SQLite's own, to be used in its thread."""
+
+    __slots__ = ("_sqlite",)
+
+    def __init__(self, sqlite: sqlite3.Connection) -> None:
+        self._sqlite = sqlite
+
+    async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
+        self._sqlite.execute(sql, parameters)
+
+    async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
+        self._sqlite.executemany(sql, parameters)
+
+    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
+        return self._sqlite.execute(sql, parameters).fetchall()
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Drive a coroutine that awaits nothing but a `Direct` connection to its end."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+    work.close()
+    raise RuntimeError("work on the ledger may wait for nothing but its connection")

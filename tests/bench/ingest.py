@@ -1,0 +1,163 @@
+"""How fast documents go in, and whether it stays so: `python -m tests.bench.ingest --documents 10000`.
+
+Every model call really goes through litellm to the local stub (a process of its own), which answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine import Engine, Options, Question, Scope
+from engine.budget import O200k
+from engine.language.calls import Calls
+from engine.language.llm import LLM, LLMSettings
+from engine.language.models import ModelSettings, Patience
+from tests.bench.hashing import HashingEmbedder
+from tests.bench.synthetic import document, names
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from engine.records import Context
+
+SCOPE = Scope(frozenset({"bench"}), frozenset())
+SLICES = 5
+AHEAD = 400  # documents that may wait to be read, so that adding does not run far ahead of the work
+QUESTIONS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one run came to: documents a second in all and by slice, milliseconds of recall, MiB."""
+
+    documents: int
+    rate: float
+    slices: list[float]
+    recall: dict[str, float]
+    slowest: float
+    resident: float
+    disk: float
+
+
+@asynccontextmanager
+async def stub() -> AsyncIterator[str]:
+    """The local server as a process; gives its address."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "tests.fakes.openai_server", "--port", "0", "--replier", "tests.bench.synthetic:reply"),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        port = int((await process.stdout.readline()).split()[-1])
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@asynccontextmanager
+async def language() -> AsyncIterator[LLM]:
+    """The real language on the stub, as `hosted_vllm`: the same wire, without the SDK of a provider in between."""
+    async with stub() as base:
+        calls = Calls(16, Patience())
+        await calls.ready()
+        try:
+            yield LLM(LLMSettings(ModelSettings("hosted_vllm/stub", api_base=base)), calls, O200k().count)
+        finally:
+            await calls.close()
+
+
+async def ingest(engine: Engine, count: int, start: int = 0) -> list[float]:
+    """Add documents and wait until all are settled; gives documents a second by slice (the rest counts to the last)."""
+    size, rates, since = count // SLICES, [], time.perf_counter()
+    for number in range(start, start + count):
+        await engine.add(document(number))
+        if number % 50 == 0:
+            while (await engine.status(SCOPE)).unread > AHEAD:
+                await asyncio.sleep(0.02)
+        if (number - start + 1) % size == 0 and len(rates) < SLICES - 1:
+            rates.append(size / (time.perf_counter() - since))
+            since = time.perf_counter()
+    await engine.settled()
+    return [*rates, size / (time.perf_counter() - since)]
+
+
+async def recall(engine: Engine, count: int = QUESTIONS) -> tuple[dict[str, float], float]:
+    """Median milliseconds of recall in mix mode by stage, and the median of the slowest single search."""
+    everyone = names()
+    made: list[tuple[float, Context]] = []
+    for number in range(count + 5):
+        a, b = everyone[(number * 37) % 3000], everyone[(number * 101 + 7) % 3000]
+        question = Question(f"What does {a} do for {b} in the case?", SCOPE, high=("case", "pays"), low=(a, b))
+        since = time.perf_counter()
+        context = await engine.recall(question)
+        made.append(((time.perf_counter() - since) * 1000, context))
+    made = made[5:]
+    stages = sorted({stage for _, context in made for stage in context.timings})
+    medians = {stage: statistics.median(context.timings.get(stage, 0.0) for _, context in made) for stage in stages}
+    single = ("vectors chunks", "vectors entities", "vectors relations", "words", "graph")
+    slowest = statistics.median(max(context.timings.get(stage, 0.0) for stage in single) for _, context in made)
+    return {"all": statistics.median(spent for spent, _ in made), **medians}, slowest
+
+
+def resident() -> float:
+    """MiB of memory that this process holds now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+async def run(count: int, home: Path, options: Options) -> Figures:
+    """One run from an empty folder."""
+    async with language() as model, Engine.open(
+        home, language=model, embedder=HashingEmbedder(), options=options
+    ) as engine:
+        since = time.perf_counter()
+        slices = await ingest(engine, count)
+        rate = count / (time.perf_counter() - since)
+        after = resident()
+        await engine.compact()
+        spent, slowest = await recall(engine)
+    disk = sum(file.stat().st_size for file in home.rglob("*") if file.is_file()) / 2**20
+    return Figures(count, rate, slices, spent, slowest, max(after, resident()), disk)
+
+
+def show(figures: Figures) -> None:
+    """One row of the table, and the stages of recall."""
+    slices = " ".join(f"{rate:.0f}" for rate in figures.slices)
+    print(
+        f"| {figures.documents:,} | {figures.rate:.1f} | {slices} | {figures.slices[-1] / figures.slices[0]:.2f} "
+        f"| {figures.recall['all']:.0f} | {figures.recall['all'] / figures.slowest:.1f} "
+        f"| {figures.resident:.0f} | {figures.disk:.0f} |"
+    )
+    print("  " + json.dumps({stage: round(spent, 1) for stage, spent in figures.recall.items()}), flush=True)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, nargs="+", default=[1000, 10_000])
+    parser.add_argument("--graph", choices=["kuzu", "ladybug"], default="kuzu")
+    parser.add_argument("--home", type=Path, help="keep the folder here (one size only)")
+    chosen = parser.parse_args()
+    print("| documents | docs/s | by slices | last/first | recall ms p50 | x slowest search | MiB resident | MiB disk |")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    for count in chosen.documents:
+        with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as folder:
+            home = (chosen.home or Path(folder)) / str(count)
+            show(asyncio.run(run(count, home, replace(Options(), graph=chosen.graph, keep_replies=False))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""Synthetic documents of one chunk: 20 names drawn by Zipf's law from 20,000, chained by 19 relations, each told anew."""
+
+from __future__ import annotations
+
+import random
+import re
+from bisect import bisect
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import Any
+
+from engine.records import Document, Passage
+
+NAMES = 20_000
+A_DOCUMENT = 20
+SYLLABLES = ("ka", "ro", "mi", "len", "tas", "ver", "do", "qui", "bel", "nor", "sha", "pe", "lu", "gan", "wy", "zor")
+VERBS = ("supplies", "audits", "follows", "blocks", "owns", "repairs", "warns", "visits", "pays", "trains")
+THINGS = ("the pump", "a ledger", "the north gate", "an invoice", "the engine", "a survey", "the archive", "a permit")
+LINE = re.compile(r"^(\S+ \S+) (\S+) (.+?) for (\S+ \S+) in case (\S+)\.$", re.MULTILINE)
+D = "<|#|>"
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Twenty thousand two-word names."""
+    words = [a + b for a in SYLLABLES for b in SYLLABLES]
+    count = len(words)
+    return tuple(f"{words[i % count].title()} {words[i // count].title()}{i % 7}" for i in range(NAMES))
+
+
+@cache
+def _shares() -> list[float]:
+    return list(accumulate(1 / rank for rank in range(1, NAMES + 1)))
+
+
+def document(number: int, space: str = "bench") -> Document:
+    """The document of that number, always the same."""
+    chance, shares, everyone = random.Random(number), _shares(), names()
+    drawn: dict[str, None] = {}
+    while len(drawn) < A_DOCUMENT:
+        drawn[everyone[bisect(shares, chance.random() * shares[-1])]] = None
+    lines = [
+        f"{a} {chance.choice(VERBS)} {chance.choice(THINGS)} for {b} in case {number:x}-{i:x}."
+        for i, (a, b) in enumerate(pairwise(drawn))
+    ]
+    return Document(f"doc-{number}", space, "bench", f"Case {number}", (Passage("1", "\n".join(lines)),))
+
+
+def reply(messages: Sequence[Mapping[str, Any]]) -> str:
+    """What a model that reads perfectly says of such a document; nothing more when asked again; short summaries."""
+    asked = str(messages[-1]["content"])
+    if len(messages) > 2:
+        return "<|COMPLETE|>"
+    found = LINE.findall(asked)
+    if not found:
+        return f"Known from many cases, of late: {asked[-160:]}"
+    rows = []
+    for a, verb, thing, b, case in found:
+        rows.append(f"entity{D}{a}{D}Organization{D}{a} {verb} {thing} in case {case}.")
+        rows.append(f"relation{D}{a}{D}{b}{D}{verb},case{D}{a} {verb} {thing} for {b} in case {case}.")
+    a, _, thing, b, case = found[-1]
+    rows.append(f"entity{D}{b}{D}Organization{D}{b} is served with {thing} in case {case}.")
+    return "\n".join((*rows, "<|COMPLETE|>"))
