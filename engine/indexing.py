@@ -85,20 +85,24 @@ class Worker:
     async def settled(self) -> None:
         """Return once every accepted document is indexed or failed; raises what keeps the worker from it."""
         self._hurried += 1
+        self.wake()
         try:
-            while not await self._done():
-                self.wake()
-                await self.progress()
+            async with self._calm:  # held while looking, so that no step comes to rest unseen
+                while not await self._done():
+                    await self._rested()
         finally:
             self._hurried -= 1
 
     async def progress(self) -> None:
         """Return when some step has come to rest, or after half a second; raises what keeps it from going on."""
+        async with self._calm:
+            await self._rested()
+
+    async def _rested(self) -> None:
         if self.trouble is not None:
             raise self.trouble
-        async with self._calm:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._calm.wait(), 0.5)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._calm.wait(), 0.5)
 
     async def _done(self) -> bool:
         return not self._reading and await self.ledger.read(work.idle, skip_quiet=True)
