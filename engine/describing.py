@@ -158,7 +158,18 @@ class _Work:
             groups = [range(i, min(i + 2, len(texts))) for i in range(0, len(texts), 2)]
         calls = (self.summarise([texts[i] for i in group]) for group in groups)
         made = [_told(outcome) for outcome in await asyncio.gather(*calls, return_exceptions=True)]
+        made = self.fitting(made)
         return await self.reduce(made, [row_hash(text) for text in made])
+
+    def fitting(self, texts: list[str]) -> list[str]:
+        """The newest summaries that one call takes, two at least: groups of groups would move with the oldest one."""
+        limits, held, kept = self.by.limits, 0, 0
+        for text in reversed(texts[-limits.group :]):
+            held += self.by.count(text)
+            if kept >= 2 and held > limits.call_tokens:
+                break
+            kept += 1
+        return texts[len(texts) - kept :]
 
     async def summarise(self, texts: Sequence[str]) -> str:
         if len(texts) == 1:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from engine import Engine
 
 LOOPBACK = ("127.", "::1", "localhost")
 
@@ -40,3 +43,12 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("THREADLORE_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("THREADLORE_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
+    """An engine on the real stores, in a folder of its own."""
+    from tests.fakes.engines import open_engine  # noqa: PLC0415 - most tests need no engine
+
+    async with open_engine(tmp_path / "engine") as opened:
+        yield opened

@@ -1,0 +1,74 @@
+"""Engines for tests: on the real stores, or with graph and vectors in memory; and what tests ask of them."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from engine.budget import O200k
+from engine.engine import Engine
+from engine.folder import Folder
+from engine.ledger import Ledger, census
+from engine.options import Options
+from engine.projecting import Projector
+from engine.records import Document, Passage, Scope
+from tests.fakes.embedder import HashEmbedder
+from tests.fakes.graph import MemoryGraph
+from tests.fakes.language import ToyLanguage
+from tests.fakes.vectors import MemoryVectors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
+    from pathlib import Path
+
+    from engine.language import Embedder, Language
+
+HERE = Scope(frozenset({"here"}), frozenset())
+
+
+def open_engine(
+    home: Path, language: Language | None = None, embedder: Embedder | None = None, options: Options | None = None
+) -> AbstractAsyncContextManager[Engine]:
+    """An engine on Kùzu and LanceDB."""
+    return Engine.open(
+        home, language=language or ToyLanguage(), embedder=embedder or HashEmbedder(), options=options or Options()
+    )
+
+
+@asynccontextmanager
+async def light_engine(
+    home: Path, language: Language | None = None, embedder: Embedder | None = None, options: Options | None = None
+) -> AsyncIterator[Engine]:
+    """An engine on a real ledger, with graph and vectors in memory."""
+    folder, embedder = Folder(home), embedder or HashEmbedder()
+    with folder.owned():
+        ledger = await Ledger.open(folder.ledger)
+        graph, vectors, skill = MemoryGraph(), MemoryVectors(embedder.dim), language or ToyLanguage()
+        projector = Projector(ledger, graph, vectors, skill, embedder, O200k(), options or Options())
+        engine = Engine(folder, projector, None)
+        await engine._start()
+        try:
+            yield engine
+        finally:
+            await engine._stop()
+            await ledger.close()
+
+
+def doc(key: str, *texts: str, space: str = "here", room: str = "hall", time: datetime | None = None) -> Document:
+    """A closed document of these passages."""
+    passages = tuple(Passage(f"p{n}", text, f"part {n}", position=n) for n, text in enumerate(texts))
+    return Document(key, space, room, key.title(), passages, time)
+
+
+def thread(key: str, *texts: str, is_open: bool = True, space: str = "here", room: str = "hall") -> Document:
+    """A conversation of these messages."""
+    passages = tuple(Passage(f"m{n:03}", text, author="Ada", position=n) for n, text in enumerate(texts))
+    return Document(key, space, room, key.title(), passages, kind="conversation", open=is_open)
+
+
+async def canonical(engine: Engine) -> list[str]:
+    """The canonical export of everything, of every space."""
+    async with engine._ledger.reader() as db:
+        return [line async for line in census.canonical(db)]

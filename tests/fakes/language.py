@@ -1,0 +1,79 @@
+"""A language without a model: what it finds follows from the text alone, and it counts what it is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from hashlib import sha256
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from engine.language.prompting import render_answer
+from engine.records import Condensed, Link, Mention, Reading, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from engine.records import Bill, Excerpt, Message, Prompt, Purpose, Turn
+
+SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+NAME = re.compile(r"\b[A-Z][a-z]+\b")
+WORD = re.compile(r"\w{4,}")
+
+
+class ToyLanguage:
+    """Names are capitalised words; neighbours within a sentence are linked, with the sentence as description.
+
+    `failing`: a call of that purpose fails with the error if a text of it holds the part. `gate`: while it is closed,
+    extraction waits. `calls` counts by purpose; `summarised` are the inputs of every summary that was made.
+    """
+
+    def __init__(self, name: str = "toy") -> None:
+        self.name = name
+        self.calls: Counter[str] = Counter()
+        self.failing: dict[tuple[Purpose, str], Exception] = {}
+        self.summarised: list[tuple[str, ...]] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    def reading_key(self, excerpt: Excerpt) -> bytes:
+        return sha256(f"{self.name}\0{excerpt.section}\0{excerpt.text}".encode()).digest()
+
+    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
+        self._called("extract", bill, excerpt.text)
+        await self.gate.wait()
+        mentions: list[Mention] = []
+        links: list[Link] = []
+        for sentence in SENTENCE.split(excerpt.text):
+            names = NAME.findall(sentence)
+            mentions += [Mention(name, "person" if len(name) % 2 else "place", sentence) for name in names]
+            links += [Link(a, b, "neighbour", sentence) for a, b in pairwise(names)]
+        return Reading(tuple(mentions), tuple(links))
+
+    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
+        self._called("condense", bill, text)
+        words = tuple(WORD.findall(text))
+        return Condensed(text, words, words)
+
+    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:
+        self._called("summarise", bill, *fragments)
+        self.summarised.append(tuple(fragments))
+        return f"{name} in {len(fragments)} parts: {' '.join(fragments)[:300]}"
+
+    def messages(self, prompt: Prompt) -> list[Message]:
+        return render_answer(prompt)
+
+    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncIterator[str]:
+        self._called("answer", bill, prompt.question)
+        for source in prompt.context.sources:
+            yield f"{source.text} [{source.number}]\n"
+        for row in (*prompt.context.entities, *prompt.context.relations):
+            yield f"{row.description}\n"
+
+    def _called(self, purpose: Purpose, bill: Bill, *texts: str) -> None:
+        self.calls[purpose] += 1
+        bill.add(Usage(purpose, self.name))
+        for (failing, part), error in self.failing.items():
+            if failing == purpose and any(part in text for text in texts):
+                raise error
