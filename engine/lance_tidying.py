@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from engine.allocation import give_back
 from engine.search_plan import PARTITION_ROWS, among
 from engine.trouble import told_in_words
 
@@ -44,7 +44,7 @@ class Tidier:
                 await self._merge(purge=purge and self._table.dropped)
                 await self._index()
                 await self._prune()
-        await asyncio.to_thread(give_memory_back)
+        await asyncio.to_thread(give_back)
 
     async def _merge(self, *, purge: bool) -> None:
         table = self._table
@@ -101,10 +101,3 @@ def torn_files(folder: Path) -> list[int]:
     Lance lists them in `_deletions/<fragment>-<version>-<random>.<kind>` (Lance table format, "Deletion Files").
     """
     return sorted({int(file.name.split("-")[0]) for file in (folder / "_deletions").glob("*-*-*.*")})
-
-
-def give_memory_back() -> None:
-    """Merging and indexing leave hundreds of megabytes in the C library's free lists; hand them to the system."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)

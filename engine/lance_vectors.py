@@ -8,6 +8,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any, get_args
 
+from engine.allocation import return_large_blocks
 from engine.errors import OtherEmbedder, StoreError
 from engine.lance_table import LanceTable, schema
 from engine.lance_tidying import INDEX_ABOVE, Tidier
@@ -26,7 +27,7 @@ METADATA_CACHE = 32 << 20
 # Every so many writes (each leaves a file) or new rows (each is searched without the index) a table is tidied.
 TIDY_WRITES = 200
 TIDY_ROWS = 20_000
-TIDY_SHARE = 20
+TIDY_SHARE = 10
 
 
 class LanceVectors:
@@ -150,6 +151,7 @@ class LanceVectors:
 
 def _prepare(path: Path) -> Any:
     path.mkdir(parents=True, exist_ok=True)
+    return_large_blocks()
     # The library tells its own workings on stderr; it reads this once, when it is loaded.
     os.environ.setdefault("LANCEDB_LOG", "error")
     return importlib.import_module("lancedb")

@@ -250,7 +250,7 @@ async def apply(graph: Graph, step: Step) -> bool:
     return True
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_any_sequence_of_calls_and_restarts_equals_a_dict(steps: list[Step]) -> None:
     async def run(path: Path) -> None:
