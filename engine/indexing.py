@@ -102,7 +102,8 @@ class Worker:
         if self.trouble is not None:
             raise self.trouble
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._calm.wait(), 0.5)
+            async with asyncio.timeout(0.5):
+                await self._calm.wait()
 
     async def _done(self) -> bool:
         return not self._reading and await self.ledger.read(work.idle, skip_quiet=True)
@@ -134,7 +135,9 @@ class Worker:
         async with self._calm:
             self._calm.notify_all()
         with suppress(TimeoutError):
-            await asyncio.wait_for(news.wait(), 1.0)
+            # Not wait_for: up to Python 3.11 it loses a cancellation that comes together with the news.
+            async with asyncio.timeout(1.0):
+                await news.wait()
 
     # Embedding: a stale chunk is embedded and put, or dropped if it is gone.
 
