@@ -97,7 +97,8 @@ class Asker:
         question = replace(question, history=self._trimmed(question))
         if question.mode == "bypass":
             return Recalled(Context(Condensed(question.text), "bypass"))
-        return await self.recaller.recall(question, self._condense(question, bill), bill)
+        with self.recaller.projector.courtesy.asked():
+            return await self.recaller.recall(question, self._condense(question, bill), bill)
 
     async def messages(self, question: Question) -> list[Message]:
         """What the model would be sent."""
@@ -116,9 +117,14 @@ class Asker:
                 yield piece
             return
         pieces: list[str] = []
-        async for piece in projector.language.answer(prompt, bill):
-            pieces.append(piece)
-            yield piece
+        async with aclosing(projector.language.answer(prompt, bill)) as stream:
+            with projector.courtesy.asked():
+                first = await anext(stream, "")
+            yield first
+            pieces.append(first)
+            async for piece in stream:
+                pieces.append(piece)
+                yield piece
         if projector.options.keep_replies:
             made = memos.Reply(
                 key, "".join(pieces), recalled.generation, recalled.chunks, recalled.names, recalled.pairs

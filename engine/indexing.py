@@ -117,6 +117,7 @@ class Worker:
         """Do a step as long as there is something to do, then wait for news; trouble is waited out."""
         while True:
             news.clear()
+            await self.projector.courtesy.after_you()
             try:
                 busy = await step()
                 self.trouble = None
@@ -202,6 +203,7 @@ class Worker:
             async with self._same.setdefault(key, asyncio.Lock()):
                 reading = await self.ledger.read(facts.reading_of, key)
                 if reading is None:
+                    await self.projector.courtesy.after_you()
                     reading = await self.projector.language.extract(excerpt, bill)
                 await self.ledger.write(facts.keep_reading, chunk.id, key, reading)
         except StoreError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from functools import lru_cache
 
 MAX_CHARACTERS = 256
 MAX_BYTES = 512
@@ -75,6 +76,7 @@ def clean_keywords(text: str) -> str:
     return ",".join(dict.fromkeys(filter(None, cleaned)))
 
 
+@lru_cache(maxsize=8192)
 def canonical(name: str) -> str:
     """The identity of a name: two names are one if their canonical forms are equal; "" is no name at all.
 

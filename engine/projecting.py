@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from engine import fold
+from engine.courtesy import Courtesy
 from engine.describing import Describer, needs_model
 from engine.embedding import clip, entity_text, relation_text, text_hash
 from engine.graph import Edge, Node
@@ -101,7 +102,8 @@ async def gather(db: Connection, limit: int, newest: int) -> Batch:
 class Projector:
     """Keeps profiles, graph and vectors in step with the facts. One runs at a time.
 
-    `ticked`: a quiet period has ended since everything was last in step. `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
+    `ticked`: a quiet period has ended since everything was last in step.
+    `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
     `without_graph`: a rebuild fills the graph at its end, all at once.
     """
 
@@ -116,6 +118,7 @@ class Projector:
     ticked: bool = False
     without_graph: bool = False
     renewed: set[tuple[Stale, int]] = field(default_factory=set)
+    courtesy: Courtesy = field(default_factory=Courtesy)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def step(self) -> bool:
@@ -146,9 +149,11 @@ class Projector:
         pairs = [key for key in batch.pairs if (Stale.PAIR, key.id) not in hot]
         entities = await asyncio.gather(*(self._entity(key, bill) for key in names if key.told))
         relations = await asyncio.gather(*(self._relation(key, bill) for key in pairs if key.told))
+        await self.courtesy.after_you()
         gone_names = {key.id for key in names if not key.told} | batch.gone_names
         gone_pairs = {key.id for key in pairs if not key.told} | batch.gone_pairs
         await self.ledger.write(_write_profiles, entities, relations, gone_names, gone_pairs)
+        await self.courtesy.after_you()
         surfaces = batch.ends | {row.id: row.label for row in entities}
         _, embedded_entities, embedded_relations = await asyncio.gather(
             self._graph(names, pairs, gone_names),

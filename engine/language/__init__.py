@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
     import numpy as np
 
@@ -34,7 +34,7 @@ class Language(Protocol):
     def messages(self, prompt: Prompt) -> list[Message]:
         """What the model would be sent for an answer."""
 
-    def answer(self, prompt: Prompt, bill: Bill) -> AsyncIterator[str]:
+    def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
         """The answer, in pieces, with [n] as given in the context."""
 
 

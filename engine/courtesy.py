@@ -1,0 +1,39 @@
+"""Courtesy: background work steps aside while somebody waits for an answer."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LONGEST = 1.0  # seconds that background work steps aside at a stretch, so that many questions do not starve it
+
+
+class Courtesy:
+    """Counts those who wait for an answer; background work asks before each of its steps."""
+
+    def __init__(self) -> None:
+        self._waiting = 0
+        self._free = asyncio.Event()
+        self._free.set()
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """Somebody waits, for as long as this is held."""
+        self._waiting += 1
+        self._free.clear()
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._free.set()
+
+    async def after_you(self) -> None:
+        """Wait until nobody waits, but not for ever."""
+        if not self._free.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._free.wait(), LONGEST)

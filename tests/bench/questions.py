@@ -1,0 +1,77 @@
+"""Questions while documents pour in: `python -m tests.bench.questions --documents 10000`.
+
+Milliseconds from asking to the first word, idle and while that many chunks are being ingested, in one run. Every model
+call goes through litellm to the local stub.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from engine import Engine, Options, Question
+from tests.bench.hashing import HashingEmbedder
+from tests.bench.ingest import SCOPE, ingest, language
+from tests.bench.synthetic import names
+
+QUESTIONS = 50
+BEFORE = 500  # documents that are there already, so that idle questions have something to find
+
+
+async def first_word(engine: Engine, number: int) -> float:
+    """Milliseconds to the first word of one question."""
+    everyone = names()
+    a, b = everyone[(number * 37) % 1500], everyone[(number * 101 + 7) % 1500]
+    since = time.perf_counter()
+    answer = await engine.ask(Question(f"What does {a} do for {b} in the case {number}?", SCOPE))
+    async for _ in answer:
+        spent = (time.perf_counter() - since) * 1000
+        break
+    await answer.aclose()
+    return spent
+
+
+async def run(count: int, home: Path) -> tuple[list[float], list[float], bool]:
+    """First words idle, then during the ingest; and whether the ingest outlasted the questions."""
+    options = replace(Options(), keep_replies=False)
+    async with (
+        language() as model,
+        Engine.open(home, language=model, embedder=HashingEmbedder(), options=options) as engine,
+    ):
+        await ingest(engine, BEFORE)
+        for number in range(5):
+            await first_word(engine, number)
+        idle = [await first_word(engine, number) for number in range(QUESTIONS)]
+        pouring = asyncio.create_task(ingest(engine, count, BEFORE))
+        await asyncio.sleep(5)
+        busy = []
+        for number in range(QUESTIONS):
+            busy.append(await first_word(engine, number + QUESTIONS))
+            await asyncio.sleep(0.5)
+        lasted = not pouring.done()
+        pouring.cancel()
+        await asyncio.gather(pouring, return_exceptions=True)
+    return idle, busy, lasted
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=10_000)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as folder:
+        idle, busy, lasted = asyncio.run(run(chosen.documents, Path(folder)))
+    print("| first word | p50 ms | p95 ms |")
+    print("|---|---|---|")
+    for name, spent in (("idle", idle), ("while ingesting", busy)):
+        print(f"| {name} | {statistics.median(spent):.0f} | {statistics.quantiles(spent, n=20)[-1]:.0f} |")
+    print(f"ratio of p50: {statistics.median(busy) / statistics.median(idle):.2f}; the ingest outlasted them: {lasted}")
+
+
+if __name__ == "__main__":
+    main()
