@@ -41,8 +41,8 @@ class HashEmbedder:
             for word in WORD.findall(text.casefold()):
                 row[place(word) % self.dim] += 1.0
             row[0] += 0.001  # a text without words has a direction too
-        norms: np.ndarray = np.linalg.norm(made, axis=1, keepdims=True)
-        return made / norms
+        made /= np.linalg.norm(made, axis=1, keepdims=True)
+        return made
 
 
 def place(word: str) -> int:

@@ -68,6 +68,13 @@ def thread(key: str, *texts: str, is_open: bool = True, space: str = "here", roo
     return Document(key, space, room, key.title(), passages, kind="conversation", open=is_open)
 
 
+def files_with(folder: Path, word: str) -> list[str]:
+    """The files anywhere in a folder in which a word stands, as UTF-8 or UTF-16."""
+    forms = [word.encode(), word.encode("utf-16-le"), word.encode("utf-16-be")]
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    return [file.name for file in files if any(form in file.read_bytes() for form in forms)]
+
+
 async def canonical(engine: Engine) -> list[str]:
     """The canonical export of everything, of every space."""
     async with engine._ledger.reader() as db:

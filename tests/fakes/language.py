@@ -13,7 +13,7 @@ from engine.language.prompting import render_answer
 from engine.records import Condensed, Link, Mention, Reading, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
     from engine.records import Bill, Excerpt, Message, Prompt, Purpose, Turn
 
@@ -64,12 +64,13 @@ class ToyLanguage:
     def messages(self, prompt: Prompt) -> list[Message]:
         return render_answer(prompt)
 
-    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncIterator[str]:
+    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
         self._called("answer", bill, prompt.question)
         for source in prompt.context.sources:
             yield f"{source.text} [{source.number}]\n"
-        for row in (*prompt.context.entities, *prompt.context.relations):
-            yield f"{row.description}\n"
+        rows = [row.description for row in prompt.context.entities]
+        for description in rows + [row.description for row in prompt.context.relations]:
+            yield f"{description}\n"
 
     def _called(self, purpose: Purpose, bill: Bill, *texts: str) -> None:
         self.calls[purpose] += 1

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.errors import DiskTrouble, NewerSchema, StoreError
+from engine.ledger import Ledger, database, work
+from tests.fakes.engines import files_with
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engine.ledger.connection import Connection
+
+
+async def fail_after_writing(db: Connection) -> None:
+    await work.set_setting(db, "half", "written")
+    raise ValueError("on purpose")
+
+
+async def test_of_writes_that_are_committed_together_a_failing_one_fails_alone(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    outcomes = await asyncio.gather(
+        ledger.write(work.set_setting, "a", 1),
+        ledger.write(fail_after_writing),
+        ledger.write(work.set_setting, "b", 2),
+        return_exceptions=True,
+    )
+    assert [type(each) for each in outcomes] == [type(None), ValueError, type(None)]
+    kept = [await ledger.read(work.setting, key) for key in ("a", "b", "half")]
+    assert kept == ["1", "2", ""]
+    await ledger.close()
+
+
+async def test_writes_that_wait_together_are_one_transaction(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    began: list[str] = []
+    await ledger._writer.set_trace_callback(lambda sql: began.append(sql) if sql.startswith("BEGIN") else None)
+    await asyncio.gather(*(ledger.write(work.set_setting, f"k{n}", n) for n in range(50)))
+    assert len(began) <= 2
+    await ledger.close()
+
+
+async def test_a_write_is_on_the_disk_when_it_returns(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    await ledger.write(work.set_setting, "kept", "yes")
+    other = sqlite3.connect(tmp_path / "ledger.db")
+    assert other.execute("SELECT value FROM meta WHERE key = 'kept'").fetchall() == [("yes",)]
+    other.close()
+    await ledger.close()
+
+
+async def test_a_reader_sees_one_snapshot_while_others_write(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    await ledger.write(work.set_setting, "n", 1)
+    async with ledger.reader() as db:
+        assert await work.setting(db, "n") == "1"
+        await ledger.write(work.set_setting, "n", 2)
+        assert await work.setting(db, "n") == "1"
+    assert await ledger.read(work.setting, "n") == "2"
+    await ledger.close()
+
+
+async def test_a_cancelled_reader_gives_its_connection_back(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    for _ in range(2 * database.READERS):
+        reading = asyncio.create_task(ledger.read(work.setting, "n"))
+        await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+    assert await ledger.read(work.setting, "n") == ""
+    await ledger.close()
+
+
+async def test_a_cancelled_write_harms_no_other(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    first = asyncio.create_task(ledger.write(work.set_setting, "a", 1))
+    second = asyncio.create_task(ledger.write(work.set_setting, "b", 2))
+    await asyncio.sleep(0)
+    first.cancel()
+    await second
+    assert await ledger.read(work.setting, "b") == "2"
+    await ledger.close()
+
+
+async def test_closing_finishes_the_writes_that_wait(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    writing = [asyncio.create_task(ledger.write(work.set_setting, f"k{n}", n)) for n in range(5)]
+    await asyncio.sleep(0)
+    await ledger.close()
+    await asyncio.gather(*writing)
+
+
+async def test_a_write_after_closing_is_refused_in_words(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    await ledger.close()
+    with pytest.raises(StoreError, match="closed"):
+        await asyncio.wait_for(ledger.write(work.set_setting, "late", 1), 5)
+
+
+async def test_a_newer_schema_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    await (await Ledger.open(path)).close()
+    newer = sqlite3.connect(path)
+    newer.execute("PRAGMA user_version = 99")
+    newer.close()
+    with pytest.raises(NewerSchema, match=r"schema 99; this program knows up to \d+") as caught:
+        await Ledger.open(path)
+    assert "Upgrade" in caught.value.hint
+
+
+async def test_migrations_are_applied_once_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "ledger.db"
+    ledger = await Ledger.open(path)
+    await ledger.write(work.set_setting, "old", "kept")
+    await ledger.close()
+    later = [
+        "CREATE TABLE steps (n INTEGER); INSERT INTO steps VALUES (2);",
+        "INSERT INTO steps SELECT n + 1 FROM steps;",
+    ]
+    base = database.migrations()
+    monkeypatch.setattr(database, "migrations", lambda: base + later)
+    for _ in range(2):
+        ledger = await Ledger.open(path)
+        async with ledger.reader() as db:
+            assert [row[0] for row in await db.execute_fetchall("SELECT n FROM steps ORDER BY n")] == [2, 3]
+            assert [row[0] for row in await db.execute_fetchall("PRAGMA user_version")] == [len(base) + 2]
+        assert await ledger.read(work.setting, "old") == "kept"
+        await ledger.close()
+
+
+async def test_a_migration_that_fails_leaves_the_former_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "ledger.db"
+    await (await Ledger.open(path)).close()
+    base = database.migrations()
+    monkeypatch.setattr(
+        database, "migrations", lambda: [*base, "CREATE TABLE half (n); INSERT INTO nowhere VALUES (1);"]
+    )
+    with pytest.raises(sqlite3.OperationalError):
+        await Ledger.open(path)
+    monkeypatch.undo()
+    ledger = await Ledger.open(path)
+    async with ledger.reader() as db:
+        assert not list(await db.execute_fetchall("SELECT 1 FROM sqlite_schema WHERE name = 'half'"))
+    await ledger.close()
+
+
+async def test_the_words_are_cut_as_the_folder_was_told_at_first(tmp_path: Path) -> None:
+    await (await Ledger.open(tmp_path / "ledger.db", "trigram")).close()
+    ledger = await Ledger.open(tmp_path / "ledger.db", "porter unicode61")
+    async with ledger.reader() as db:
+        [[sql]] = await db.execute_fetchall("SELECT sql FROM sqlite_schema WHERE name = 'chunk_words'")
+    assert "trigram" in sql
+    await ledger.close()
+
+
+async def test_what_is_no_database_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "ledger.db").write_bytes(b"this is no database at all, but long enough to be looked at" * 50)
+    with pytest.raises(StoreError, match="damaged") as caught:
+        await Ledger.open(tmp_path / "ledger.db")
+    assert "restore" in caught.value.hint
+
+
+async def test_a_folder_that_is_not_there_is_told_in_words(tmp_path: Path) -> None:
+    with pytest.raises(DiskTrouble):
+        await Ledger.open(tmp_path / "nowhere" / "ledger.db")
+
+
+async def test_a_copy_is_whole_and_holds_what_was_written(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    await ledger.write(work.set_setting, "kept", "yes")
+    await ledger.copy_to(tmp_path / "copy.db")
+    await ledger.close()
+    copy = await Ledger.open(tmp_path / "copy.db")
+    assert await copy.read(work.setting, "kept") == "yes"
+    await copy.close()
+
+
+async def test_compaction_empties_the_log_while_others_write(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    await ledger.write(work.set_setting, "word", "unmistakable")
+    await ledger.write(work.set_setting, "word", "gone")
+    writing = [asyncio.create_task(ledger.write(work.set_setting, f"k{n}", n)) for n in range(20)]
+    await ledger.compact()
+    await asyncio.gather(*writing)
+    assert files_with(tmp_path, "unmistakable") == []
+    await ledger.close()
