@@ -49,8 +49,8 @@ class Housekeeper:
             ledger = self.projector.ledger
             until = await ledger.read(work.generation)
             await self.projector.end_quiet()
+            self.worker.wake()
             while (first := await ledger.read(marks.first_stale)) is not None and first <= until:
-                self.worker.wake()
                 await self.worker.progress()
             async with self.projector.lock:
                 await ledger.write(memos.drop_unused)
