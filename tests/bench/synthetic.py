@@ -1,16 +1,18 @@
-"""Synthetic documents of one chunk: 20 names drawn by Zipf's law from 20,000, chained by 19 relations, each told anew."""
+"""Synthetic documents of one chunk: 20 names drawn by Zipf's law from 20,000, and 19 relations, each told anew."""
 
 from __future__ import annotations
 
 import random
 import re
 from bisect import bisect
-from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.records import Document, Passage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 NAMES = 20_000
 A_DOCUMENT = 20
