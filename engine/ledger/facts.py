@@ -71,23 +71,27 @@ class Told:
 
 
 def tidy(reading: Reading) -> Told:
-    """The records worth keeping; an end of a link that is not mentioned becomes a mention without a type."""
+    """The records worth keeping; an end of a link that is not mentioned becomes a mention without a type.
+
+    A copy of what is kept is kept just so: an implied name has one surface, a link is the same in both directions.
+    """
     surfaces = {m.name for m in reading.mentions} | {end for x in reading.links for end in (x.source, x.target)}
     names = {surface: canonical(surface) for surface in surfaces}
     mentions = [(names[m.name], m) for m in dict.fromkeys(reading.mentions) if names[m.name] and m.type]
-    links = [
-        (names[x.source], names[x.target], x)
-        for x in dict.fromkeys(reading.links)
-        if names[x.source] and names[x.target] and names[x.source] != names[x.target]
-    ]
+    links: dict[tuple[frozenset[str], str, str], tuple[str, str, Link]] = {}
+    for x in reading.links:
+        a, b = names[x.source], names[x.target]
+        if a and b and a != b:
+            links.setdefault((frozenset((a, b)), x.keywords, x.description), (a, b, x))
     stated = {name for name, _ in mentions}
+    shown: dict[str, str] = {}
     implied = dict.fromkeys(
-        (names[end], Mention(end, "", x.description))
-        for _, _, x in links
+        (names[end], Mention(shown.setdefault(names[end], end), "", x.description))
+        for _, _, x in links.values()
         for end in (x.source, x.target)
         if names[end] not in stated
     )
-    return Told(mentions + list(implied), links)
+    return Told(mentions + list(implied), list(links.values()))
 
 
 async def reading_of(db: Connection, key: bytes) -> Reading | None:
