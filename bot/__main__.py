@@ -1,1 +1,66 @@
-"""The composition root and the command line."""
+"""The command line: `threadlore`, also `python -m bot`."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003  - typer reads it at run time
+from typing import Annotated
+
+import typer
+
+from bot.cli import conversing, corrections, documents, questions, upkeep
+from bot.cli.running import Common
+
+ABOUT = """Threadlore knows what was said in your channels and what stands in your files, and answers with sources.
+
+Begin with `threadlore demo`, or with your own:
+
+  threadlore ingest notes/
+
+  threadlore ask "What did we decide about the roof?"
+
+  threadlore chat
+
+It needs no key: THREADLORE_MODEL (see .env.example) lets a language model answer instead of quotations.
+Beside a running program, commands are worked on by that program.
+"""
+
+app = typer.Typer(
+    name="threadlore", help=ABOUT, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
+
+
+def _version(value: bool) -> None:  # noqa: FBT001  - typer's callback
+    if value:
+        from importlib.metadata import version  # noqa: PLC0415  - needed for this alone
+
+        typer.echo(f"threadlore {version('threadlore')}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    context: typer.Context,
+    home: Annotated[Path | None, typer.Option("--home", help="The data folder.", show_default=False)] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show logs, and the trace of an error.")] = False,  # noqa: FBT002  - an option
+    version: Annotated[  # noqa: ARG001, FBT002  - the callback does it
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """The options that stand before every command."""
+    context.obj = Common(home, debug)
+
+
+conversing.register(app)
+questions.register(app)
+documents.register(app)
+upkeep.register(app)
+app.add_typer(corrections.correct, name="correct")
+
+
+def main() -> None:
+    """Run the command of this process's arguments."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""The console: a conversation in a terminal, or through a pipe; it translates lines to requests."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from adapters.console.conversation import Conversation
+from bot.dialogue import Dialogue
+from bot.screen import Screen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.service import Service
+    from bot.settings import Settings
+    from engine.records import Turn
+
+
+async def run(service: Service, settings: Settings, *, history: Sequence[Turn] = ()) -> None:
+    """Converse until the person leaves (Ctrl-D, /quit) or the input ends.
+
+    Raises what keeps the service from opening; an error of a single question is told, and the conversation goes on.
+    """
+    screen = Screen()
+    dialogue = Dialogue(service, screen, settings.space, settings.mode)
+    dialogue.history = tuple(history)
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    conversation = Conversation(dialogue, interruptible=terminal)
+    if terminal:
+        from adapters.console.terminal import typed  # noqa: PLC0415  - a pipe spares it
+
+        lines = typed(settings.root, conversation.greet)
+    else:
+        from adapters.console.pipe import piped  # noqa: PLC0415  - a terminal spares it
+
+        lines = piped(screen)
+    async with aclosing(lines):
+        async for line in lines:
+            if not await conversation.obey(line):
+                break

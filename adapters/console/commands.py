@@ -1,0 +1,93 @@
+"""The words that begin with a slash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from rich.table import Table
+from rich.text import Text
+
+from bot import layout
+from bot.requests import Catalogue, Forget, Look, Tell
+from engine.errors import BadQuestion
+from engine.records import Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from bot.dialogue import Dialogue
+
+    Command = Callable[[Dialogue, str], Awaitable[None]]
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+
+async def show_help(dialogue: Dialogue, _: str) -> None:
+    """List the commands."""
+    table = Table.grid(padding=(0, 2))
+    for name, (argument, about, _command) in COMMANDS.items():
+        table.add_row(Text(f"/{name} {argument}".strip(), "cyan"), about)
+    dialogue.screen.out.print(table)
+
+
+async def set_mode(dialogue: Dialogue, word: str) -> None:
+    """Search in another way from now on, or show the present one."""
+    chosen = next((mode for mode in MODES if mode == word.lower()), None)
+    if word and chosen is None:
+        raise BadQuestion(f"“{word}” is no mode.", hint=f"Modes: {', '.join(MODES)}.")
+    dialogue.mode = chosen or dialogue.mode
+    dialogue.screen.out.print(f"Mode: {dialogue.mode}")
+
+
+async def show_sources(dialogue: Dialogue, _: str) -> None:
+    """Show the last sources in full."""
+    if not dialogue.sources:
+        raise BadQuestion("The last answer has no sources.", hint="Ask something first.")
+    dialogue.screen.out.print(layout.sources(dialogue.sources, whole=True))
+
+
+async def forget(dialogue: Dialogue, words: str) -> None:
+    """Forget a document."""
+    document = _needed(words, "/forget needs the key, path or title of a document.")
+    await dialogue.screen.show(dialogue.service.perform(Forget(document, (dialogue.space,), str(Path.cwd()))))
+
+
+async def show_graph(dialogue: Dialogue, words: str) -> None:
+    """Show a name with its relations."""
+    name = _needed(words, "/graph needs a name.")
+    await dialogue.screen.show(dialogue.service.perform(Look(name, (dialogue.space,))))
+
+
+async def show_status(dialogue: Dialogue, _: str) -> None:
+    """Show numbers."""
+    await dialogue.screen.show(dialogue.service.perform(Tell((dialogue.space,))))
+
+
+async def show_documents(dialogue: Dialogue, _: str) -> None:
+    """List the documents."""
+    await dialogue.screen.show(dialogue.service.perform(Catalogue((dialogue.space,))))
+
+
+async def start_anew(dialogue: Dialogue, _: str) -> None:
+    """Begin another conversation."""
+    dialogue.start_anew()
+    dialogue.screen.out.print("A new conversation.")
+
+
+def _needed(words: str, complaint: str) -> str:
+    if not words:
+        raise BadQuestion(complaint, hint="/help shows how.")
+    return words
+
+
+COMMANDS: Mapping[str, tuple[str, str, Command]] = {
+    "mode": ("X", f"how to search: {', '.join(MODES)}", set_mode),
+    "sources": ("", "the whole text of the last answer's sources", show_sources),
+    "graph": ("NAME", "what is known of a name, and its relations", show_graph),
+    "documents": ("", "all documents, with their keys", show_documents),
+    "forget": ("DOCUMENT", "forget a document: key, path or title", forget),
+    "status": ("", "how much is known, and what is still worked on", show_status),
+    "new": ("", "forget what was said so far", start_anew),
+    "help": ("", "this list", show_help),
+}

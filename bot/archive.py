@@ -1,0 +1,99 @@
+"""A backup: one compressed file with the ledger, from which graph and vectors are made anew."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from engine.errors import Broken, DiskTrouble, StoreError
+from engine.folder import Folder
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+
+LEDGER = "ledger.db"
+
+
+async def pack(engine: Engine, path: Path) -> int:
+    """Write a backup, whole or not at all; gives its size in bytes. Raises DiskTrouble."""
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".threadlore-") as folder:
+            copy = Path(folder, LEDGER)
+            await engine.backup(copy)
+            return await asyncio.to_thread(_compress, copy, path)
+    except OSError as error:
+        raise DiskTrouble(f"The backup {path} cannot be written: {error.strerror or error}.") from error
+
+
+def unpack(path: Path, home: Path, *, force: bool = False) -> None:
+    """Put the ledger of a backup into a data folder that holds nothing yet; `force` throws away what is there.
+
+    Raises StoreError if something is there, FolderInUse if a program works with it, Broken for a file that is none.
+    """
+    folder = Folder(home)
+    if folder.ledger.exists() and not force:
+        raise StoreError(f"There is a data folder in {home} already.", hint="Restore with --force to replace it.")
+    with folder.owned():
+        fresh = home / "restored.db"
+        try:
+            _extract(path, fresh)
+            _remove(folder)
+            fresh.replace(folder.ledger)
+        finally:
+            fresh.unlink(missing_ok=True)
+
+
+def _compress(source: Path, target: Path) -> int:
+    part = source.with_name("part")
+    with tarfile.open(part, "x:gz", compresslevel=6) as archive:
+        archive.add(source, LEDGER)
+    part.chmod(0o600)
+    size = part.stat().st_size
+    part.replace(target)
+    return size
+
+
+def _extract(path: Path, target: Path) -> None:
+    try:
+        target.touch(mode=0o600)
+        with tarfile.open(path, "r:gz") as archive, _member(archive) as member, target.open("wb") as file:
+            shutil.copyfileobj(member, file, 2**20)
+        _check(target)
+    except (tarfile.TarError, KeyError, EOFError, sqlite3.DatabaseError) as error:
+        raise Broken(f"{path} is no backup.", hint="Name a file that `threadlore backup` has written.") from error
+    except OSError as error:
+        raise DiskTrouble(f"{path} cannot be restored: {error.strerror or error}.") from error
+
+
+def _member(archive: tarfile.TarFile) -> IO[bytes]:
+    member = archive.extractfile(LEDGER)
+    if member is None:
+        raise KeyError(LEDGER)
+    return member
+
+
+def _check(ledger: Path) -> None:
+    database = sqlite3.connect(ledger)
+    try:
+        [[verdict]] = database.execute("PRAGMA quick_check").fetchall()
+        if verdict != "ok":
+            raise sqlite3.DatabaseError(verdict)
+    finally:
+        database.close()
+
+
+def _remove(folder: Folder) -> None:
+    """Throw away ledger, graph and vectors of a folder, and nothing else that lies there."""
+    for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", "filed"):
+        (folder.home / name).unlink(missing_ok=True)
+    for path in (folder.vectors, folder.graph("kuzu"), folder.graph("ladybug")):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+            path.with_name(path.name + ".wal").unlink(missing_ok=True)

@@ -1,0 +1,98 @@
+"""Commands about documents: ingest, status, documents, forget, retry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.running import AsJson, Space, perform
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.events import Event
+
+INGEST = """Take in files and whole folders; what is unchanged since the last time is skipped.
+
+Reads text, Markdown, HTML, PDF, Word and other office files, and chat messages as JSON Lines
+(id, user, text, time; thread and link if there are any). Broken off, it goes on with the next run.
+Exit code 1 if anything could not be taken in.
+
+Examples:
+
+  threadlore ingest notes/ minutes.pdf
+
+  threadlore ingest export/general.jsonl --space team
+"""
+FORGET = """Forget a document: text, graph, vectors and all that rested on it alone.
+
+Examples:
+
+  threadlore forget notes/old.md
+
+  threadlore forget "Minutes of May"
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("ingest", help=INGEST)(ingest)
+    app.command("status", help="Show how much is known, and what is still worked on.")(status)
+    app.command("documents", help="List the documents with their state and their keys.")(documents)
+    app.command("forget", help=FORGET)(forget)
+    app.command("retry", help="Try again what failed, for instance because the model was out of reach.")(retry)
+
+
+def ingest(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.", show_default=False)],
+    room: Annotated[str, typer.Option("--room", help="The room of files; chats are rooms themselves.")] = "files",
+    space: Space = "",
+    as_json: AsJson = False,  # noqa: FBT002  - an option
+) -> None:
+    """Take in files and folders."""
+    from bot.requests import Ingest  # noqa: PLC0415  - --help spares it
+    from bot.verbs.naming import absolute  # noqa: PLC0415  - --help spares it
+
+    found = tuple(str(absolute(path, str(Path.cwd()))) for path in paths)
+    perform(context, lambda settings: Ingest(found, settings.space, room), space=space, as_json=as_json, code=_failed)
+
+
+def _failed(seen: Sequence[Event]) -> int:
+    from bot.events import Ingested  # noqa: PLC0415  - --help spares it
+
+    return int(any(event.failures for event in seen if isinstance(event, Ingested)))
+
+
+def status(context: typer.Context, space: Space = "", as_json: AsJson = False) -> None:  # noqa: FBT002  - an option
+    """Show numbers."""
+    from bot.requests import Tell  # noqa: PLC0415  - --help spares it
+
+    perform(context, lambda settings: Tell((settings.space,)), space=space, as_json=as_json)
+
+
+def documents(context: typer.Context, space: Space = "", as_json: AsJson = False) -> None:  # noqa: FBT002  - an option
+    """List documents."""
+    from bot.requests import Catalogue  # noqa: PLC0415  - --help spares it
+
+    perform(context, lambda settings: Catalogue((settings.space,)), space=space, as_json=as_json)
+
+
+def forget(
+    context: typer.Context,
+    document: Annotated[str, typer.Argument(metavar="DOCUMENT", help="Its key, its path or its title.")],
+    space: Space = "",
+) -> None:
+    """Forget one document."""
+    from bot.requests import Forget  # noqa: PLC0415  - --help spares it
+
+    perform(context, lambda settings: Forget(document, (settings.space,), str(Path.cwd())), space=space)
+
+
+def retry(context: typer.Context, space: Space = "") -> None:
+    """Try again what failed."""
+    from bot.requests import Retry  # noqa: PLC0415  - --help spares it
+
+    perform(context, lambda settings: Retry((settings.space,)), space=space)

@@ -1,0 +1,23 @@
+"""Where requests are worked on: an open engine and what it needs to take files in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.filed import Filed
+    from engine.engine import Engine
+    from engine.reading import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """`limits` bound what one file may take, `filed` remembers files, `count` counts o200k_base tokens."""
+
+    engine: Engine
+    limits: Limits
+    filed: Filed
+    count: Callable[[str], int]

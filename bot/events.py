@@ -1,0 +1,131 @@
+"""What comes back while a request is worked on, as records which also travel over the local socket."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.ledger.census import Listed, Status  # noqa: TC001  - the socket reads the fields' types at run time
+from engine.records import (  # noqa: TC001  - the socket reads the fields' types at run time
+    Context,
+    EntityRow,
+    Message,
+    RelationRow,
+    Source,
+    Usage,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was found for a question, before the first word of its answer."""
+
+    entities: int
+    relations: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The next piece of an answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """The answer has ended: its sources by number, and what it took."""
+
+    sources: tuple[Source, ...]
+    usage: tuple[Usage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A context without an answer."""
+
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """What the model would be sent."""
+
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """Some of the work is done: `done` of `total` in this stage; 0 of 0 while nobody knows how much there is."""
+
+    stage: str
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file or document that could not be taken in, why, and what to do."""
+
+    what: str
+    error: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """The end of an ingest; documents are files and conversations."""
+
+    files: int
+    documents: int
+    changed: int
+    seconds: float
+    failures: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The numbers of some spaces."""
+
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogued:
+    """The documents of some spaces."""
+
+    documents: tuple[Listed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An entity and its relations."""
+
+    entity: EntityRow
+    relations: tuple[RelationRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a verification found, in words; `repaired` if it was mended."""
+
+    differences: tuple[str, ...]
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of an export, without its end."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It was done; a sentence says what."""
+
+    text: str
+
+
+Event = (
+    Recalled | Said | Cited | Found | Prompted | Advanced | Ingested | Told | Catalogued | Seen | Compared | Line | Done
+)

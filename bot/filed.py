@@ -1,0 +1,51 @@
+"""What the files were like when they were last taken in, so that a second run need not read them again."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Filed:
+    """Stamps of files by key, in a file that only grows by a line; hashes alone, so that it tells no names.
+
+    A lost or broken line costs one reading of a file, nothing else.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamps = dict(_lines(path))
+
+    def unchanged(self, key: str, stamp: str) -> bool:
+        """Whether the file has the stamp with which it was written down."""
+        return self._stamps.get(_hash(key)) == stamp
+
+    def note(self, key: str, stamp: str) -> None:
+        """Write down that the file of this stamp was taken in."""
+        line = (_hash(key), stamp)
+        if self._stamps.get(line[0]) != stamp:
+            self._stamps[line[0]] = stamp
+            with self._path.open("a", encoding="ascii") as file:
+                file.write(" ".join(line) + "\n")
+
+    @staticmethod
+    def stamp(file: Path) -> str:
+        """What changes with the file, or with the program that reads it; taken before it is read. Raises OSError."""
+        seen = file.stat()
+        return _hash(f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ino} {version('threadlore')}")
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+def _lines(path: Path) -> list[tuple[str, str]]:
+    try:
+        lines = path.read_text(encoding="ascii", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    return [(parts[0], parts[1]) for line in lines if len(parts := line.split(" ")) == 2]

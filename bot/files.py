@@ -1,0 +1,101 @@
+"""Files as documents: found in folders, read, and given keys, rooms and times."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.verbs.naming import chat_key, file_key
+from engine.errors import NotFound, TooLarge
+from engine.reading import conversations, parse_messages
+from engine.records import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from engine.reading import Reader
+
+CHATS = frozenset({".jsonl", ".ndjson"})
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where documents go."""
+
+    space: str
+    room: str
+
+
+def find(paths: Iterable[str]) -> list[Path]:
+    """The files that are meant, folders searched through in the order of names, hidden ones left out.
+
+    Raises NotFound if a path leads nowhere.
+    """
+    found: dict[Path, None] = {}
+    for path in map(Path, paths):
+        if path.is_dir():
+            found |= dict.fromkeys(_within(path))
+        elif path.exists():
+            found[path] = None
+        else:
+            raise NotFound(f"There is no file or folder {path}.", hint="Check the path.")
+    return list(found)
+
+
+def _within(folder: Path) -> Iterable[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(parent, name) for name in sorted(names) if not name.startswith("."))
+
+
+def is_chat(path: Path) -> bool:
+    """Whether the file holds chat messages rather than a text."""
+    return path.suffix.lower() in CHATS
+
+
+def content(path: Path, limit: int) -> bytes:
+    """The bytes of a file. Raises OSError, and TooLarge beyond `limit` bytes without reading them."""
+    size = path.stat().st_size
+    if size > limit:
+        raise TooLarge(f"{path.name} has {size / MIB:.0f} MiB; {limit / MIB:.0f} are allowed.")
+    return path.read_bytes()
+
+
+async def document_of(path: Path, data: bytes, place: Place, reader: Reader) -> Document:
+    """The file as one document; its time is what it says itself, else that of the file. Raises BadInput."""
+    read = await reader.read(path.name, data)
+    return Document(
+        key=file_key(path, place.space),
+        space=place.space,
+        room=place.room,
+        title=read.title or path.name,
+        passages=read.passages,
+        time=read.time or await asyncio.to_thread(_changed, path),
+        link=path.as_uri(),
+    )
+
+
+def _changed(path: Path) -> datetime:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+
+
+def conversations_of(path: Path, data: bytes, place: Place, count: Callable[[str], int]) -> list[Document]:
+    """The threads and runs of messages of an exported room, which bears the file's name. Raises Broken and Empty."""
+    return [
+        Document(
+            key=chat_key(path, place.space, each.key),
+            space=place.space,
+            room=path.stem,
+            title=f"#{path.stem}: {each.title}",
+            passages=each.passages,
+            time=each.time,
+            link=path.as_uri(),
+            kind="conversation",
+        )
+        for each in conversations(parse_messages(data), count)
+    ]

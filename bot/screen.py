@@ -1,0 +1,174 @@
+"""What a person sees while a request is worked on: progress, a streamed answer, its sources, tables."""
+
+from __future__ import annotations
+
+import time
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from bot import events, layout
+from bot.wrapping import Wrap, harmless
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping
+
+    from rich.console import RenderableType
+    from rich.progress import Task
+
+    from bot.events import Advanced, Cited, Event, Said
+    from engine.errors import EngineError
+
+WIDEST = 100  # columns: longer lines are hard to read
+CITATION = r"\[\d+\]"
+
+
+class Screen:
+    """Shows events on `out`, and how far work is on `err`; without a terminal there are no colours and no movement."""
+
+    def __init__(self, out: Console | None = None, err: Console | None = None) -> None:
+        self.out = out or Console(highlight=False)
+        self.err = err or Console(stderr=True, highlight=False)
+        self._wrap = Wrap(0)
+        self._bars: _Bars | None = None
+        self._shown: Mapping[type, Callable[[Any], None]] = {
+            events.Said: self._said,
+            events.Cited: self._cited,
+            events.Advanced: self._advanced,
+            events.Line: lambda event: self.out.out(event.text, highlight=False),
+            events.Done: lambda event: self.out.print(layout.plain(event.text), soft_wrap=True),
+        }
+
+    async def show(self, stream: AsyncGenerator[Event]) -> list[Event]:
+        """Show events as they come, and give them back, those of progress and pieces of text included."""
+        seen: list[Event] = []
+        self._wrap = Wrap(min(self.out.width, WIDEST) if self.out.is_terminal else 0)
+        try:
+            async with aclosing(stream):
+                async for event in stream:
+                    self._show(event)
+                    seen.append(event)
+        finally:
+            self._stop_bars()
+        return seen
+
+    async def gather(self, stream: AsyncGenerator[Event]) -> list[Event]:
+        """Show only how far the work is, and give back all that came."""
+        seen: list[Event] = []
+        try:
+            async with aclosing(stream):
+                async for event in stream:
+                    if isinstance(event, events.Advanced):
+                        self._advanced(event)
+                    seen.append(event)
+        finally:
+            self._stop_bars()
+        return seen
+
+    def trouble(self, error: EngineError) -> None:
+        """A sentence in red and a hint."""
+        self.err.print(Text(harmless(str(error)), "red"), soft_wrap=True)
+        if error.hint:
+            self.err.print(Text(harmless(error.hint), "dim"), soft_wrap=True)
+
+    def _show(self, event: Event) -> None:
+        if not isinstance(event, events.Advanced):
+            self._stop_bars()
+        if shown := self._shown.get(type(event)):
+            shown(event)
+        elif drawn := DRAWN.get(type(event)):
+            self.out.print(drawn(event))
+
+    def _said(self, event: Said) -> None:
+        self._write(self._wrap.feed(harmless(event.text)))
+
+    def _cited(self, event: Cited) -> None:
+        self._write(self._wrap.finish() + "\n")
+        if event.sources:
+            self.out.print()
+            self.out.print(layout.sources(event.sources))
+        if took := layout.spending(event.usage):
+            self.out.print(Text(took, "dim"))
+
+    def _write(self, text: str) -> None:
+        if text:
+            drawn = Text(text)
+            drawn.highlight_regex(CITATION, "cyan")
+            self.out.print(drawn, end="", soft_wrap=True)
+            self.out.file.flush()
+
+    def _advanced(self, event: Advanced) -> None:
+        if self._bars is None:
+            self._bars = _Bars(self.err)
+        self._bars.show(event)
+
+    def _stop_bars(self) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+            self._bars = None
+
+
+DRAWN: Mapping[type, Callable[[Any], RenderableType]] = {
+    events.Found: layout.found,
+    events.Prompted: layout.prompted,
+    events.Ingested: layout.ingested,
+    events.Told: layout.told,
+    events.Catalogued: layout.catalogued,
+    events.Seen: layout.seen,
+    events.Compared: layout.compared,
+}
+
+
+class _Rate(ProgressColumn):
+    """How many a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:.1f}/s" if speed and task.total else "", "dim")
+
+
+class _Bars:
+    """One bar a stage on a terminal; elsewhere one line a stage, when it ends."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._stages: dict[str, Any] = {}
+        self._last: Advanced | None = None
+        self._began = time.monotonic()
+        self._progress = Progress(
+            TextColumn("{task.description:<10}"),
+            BarColumn(30),
+            MofNCompleteColumn(),
+            _Rate(),
+            TimeRemainingColumn(elapsed_when_finished=True),
+            console=console,
+        )
+        if console.is_terminal:
+            self._progress.start()
+
+    def show(self, event: Advanced) -> None:
+        """Draw how far a stage is."""
+        if self._last is None or self._last.stage != event.stage:
+            self._end_stage()
+            self._began = time.monotonic()
+        self._last = event
+        if self._console.is_terminal:
+            if event.stage not in self._stages:
+                self._stages[event.stage] = self._progress.add_task(event.stage, total=event.total or None)
+            self._progress.update(self._stages[event.stage], completed=event.done, total=event.total or None)
+
+    def stop(self) -> None:
+        """Leave what was drawn, and go on below it."""
+        self._end_stage()
+        if self._console.is_terminal:
+            self._progress.stop()
+
+    def _end_stage(self) -> None:
+        if self._last is not None and not self._console.is_terminal and self._last.total:
+            took = time.monotonic() - self._began
+            told = f"{self._last.stage}: {self._last.done} of {self._last.total}, {took:.1f} s"
+            self._console.print(told, soft_wrap=True)
+        self._last = None

@@ -1,0 +1,113 @@
+"""Whoever works on requests: this process over its own engine, or another one over its local socket."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bot import socket
+from engine.errors import FolderInUse
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from bot.desk import Desk
+    from bot.events import Event
+    from bot.requests import Request
+    from bot.settings import Settings
+
+PATIENCE = 10.0  # seconds that another program may take between holding the folder and answering
+PAUSE = 0.1
+
+
+class Service(Protocol):
+    """Works on requests."""
+
+    def perform(self, request: Request) -> AsyncGenerator[Event]:
+        """What happens while the request is worked on; leaving early ends the work. Raises EngineError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Our own process."""
+
+    desk: Desk
+
+    def perform(self, request: Request) -> AsyncGenerator[Event]:
+        """What happens at our own desk."""
+        from bot.verbs import work_on  # noqa: PLC0415  - loads what a command beside a running program spares
+
+        return work_on(self.desk, request)
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """A service that is still being opened: its requests wait."""
+
+    coming: asyncio.Future[Service]
+
+    async def perform(self, request: Request) -> AsyncGenerator[Event]:
+        """What happens, once it can. Raises what kept the service from opening."""
+        service = await asyncio.shield(self.coming)
+        async with aclosing(service.perform(request)) as events:
+            async for event in events:
+                yield event
+
+
+@asynccontextmanager
+async def reach(settings: Settings, *, replace_embedder: bool = False) -> AsyncIterator[Service]:
+    """The program that holds the data folder, or this one, which then answers to others as long as it runs.
+
+    Raises FolderInUse if another program holds the folder and does not answer.
+    """
+    async with AsyncExitStack() as stack:
+        remote = await socket.connected(settings.root)
+        yield remote or await _own(settings, stack, replace_embedder=replace_embedder)
+
+
+@asynccontextmanager
+async def reach_meanwhile(settings: Settings) -> AsyncIterator[Service]:
+    """As `reach`, but at once: what takes time at the start goes on beside, and requests wait for it."""
+    coming: asyncio.Future[Service] = asyncio.get_running_loop().create_future()
+    leaving = asyncio.Event()
+    holding = asyncio.create_task(_hold(settings, coming, leaving))
+    try:
+        yield Awaited(coming)
+    finally:
+        leaving.set()
+        await holding
+
+
+async def _hold(settings: Settings, coming: asyncio.Future[Service], leaving: asyncio.Event) -> None:
+    try:
+        async with reach(settings) as service:
+            coming.set_result(service)
+            await leaving.wait()
+    except Exception as error:
+        if coming.done():
+            raise
+        coming.set_exception(error)
+        coming.exception()  # told to whoever asks; if nobody does, nothing was lost
+
+
+async def _own(settings: Settings, stack: AsyncExitStack, *, replace_embedder: bool) -> Service:
+    composition: Any = await asyncio.to_thread(importlib.import_module, "bot.composition")
+    able = await stack.enter_async_context(composition.skills(settings))
+    until = asyncio.get_running_loop().time() + PATIENCE
+    while True:
+        opened = composition.desk(settings, able, replace_embedder=replace_embedder)
+        try:
+            local = Local(await stack.enter_async_context(opened))
+        except FolderInUse:
+            # Another program may just be starting (its socket is not there yet) or just be ending.
+            if remote := await socket.connected(settings.root):
+                return remote
+            if asyncio.get_running_loop().time() > until:
+                raise
+            await asyncio.sleep(PAUSE)
+        else:
+            await stack.enter_async_context(socket.served(settings.root, local.perform))
+            return local

@@ -1,0 +1,95 @@
+"""What can be set from outside, in one frozen object: the only reader of the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003  - pydantic reads the fields’ types at run time
+from typing import Any, Literal
+
+from platformdirs import user_cache_path, user_data_path
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from engine.errors import EngineError
+from engine.records import Mode  # noqa: TC001  - pydantic reads the fields’ types at run time
+
+PREFIX = "THREADLORE_"
+
+
+class BadSetting(EngineError):
+    """A setting has a value that it cannot have."""
+
+    hint = "See .env.example: it explains every setting in a sentence."
+
+
+class Settings(BaseSettings):
+    """Every setting with its default; each is read from the environment, or from `.env`, as THREADLORE_<NAME>.
+
+    Empty strings mean "not set". Times are seconds, sizes MiB. `.env.example` says what each one does.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    home: Path = Field(default_factory=lambda: user_data_path("threadlore"))
+    cache: Path = Field(default_factory=lambda: user_cache_path("threadlore"))
+    space: str = Field(default="console:local", min_length=1)
+    mode: Mode = "mix"
+
+    model: str = ""
+    extract_model: str = ""
+    keyword_model: str = ""
+    api_base: str = ""
+    api_key: SecretStr = SecretStr("")
+    temperature: float | None = Field(default=None, ge=0)
+    max_output_tokens: int | None = Field(default=None, gt=0)
+
+    embedding_model: str = ""
+    embedding_api_base: str = ""
+    embedding_api_key: SecretStr = SecretStr("")
+    embedding_dim: int = Field(default=0, ge=0)
+    embedding_max_tokens: int = Field(default=8000, gt=0)
+
+    rerank_model: str = ""
+    rerank_api_base: str = ""
+    rerank_api_key: SecretStr = SecretStr("")
+
+    extraction_format: Literal["tuples", "json"] = "tuples"
+    gleaning: int = Field(default=1, ge=0, le=1)
+    description_language: str = ""
+
+    calls: int = Field(default=8, gt=0)
+    timeout: float = Field(default=180.0, gt=0)
+    silence: float = Field(default=60.0, gt=0)
+    attempts: int = Field(default=4, gt=0)
+
+    graph: Literal["kuzu", "ladybug"] = "kuzu"
+    words: Literal["porter unicode61", "trigram"] = "porter unicode61"
+    readers: int = Field(default=8, gt=0)
+    quiet: float = Field(default=600.0, ge=0)
+    compact_after: float = Field(default=600.0, gt=0)
+
+    file_size: int = Field(default=50, gt=0)
+    file_memory: int = Field(default=2048, gt=0)
+    file_seconds: float = Field(default=60.0, gt=0)
+    file_workers: int = Field(default=2, gt=0)
+
+    @property
+    def root(self) -> Path:
+        """The data folder as an absolute path."""
+        return self.home.expanduser().absolute()
+
+
+def load(**given: Any) -> Settings:
+    """The settings of this run; what is given here has the first word. Raises BadSetting, naming the variable."""
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        name = f"{PREFIX}{first['loc'][0]}".upper()
+        raise BadSetting(f"{name} cannot be used: {first['msg'].lower()}.") from error

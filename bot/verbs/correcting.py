@@ -1,0 +1,60 @@
+"""Correcting by hand: what a person knows better than what was read. All of it can be taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.events import Done
+from engine.records import Link, Mention, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.desk import Desk
+    from bot.events import Event
+    from bot.requests import Hide, Merge, Pin, State
+
+
+async def merge(desk: Desk, request: Merge) -> AsyncGenerator[Event]:
+    """Merge a name into another one, or take that back."""
+    if request.into:
+        await desk.engine.merge(request.space, request.name, request.into)
+        said = f"“{request.name}” now leads to “{request.into}”."
+    else:
+        await desk.engine.unmerge(request.space, request.name)
+        said = f"“{request.name}” stands for itself again."
+    await desk.engine.settled()
+    yield Done(said)
+
+
+async def pin(desk: Desk, request: Pin) -> AsyncGenerator[Event]:
+    """Pin a description, or take the pin back."""
+    await desk.engine.pin(request.space, request.name, request.description, request.other)
+    await desk.engine.settled()
+    what = _called(request.name, request.other)
+    yield Done(f"{what} is described by your words." if request.description else f"{what} is described as it was read.")
+
+
+async def hide(desk: Desk, request: Hide) -> AsyncGenerator[Event]:
+    """Hide a name or a pair, or show it again."""
+    act = desk.engine.hide if request.hidden else desk.engine.unhide
+    await act(request.space, request.name, request.other)
+    await desk.engine.settled()
+    yield Done(f"{_called(request.name, request.other)} is {'hidden' if request.hidden else 'shown again'}.")
+
+
+async def state(desk: Desk, request: State) -> AsyncGenerator[Event]:
+    """Take in what a person tells; forgetting its document takes it back."""
+    key = await desk.engine.state(request.space, request.room, _reading(request))
+    await desk.engine.settled()
+    yield Done(f"Taken in as {key}; `threadlore forget {key}` takes it back.")
+
+
+def _reading(request: State) -> Reading:
+    if request.other:
+        return Reading(links=(Link(request.name, request.other, request.keywords, request.description),))
+    return Reading(mentions=(Mention(request.name, request.type.lower(), request.description),))
+
+
+def _called(name: str, other: str) -> str:
+    return f"“{name}” – “{other}”" if other else f"“{name}”"

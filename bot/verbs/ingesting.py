@@ -1,0 +1,125 @@
+"""Taking in files and folders: read, added, and followed until all of it is indexed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from bot import files
+from bot.events import Advanced, Failure, Ingested
+from bot.verbs.naming import file_key, scope_of
+from bot.verbs.settling import settling
+from engine.errors import BadInput
+from engine.reading import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable
+    from pathlib import Path
+
+    from bot.desk import Desk
+    from bot.events import Event
+    from bot.requests import Ingest
+    from engine.ledger.census import Listed
+    from engine.records import Document
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of an ingest so far: keys of documents, and how many of them were new or changed."""
+
+    keys: set[str] = field(default_factory=set)
+    changed: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+
+async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
+    """Advanced while files are read and while they are indexed, then Ingested.
+
+    What was taken in before and has not changed since is skipped. A file that cannot be read is a failure of its own;
+    what keeps all of them from being taken in (the disk, a model out of reach) is raised, and a second run goes on.
+    """
+    began, scope = time.monotonic(), scope_of([request.space])
+    found = await asyncio.to_thread(files.find, request.paths)
+    there = {each.key: each for each in await desk.engine.documents(scope)}
+    tally = Tally()
+    async with Reader(desk.limits) as reader:
+        taker = _Taker(desk, reader, request, there, tally)
+        done = 0
+        yield Advanced("reading", 0, len(found))
+        async for _ in completed(found, taker.take, 2 * desk.limits.workers):
+            done += 1
+            yield Advanced("reading", done, len(found))
+    if tally.changed or tally.keys:
+        async for step in settling(desk.engine, scope, "indexing", tally.changed):
+            yield step
+    tally.failures += await _given_up(desk, request, tally.keys)
+    yield Ingested(len(found), len(tally.keys), tally.changed, time.monotonic() - began, tuple(tally.failures))
+
+
+@dataclass(frozen=True, slots=True)
+class _Taker:
+    desk: Desk
+    reader: Reader
+    request: Ingest
+    there: dict[str, Listed]
+    tally: Tally
+
+    async def take(self, path: Path) -> None:
+        """Take one file in, or write down why not."""
+        try:
+            await self._take(path)
+        except BadInput as error:
+            self.tally.failures.append(Failure(str(path), str(error), error.hint))
+        except OSError as error:
+            self.tally.failures.append(Failure(str(path), f"The file cannot be read: {error.strerror or error}."))
+
+    async def _take(self, path: Path) -> None:
+        key, stamp = file_key(path, self.request.space), await asyncio.to_thread(self.desk.filed.stamp, path)
+        known = self.there.get(key)
+        if known and known.status != "failed" and self.desk.filed.unchanged(key, stamp):
+            self.tally.keys.add(key)
+            return
+        for document in await self._documents(path):
+            self.tally.keys.add(document.key)
+            changed = await self.desk.engine.add(document)
+            self.tally.changed += changed  # other files are taken in meanwhile: nothing may be awaited in between
+        self.desk.filed.note(key, stamp)
+
+    async def _documents(self, path: Path) -> list[Document]:
+        place = files.Place(self.request.space, self.request.room)
+        data = await asyncio.to_thread(files.content, path, self.desk.limits.size)
+        if files.is_chat(path):
+            return await asyncio.to_thread(files.conversations_of, path, data, place, self.desk.count)
+        return [await files.document_of(path, data, place, self.reader)]
+
+
+async def _given_up(desk: Desk, request: Ingest, keys: Collection[str]) -> list[Failure]:
+    """Documents of this ingest of which something could not be read by the model, or not at all."""
+    listed = await desk.engine.documents(scope_of([request.space]))
+    return [Failure(each.title, each.error, each.hint) for each in listed if each.key in keys and each.error]
+
+
+async def completed(
+    items: Iterable[Item], work: Callable[[Item], Awaitable[Outcome]], at_once: int
+) -> AsyncIterator[Outcome]:
+    """What `work` makes of each item, as it is done, with so many under way at once; what it raises ends all."""
+    waiting = iter(items)
+    running: set[asyncio.Future[Outcome]] = set()
+    try:
+        while True:
+            while len(running) < at_once and (item := next(waiting, None)) is not None:
+                running.add(asyncio.ensure_future(work(item)))
+            if not running:
+                return
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                yield each.result()
+    finally:
+        for each in running:
+            each.cancel()
+        await asyncio.gather(*running, return_exceptions=True)

@@ -1,0 +1,69 @@
+"""Keeping the data folder: forgetting, rebuilding, verifying, exporting, backing up, trying again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot import archive
+from bot.events import Advanced, Compared, Done, Line
+from bot.verbs.naming import key_of, scope_of
+from bot.verbs.settling import settling
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.desk import Desk
+    from bot.events import Event
+    from bot.requests import Backup, Export, Forget, Rebuild, Retry, Verify
+
+
+async def forget(desk: Desk, request: Forget) -> AsyncGenerator[Event]:
+    """Forget a document, wait until nothing shows it any more, and let its bytes leave the files."""
+    key = await key_of(desk, request.document, request.here, scope_of(request.spaces))
+    await desk.engine.forget(key)
+    yield Advanced("forgetting")
+    await desk.engine.settled()
+    await desk.engine.compact()
+    yield Done(f"Forgotten: {key}")
+
+
+async def rebuild(desk: Desk, request: Rebuild) -> AsyncGenerator[Event]:  # noqa: ARG001  - a verb's signature
+    """Make graph and vectors anew."""
+    yield Advanced("rebuilding")
+    await desk.engine.rebuild()
+    yield Done("Graph and vectors were made anew.")
+
+
+async def verify(desk: Desk, request: Verify) -> AsyncGenerator[Event]:
+    """Compared: every difference; with `repair` they were mended, and what is still there is listed after that."""
+    yield Advanced("comparing")
+    found = await desk.engine.verify(repair=request.repair)
+    differences = tuple(map(str, found.differences))
+    yield Compared(differences, repaired=bool(differences) and request.repair)
+    if differences and request.repair:
+        left = await desk.engine.verify()
+        yield Compared(tuple(map(str, left.differences)))
+
+
+async def export(desk: Desk, request: Export) -> AsyncGenerator[Event]:
+    """Line by line."""
+    async for text in desk.engine.export(request.form, scope_of(request.spaces)):
+        yield Line(text)
+
+
+async def backup(desk: Desk, request: Backup) -> AsyncGenerator[Event]:
+    """All that is known as one file; graph and vectors are made anew when it is restored."""
+    path = Path(request.path)
+    yield Advanced("backing up")
+    size = await archive.pack(desk.engine, path)
+    yield Done(f"Backup written: {path} ({size / 2**20:.1f} MiB)")
+
+
+async def retry(desk: Desk, request: Retry) -> AsyncGenerator[Event]:
+    """Try again what failed, and wait for it."""
+    count = await desk.engine.retry()
+    if count:
+        async for step in settling(desk.engine, scope_of(request.spaces), "trying again"):
+            yield step
+    yield Done(f"Tried again: {count} document{'' if count == 1 else 's'}." if count else "Nothing had failed.")

@@ -1,0 +1,70 @@
+"""How a person names a document, and the keys that files get."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.errors import BadQuestion, NotFound
+from engine.records import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.desk import Desk
+    from engine.ledger.census import Listed
+
+LOCAL = "console:local"
+SHOWN = 5
+
+
+def scope_of(spaces: Iterable[str]) -> Scope:
+    """Whole spaces, and nothing else."""
+    return Scope(frozenset(spaces), frozenset())
+
+
+def file_key(path: Path, space: str) -> str:
+    """The key of a file: its absolute path; outside of the local space with the space, since keys are unique."""
+    return f"file:{path}" if space == LOCAL else f"file:{space}:{path}"
+
+
+def chat_key(path: Path, space: str, conversation: str) -> str:
+    """The key of a conversation of an exported room."""
+    room = path.stem if space == LOCAL else f"{space}:{path.stem}"
+    return f"chat:{room}:{conversation}"
+
+
+def absolute(path: str | Path, here: str) -> Path:
+    """A path without dots; a relative one leads from the folder `here`. Links are not followed."""
+    return Path(os.path.normpath(Path(here, Path(path).expanduser())))
+
+
+async def key_of(desk: Desk, words: str, here: str, scope: Scope) -> str:
+    """The key of the document in scope that is meant: by key, by path (from `here`), by title or by a link to it.
+
+    Raises NotFound, and BadQuestion if several could be meant.
+    """
+    return chosen(words, here, await desk.engine.documents(scope))
+
+
+def chosen(words: str, here: str, documents: Iterable[Listed]) -> str:
+    """The key of the one document that the words mean; a key is preferred to a path, a path to a title."""
+    there = list(documents)
+    path = absolute(words, here)
+    for meant in (
+        [each for each in there if each.key == words],
+        [each for each in there if each.key == file_key(path, each.space)],
+        [each for each in there if each.title.casefold() == words.casefold() or (words and each.link == words)],
+    ):
+        if len(meant) == 1:
+            return meant[0].key
+        if meant:
+            raise BadQuestion(f"“{words}” could be {_listed(meant)}.", hint="Name one of them by its key.")
+    raise NotFound(f"There is no document “{words}”.", hint="`threadlore documents` lists keys and titles.")
+
+
+def _listed(documents: list[Listed]) -> str:
+    keys = [each.key for each in documents]
+    more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
+    return ", ".join(keys[:SHOWN]) + more

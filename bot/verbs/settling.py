@@ -1,0 +1,50 @@
+"""Waiting until everything is indexed, and telling how far it is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from bot.events import Advanced
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    from engine.engine import Engine
+    from engine.records import Scope
+
+OFTEN = 0.2  # seconds between two looks, at least
+SHARE = 20  # … and as many times as long as a look takes, so that looking does not slow the work down
+
+
+async def waiting(work: Awaitable[object], look: Callable[[], Awaitable[Advanced]]) -> AsyncGenerator[Advanced]:
+    """What `look` sees now and then until the work is done; raises what the work raises, and ends it if left."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done():
+            began = time.monotonic()
+            yield await look()
+            took = time.monotonic() - began
+            await asyncio.wait({task}, timeout=max(OFTEN, SHARE * took))
+        await task
+    finally:
+        task.cancel()
+
+
+async def settling(engine: Engine, scope: Scope, stage: str, total: int = 0) -> AsyncGenerator[Advanced]:
+    """How many of `total` documents are indexed, until all are; without a total, of those that wait now."""
+    total = total or await unfinished(engine, scope)
+
+    async def look() -> Advanced:
+        return Advanced(stage, max(0, total - await unfinished(engine, scope)), total)
+
+    async for step in waiting(engine.settled(), look):
+        yield step
+    yield Advanced(stage, total, total)
+
+
+async def unfinished(engine: Engine, scope: Scope) -> int:
+    """How many documents of the scope are not indexed yet."""
+    documents = (await engine.status(scope)).documents
+    return documents.get("pending", 0) + documents.get("searchable", 0)

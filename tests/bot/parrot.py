@@ -1,0 +1,43 @@
+"""Desks for tests of the bot: a real ledger, stores in memory, and a language that repeats what it was shown."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from bot.desk import Desk
+from bot.filed import Filed
+from engine.budget import O200k
+from engine.errors import Refused
+from engine.options import Options
+from engine.reading import Limits
+from engine.records import Condensed
+from tests.fakes.engines import light_engine
+from tests.fakes.language import NAME, ToyLanguage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from engine.records import Bill, Turn
+
+UNREADABLE = "gibberish"
+
+
+class Parrot(ToyLanguage):
+    """Knows of a follow-up what was asked before, and cannot read gibberish."""
+
+    def __init__(self) -> None:
+        super().__init__("parrot")
+        self.failing["extract", UNREADABLE] = Refused("The parrot does not say that.")
+
+    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
+        said = " ".join([*(turn.text for turn in history if turn.role == "user"), text])
+        return Condensed(said, tuple(NAME.findall(said)), tuple(NAME.findall(said)))
+
+
+@asynccontextmanager
+async def desk(home: Path) -> AsyncIterator[Desk]:
+    """A desk over an engine in this folder."""
+    async with light_engine(home, Parrot(), options=Options(quiet=0.0)) as engine:
+        yield Desk(engine, Limits(workers=1), Filed(home / "filed"), O200k().count)

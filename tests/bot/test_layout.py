@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from bot import events, layout
+from engine.ledger.census import Listed, Status
+from engine.records import Condensed, Context, EntityRow, Message, RelationRow, Source, Usage
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from bot.events import Event
+
+NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
+
+
+def source(**changed: object) -> Source:
+    fields: dict[str, object] = {
+        "number": 1,
+        "document": "file:/a",
+        "passage": "1",
+        "title": "Harbour rules",
+        "label": "p. 3",
+        "link": "https://town.example/rules",
+        "author": "",
+        "time": NOON,
+        "text": "The fee for a berth is\nnine crowns.",
+        "space": "s",
+        "room": "files",
+        "chunk": "c",
+    }
+    return Source(**{**fields, **changed})  # type: ignore[arg-type]
+
+
+def drawn(what: RenderableType) -> str:
+    file = io.StringIO()
+    Console(file=file, width=100, color_system=None).print(what)
+    return file.getvalue()
+
+
+def test_a_source_shows_number_title_place_time_link_and_quote() -> None:
+    shown = drawn(layout.sources([source()]))
+    assert "[1] Harbour rules · p. 3 · 2026-05-12" in shown
+    assert "https://town.example/rules" in shown
+    assert "“The fee for a berth is nine crowns.”" in shown
+
+
+def test_a_long_source_is_quoted_by_its_beginning_and_shown_whole_when_asked() -> None:
+    long = source(text="word " * 100)
+    assert "word …”" in drawn(layout.sources([long]))
+    assert drawn(layout.sources([long], whole=True)).count("word") == 100
+
+
+def test_what_others_wrote_does_not_command_the_terminal_nor_the_layout() -> None:
+    shown = drawn(layout.sources([source(title="\x1b[2J[red]x[/red]", text="\x1b]0;t\x07")]))
+    assert "\x1b" not in shown
+    assert "[red]x[/red]" in shown
+
+
+@pytest.mark.parametrize("base", [Path.cwd(), Path.home()])
+def test_a_file_is_shown_by_its_path_from_where_we_stand(base: Path) -> None:
+    sign = Path() if base == Path.cwd() else Path("~")
+    assert layout.address((base / "a b" / "c.md").as_uri()) == str(sign / "a b" / "c.md")
+
+
+def test_another_address_is_shown_as_it_is() -> None:
+    assert layout.address("https://a.example/x%20y") == "https://a.example/x%20y"
+
+
+def test_what_a_question_took_is_one_line_and_nothing_if_it_took_nothing() -> None:
+    assert layout.spending([Usage("answer", "m", 1200, 30, 0.0021)]) == "1,200 tokens in, 30 out, $0.0021"
+    assert layout.spending([Usage("embed", "minilm", 12)]) == ""
+
+
+def test_an_answer_becomes_text_sources_and_usage_for_programs() -> None:
+    seen: list[Event] = [
+        events.Recalled(1, 1, 1),
+        events.Said("Nine "),
+        events.Said("crowns [1]."),
+        events.Cited((source(),), ()),
+    ]
+    told = json.loads(layout.as_json(seen))
+    assert told["text"] == "Nine crowns [1]."
+    assert told["sources"][0]["link"] == "https://town.example/rules"
+    assert told["usage"] == []
+
+
+def test_every_other_event_becomes_its_fields_for_programs() -> None:
+    told = json.loads(
+        layout.as_json([events.Advanced("x"), events.Ingested(1, 1, 1, 0.5, (events.Failure("a", "b"),))])
+    )
+    assert told["failures"] == [{"what": "a", "error": "b", "hint": ""}]
+
+
+def test_numbers_are_told_with_what_waits() -> None:
+    shown = drawn(layout.told(events.Told(Status({"indexed": 2, "pending": 1}, 9, 4, 1, 3, 2, 0, 1))))
+    for words in ("2 indexed, 1 pending", "9 in 4 chunks", "1 entity, 3 relations", "2 chunks to read"):
+        assert words in shown
+    assert "1 document with failures" in shown
+
+
+def test_documents_are_listed_with_their_keys() -> None:
+    listed = Listed("file:/a", "s", "files", "file", "Rules", "", NOON, False, "failed", "No.", "", 1, 2)
+    shown = drawn(layout.catalogued(events.Catalogued((listed,))))
+    assert "file:/a" in shown
+    assert "failed" in shown
+    assert "ingest" in drawn(layout.catalogued(events.Catalogued(())))
+
+
+def test_a_name_is_shown_with_its_relations_as_a_tree() -> None:
+    relations = (RelationRow("Ada", "Rope", "holds", "Ada holds the rope.", 2.0),)
+    shown = drawn(layout.seen(events.Seen(EntityRow("Ada", "person", "A sailor."), relations)))
+    assert shown.splitlines()[0].strip() == "Ada (person)"
+    assert "Rope  ×2  holds" in shown
+
+
+def test_a_context_is_shown_with_its_timings() -> None:
+    entities = tuple(EntityRow(f"E{number}", "t", "d") for number in range(20))
+    context = Context(Condensed("Who?", ("h",), ("l",)), "mix", entities, (), (source(),), {"search": 12.0})
+    shown = drawn(layout.found(events.Found(context)))
+    assert "search 12 ms" in shown
+    assert "8 further rows" in shown
+    assert "[1] Harbour rules" in shown
+
+
+def test_a_prompt_is_shown_message_by_message() -> None:
+    shown = drawn(layout.prompted(events.Prompted((Message("system", "Be [brief]."), Message("user", "Who?")))))
+    assert "── system\nBe [brief]." in shown
+
+
+def test_failures_are_a_table_with_hints() -> None:
+    shown = drawn(layout.ingested(events.Ingested(3, 2, 1, 2.0, (events.Failure("/a.pdf", "Broken.", "Save it."),))))
+    assert "3 files → 2 documents (1 new or changed, 1 as before) in 2.0 s" in shown
+    assert "/a.pdf" in shown
+    assert "Save it." in shown
+
+
+def test_differences_are_listed_with_what_to_do() -> None:
+    shown = drawn(layout.compared(events.Compared(("entity 3 is missing",))))
+    assert "entity 3 is missing" in shown
+    assert "1 difference (`threadlore verify --repair` mends them)." in shown
+    assert "what the ledger says" in drawn(layout.compared(events.Compared(())))

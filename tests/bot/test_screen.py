@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from bot.events import Advanced, Cited, Done, Line, Recalled, Said
+from bot.screen import Screen
+from engine.errors import NotFound
+from engine.records import Source, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.events import Event
+
+SOURCE = Source(1, "d", "p", "Rules", "p. 3", "", "", None, "Nine crowns.", "s", "r", "c")
+
+
+async def stream(*events: Event) -> AsyncGenerator[Event]:
+    for event in events:
+        yield event
+
+
+class Seen:
+    """A screen, and what stands on it."""
+
+    def __init__(self, *, terminal: bool) -> None:
+        self.files = io.StringIO(), io.StringIO()
+        out, err = (
+            Console(file=file, force_terminal=terminal, width=40, highlight=False, color_system="standard")
+            if terminal
+            else Console(file=file, width=40, highlight=False)
+            for file in self.files
+        )
+        self.screen = Screen(out, err)
+
+    @property
+    def out(self) -> str:
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.files[0].getvalue())
+
+    @property
+    def err(self) -> str:
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.files[1].getvalue())
+
+
+async def test_an_answer_is_written_piece_by_piece_with_its_sources_below() -> None:
+    seen = Seen(terminal=True)
+    pieces = [Said(piece) for piece in ("The fee for a berth is nine crowns a ", "night [1", "].")]
+    usage = (Usage("answer", "m", 10, 5),)
+    given = await seen.screen.show(stream(Recalled(1, 0, 1), *pieces, Cited((SOURCE,), usage)))
+    assert seen.out.startswith("The fee for a berth is nine crowns a\nnight [1].\n\n[1] Rules · p. 3\n")
+    assert seen.out.endswith("10 tokens in, 5 out\n")
+    assert len(given) == 5
+
+
+async def test_without_a_terminal_an_answer_is_not_broken_into_lines() -> None:
+    seen = Seen(terminal=False)
+    await seen.screen.show(stream(Said("word " * 20), Cited((), ())))
+    assert seen.out == "word " * 19 + "word\n"
+
+
+async def test_an_escape_in_an_answer_is_not_obeyed() -> None:
+    seen = Seen(terminal=False)
+    await seen.screen.show(stream(Said("\x1b[2Jgone"), Cited((), ())))
+    assert "\x1b" not in seen.files[0].getvalue()
+
+
+async def test_progress_is_a_bar_on_a_terminal() -> None:
+    seen = Seen(terminal=True)
+    await seen.screen.show(stream(Advanced("reading", 1, 2), Advanced("reading", 2, 2), Done("Read.")))
+    assert "2/2" in seen.err
+    assert "━" in seen.err
+    assert seen.out == "Read.\n"
+
+
+async def test_progress_is_a_line_a_stage_elsewhere() -> None:
+    seen = Seen(terminal=False)
+    steps = [Advanced("reading", 1, 2), Advanced("reading", 2, 2), Advanced("indexing", 5, 5), Advanced("thinking")]
+    await seen.screen.show(stream(*steps))
+    assert re.fullmatch(r"reading: 2 of 2, \d+\.\d s\nindexing: 5 of 5, \d+\.\d s\n", seen.err)
+    assert not seen.out
+
+
+async def test_lines_are_written_as_they_are() -> None:
+    seen = Seen(terminal=False)
+    long = '{"text": "[red]' + "x" * 100 + '"}'
+    await seen.screen.show(stream(Line(long)))
+    assert seen.out == f"{long}\n"
+
+
+async def test_gathering_shows_nothing_but_progress() -> None:
+    seen = Seen(terminal=False)
+    assert await seen.screen.gather(stream(Advanced("reading", 1, 1), Done("x"))) == [
+        Advanced("reading", 1, 1),
+        Done("x"),
+    ]
+    assert not seen.out
+    assert "reading" in seen.err
+
+
+def test_trouble_is_a_sentence_and_a_hint_on_the_other_stream() -> None:
+    seen = Seen(terminal=False)
+    seen.screen.trouble(NotFound("There is no [x].", hint="Look elsewhere."))
+    assert seen.err == "There is no [x].\nLook elsewhere.\n"
+    assert not seen.out

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from bot.settings import BadSetting, Settings, load
+
+EXAMPLE = Path(__file__).parents[2] / ".env.example"
+LINE = re.compile(r"THREADLORE_([A-Z_]+)=(.*)")
+
+
+def examples() -> dict[str, str]:
+    found = [LINE.fullmatch(line) for line in EXAMPLE.read_text(encoding="utf-8").splitlines()]
+    return {match[1].lower(): match[2] for match in found if match}
+
+
+def test_every_setting_is_explained_by_a_sentence_above_it() -> None:
+    lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
+    for above, line in pairwise(lines):
+        if LINE.fullmatch(line):
+            assert re.fullmatch(r"# [A-Z].{20,}[.…]", above), line
+
+
+def test_the_example_names_exactly_the_settings_that_there_are() -> None:
+    assert list(examples()) == list(Settings.model_fields)
+
+
+def test_the_example_shows_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("THREADLORE_HOME")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text(EXAMPLE.read_text(encoding="utf-8"), encoding="utf-8")
+    shown = load()
+    (tmp_path / ".env").unlink()
+    assert shown == load()
+
+
+def test_a_variable_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREADLORE_MODEL", "openai/gpt-4o-mini")
+    monkeypatch.setenv("THREADLORE_API_KEY", "top-secret")
+    settings = load()
+    assert settings.model == "openai/gpt-4o-mini"
+    assert settings.api_key.get_secret_value() == "top-secret"
+    assert "top-secret" not in repr(settings)
+
+
+def test_what_is_given_has_the_first_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("THREADLORE_SPACE", "elsewhere")
+    assert load(space="here").space == "here"
+    assert load(home=tmp_path / "x").root == tmp_path / "x"
+
+
+def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREADLORE_GLEANING", "")
+    assert load().gleaning == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("THREADLORE_GRAPH", "neo4j"), ("THREADLORE_CALLS", "0"), ("THREADLORE_MODE", "deep")]
+)
+def test_a_wrong_value_is_named_with_a_hint(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(BadSetting, match=name) as caught:
+        load()
+    assert ".env.example" in caught.value.hint
+
+
+def test_a_wrong_key_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREADLORE_TIMEOUT", "sk-top-secret")
+    with pytest.raises(BadSetting) as caught:
+        load()
+    assert "top-secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name, field in Settings.model_fields.items() if "key" in name.split("_")])
+def test_keys_are_secret(name: str) -> None:
+    kept: Any = Settings.model_fields[name].annotation
+    assert kept is SecretStr
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load().model = "other"

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.events import Cited, Found, Prompted, Recalled, Said
+from bot.requests import Ask
+from bot.verbs.naming import LOCAL
+from engine.errors import BadQuestion, NotFound
+from engine.records import Turn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.bot.conftest import Perform
+
+pytestmark = pytest.mark.usefixtures("taken_in")
+
+
+async def sources(perform: Perform, text: str, **more: Any) -> set[str]:
+    [found] = await perform(Ask(text, (LOCAL,), outcome="context", **more))
+    assert isinstance(found, Found)
+    return {source.document for source in found.context.sources}
+
+
+async def test_an_answer_comes_in_pieces_between_what_was_recalled_and_what_was_cited(perform: Perform) -> None:
+    first, *pieces, last = await perform(Ask("When does the Gudgeon leave?", (LOCAL,)))
+    assert isinstance(first, Recalled)
+    assert first.passages > 0
+    assert all(isinstance(piece, Said) for piece in pieces)
+    assert isinstance(last, Cited)
+    assert [source.number for source in last.sources] == list(range(1, len(last.sources) + 1))
+    assert last.sources
+    assert last.usage
+
+
+async def test_a_context_is_recalled_without_an_answer(perform: Perform, town: Path) -> None:
+    assert f"file:{town / 'ferry.md'}" in await sources(perform, "When does the Gudgeon leave?")
+
+
+async def test_a_prompt_is_what_the_model_would_be_sent(perform: Perform) -> None:
+    [prompted] = await perform(Ask("When does the Gudgeon leave?", (LOCAL,), outcome="prompt"))
+    assert isinstance(prompted, Prompted)
+    assert "leaves at noon" in "".join(message.content for message in prompted.messages)
+
+
+async def test_history_is_part_of_the_question(perform: Perform) -> None:
+    request = Ask("And who sells tickets?", (LOCAL,), history=(Turn("user", "The Gudgeon?"),), outcome="context")
+    [found] = await perform(request)
+    assert isinstance(found, Found)
+    assert "Gudgeon" in found.context.question.question
+
+
+async def test_a_question_can_be_narrowed_to_a_document_by_its_path(perform: Perform, town: Path) -> None:
+    assert await sources(perform, "Ada?", documents=("tea.txt",), here=str(town)) == {f"file:{town / 'tea.txt'}"}
+
+
+async def test_a_question_can_be_narrowed_to_a_room_an_author_or_a_time(perform: Perform) -> None:
+    assert await sources(perform, "Ada?", rooms=("harbour",)) == {"chat:harbour:m1", "chat:harbour:m2"}
+    assert await sources(perform, "Ada?", authors=("Mina",)) == {"chat:harbour:m2"}
+    afternoon = datetime(2026, 5, 12, 12, tzinfo=UTC)
+    assert await sources(perform, "Ada?", rooms=("harbour",), since=afternoon) == {"chat:harbour:m2"}
+
+
+async def test_nothing_comes_from_another_space(perform: Perform) -> None:
+    [found] = await perform(Ask("Gudgeon?", ("elsewhere",), outcome="context"))
+    assert isinstance(found, Found)
+    assert found.context.empty
+
+
+async def test_an_empty_question_and_an_unknown_document_are_errors(perform: Perform) -> None:
+    with pytest.raises(BadQuestion):
+        await perform(Ask("  ", (LOCAL,)))
+    with pytest.raises(NotFound, match=r"none\.md"):
+        await perform(Ask("Ada?", (LOCAL,), documents=("none.md",)))

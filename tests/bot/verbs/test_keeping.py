@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+import os
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot import archive
+from bot.events import Compared, Done, Line, Told
+from bot.requests import Backup, Catalogue, Export, Forget, Ingest, Rebuild, Retry, Tell, Verify
+from bot.verbs import work_on
+from bot.verbs.naming import LOCAL
+from engine.errors import Broken, DiskTrouble, FolderInUse, NotFound, StoreError
+from tests.bot import parrot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.bot.conftest import Perform
+
+pytestmark = pytest.mark.usefixtures("taken_in")
+
+
+async def lines(perform: Perform) -> list[str]:
+    return [event.text for event in await perform(Export((LOCAL,))) if isinstance(event, Line)]
+
+
+async def test_a_forgotten_document_is_gone_from_the_export(perform: Perform, town: Path) -> None:
+    before = "\n".join(await lines(perform))
+    *_, last = await perform(Forget("tea.txt", (LOCAL,), str(town)))
+    assert last == Done(f"Forgotten: file:{town / 'tea.txt'}")
+    after = "\n".join(await lines(perform))
+    assert "Tea" in before
+    assert "Tea" not in after
+    assert "Gudgeon" in after
+
+
+async def test_what_is_not_there_cannot_be_forgotten(perform: Perform) -> None:
+    with pytest.raises(NotFound):
+        await perform(Forget("none.md", (LOCAL,)))
+
+
+async def test_a_document_of_another_space_cannot_be_forgotten(perform: Perform, town: Path) -> None:
+    with pytest.raises(NotFound):
+        await perform(Forget(str(town / "tea.txt"), ("elsewhere",)))
+
+
+async def test_a_rebuild_changes_nothing_that_can_be_seen(perform: Perform) -> None:
+    before = await lines(perform)
+    *_, last = await perform(Rebuild())
+    assert isinstance(last, Done)
+    assert await lines(perform) == before
+    assert [each for each in await perform(Verify()) if isinstance(each, Compared)] == [Compared(())]
+
+
+async def test_an_export_is_json_lines_or_graphml(perform: Perform) -> None:
+    assert all(json.loads(line)["kind"] for line in await lines(perform))
+    graph = [event.text for event in await perform(Export((LOCAL,), "graphml")) if isinstance(event, Line)]
+    assert "graphml" in "".join(graph[:2])
+
+
+async def test_there_is_nothing_to_retry_where_nothing_failed(perform: Perform) -> None:
+    assert await perform(Retry((LOCAL,))) == [Done("Nothing had failed.")]
+
+
+async def test_what_failed_is_tried_again(perform: Perform, town: Path) -> None:
+    (town / "odd.txt").write_text(f"This is {parrot.UNREADABLE}.")
+    await perform(Ingest((str(town),), LOCAL))
+    *_, last = await perform(Retry((LOCAL,)))
+    assert last == Done("Tried again: 1 document.")
+
+
+async def test_a_backup_is_one_file_from_which_everything_comes_back(
+    perform: Perform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = await lines(perform)
+    await perform(Backup(str(tmp_path / "b.tar.gz")))
+    assert (tmp_path / "b.tar.gz").stat().st_mode & 0o077 == 0
+    assert sorted(os.listdir(tmp_path)) == ["b.tar.gz", "home", "town"]  # noqa: PTH208  - a glance, in a test
+    archive.unpack(tmp_path / "b.tar.gz", tmp_path / "other")
+    async with parrot.desk(tmp_path / "other") as other:
+        async with aclosing(work_on(other, Rebuild())) as events:
+            assert [event async for event in events]
+        async with aclosing(work_on(other, Export((LOCAL,)))) as events:
+            assert [event.text async for event in events if isinstance(event, Line)] == before
+        async with aclosing(work_on(other, Verify())) as events:
+            assert [event async for event in events][-1] == Compared(())
+
+
+async def test_a_backup_does_not_overwrite_a_folder_unless_told_to(perform: Perform, tmp_path: Path) -> None:
+    await perform(Backup(str(tmp_path / "b.tar.gz")))
+    archive.unpack(tmp_path / "b.tar.gz", tmp_path / "other")
+    with pytest.raises(StoreError, match="already") as caught:
+        archive.unpack(tmp_path / "b.tar.gz", tmp_path / "other")
+    assert "--force" in caught.value.hint
+    archive.unpack(tmp_path / "b.tar.gz", tmp_path / "other", force=True)
+
+
+async def test_a_folder_that_is_in_use_is_not_replaced(perform: Perform, tmp_path: Path) -> None:
+    await perform(Backup(str(tmp_path / "b.tar.gz")))
+    with pytest.raises(FolderInUse):
+        archive.unpack(tmp_path / "b.tar.gz", tmp_path / "home", force=True)
+    [told] = await perform(Tell((LOCAL,)))
+    assert isinstance(told, Told)
+    assert told.status.documents == {"indexed": 4}
+
+
+async def test_a_file_that_is_no_backup_leaves_the_folder_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "b.tar.gz").write_text("no backup")
+    with pytest.raises(Broken, match=r"b\.tar\.gz"):
+        archive.unpack(tmp_path / "b.tar.gz", tmp_path / "other")
+    with pytest.raises(DiskTrouble):
+        archive.unpack(tmp_path / "none", tmp_path / "other")
+    assert not (tmp_path / "other" / "ledger.db").exists()
+
+
+async def test_a_backup_to_nowhere_is_an_error(perform: Perform, tmp_path: Path) -> None:
+    with pytest.raises(DiskTrouble, match="nowhere"):
+        await perform(Backup(str(tmp_path / "nowhere" / "b.tar.gz")))
+    assert await perform(Catalogue((LOCAL,)))

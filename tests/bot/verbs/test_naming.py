@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.verbs.naming import chat_key, chosen, file_key
+from engine.errors import BadQuestion, NotFound
+from engine.ledger.census import Listed
+
+
+def listed(key: str, title: str, link: str = "") -> Listed:
+    return Listed(key, "console:local", "files", "file", title, link, None, False, "indexed", "", "", 1, 1)
+
+
+MINUTES = listed("file:/town/minutes.md", "Minutes", "https://a.example/m")
+RULES = listed("file:/town/rules.pdf", "Rules")
+OLD_RULES = listed("file:/old/rules.pdf", "rules")
+THERE = [MINUTES, RULES, OLD_RULES]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "file:/town/minutes.md",
+        "/town/minutes.md",
+        "/town/../town/minutes.md",
+        "minutes.md",
+        "./x/../minutes.md",
+        "minutes",
+        "https://a.example/m",
+    ],
+)
+def test_a_document_is_named_by_key_path_title_or_link(words: str) -> None:
+    assert chosen(words, "/town", THERE) == MINUTES.key
+
+
+def test_a_path_is_taken_from_where_the_person_stands() -> None:
+    assert chosen("a.md", "/here", [listed("file:/here/a.md", "Tea")]) == "file:/here/a.md"
+    with pytest.raises(NotFound):
+        chosen("a.md", "/there", [listed("file:/here/a.md", "Tea")])
+
+
+def test_a_title_of_two_documents_is_a_question_back_with_their_keys() -> None:
+    with pytest.raises(BadQuestion, match=r"file:/town/rules\.pdf, file:/old/rules\.pdf"):
+        chosen("Rules", "/", THERE)
+
+
+def test_an_empty_word_names_nothing() -> None:
+    with pytest.raises(NotFound):
+        chosen("", "/", THERE)
+
+
+def test_a_document_that_is_not_there_is_an_error_with_a_hint() -> None:
+    with pytest.raises(NotFound, match="tea") as caught:
+        chosen("tea", "/", THERE)
+    assert "threadlore documents" in caught.value.hint
+
+
+def test_keys_of_different_spaces_are_different() -> None:
+    path = Path("/a/harbour.jsonl")
+    assert len({file_key(path, "console:local"), file_key(path, "team")}) == 2
+    assert len({chat_key(path, "console:local", "m1"), chat_key(path, "team", "m1")}) == 2
