@@ -25,7 +25,7 @@ from engine.language.thinking import ThinkingFilter
 from engine.tuples import glean, parse_tuples
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from engine.language.models import ModelSettings
     from engine.records import Bill, Condensed, Excerpt, Message, Prompt, Purpose, Reading, Turn
@@ -101,7 +101,7 @@ class LLM:
     def messages(self, prompt: Prompt) -> list[Message]:
         return render_answer(prompt)
 
-    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncIterator[str]:
+    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
         model = self.settings.answer.instead(prompt.model)
         thinking, said = ThinkingFilter(), False
         async with aclosing(self.calls.stream(Ask(model, "answer", self.messages(prompt)), bill)) as deltas:
