@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine import verifying
-from engine.errors import StoreError
+from engine.errors import LanguageError, StoreError
+from engine.indexing import TROUBLE_WAIT
 from engine.ledger import census, marks, memos, work
 
 if TYPE_CHECKING:
+    from engine.errors import EngineError
     from engine.indexing import Worker
     from engine.projecting import Projector
     from engine.verifying import Report
@@ -30,6 +32,7 @@ class Housekeeper:
     worker: Worker
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _rebuilding: asyncio.Task[None] | None = None
+    _hindrance: EngineError | None = None
     _tidying: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def start(self) -> None:
@@ -54,10 +57,10 @@ class Housekeeper:
                 await self.worker.progress()
             async with self.projector.lock:
                 await ledger.write(memos.drop_unused)
-                await ledger.write(work.set_setting, "compacted", until)
                 await ledger.compact()
                 await self.projector.graph.compact()
             await self.projector.vectors.compact()
+            await ledger.write(work.set_setting, "compacted", until)
 
     async def begin_rebuild(self) -> None:
         """Empty both projections and mark everything; the graph is filled at the end, all at once."""
@@ -71,19 +74,34 @@ class Housekeeper:
             self._rebuilding = asyncio.create_task(self._end_rebuild(), name="rebuild")
 
     async def rebuilt(self) -> None:
-        """Return once no rebuild is under way; raises what kept it from ending."""
-        if self._rebuilding is not None:
-            await asyncio.shield(self._rebuilding)
+        """Return once no rebuild is under way; raises what keeps it from ending, while it is tried again."""
+        while self._rebuilding is not None:
+            if self._hindrance is not None:
+                raise self._hindrance
+            done, _ = await asyncio.wait([self._rebuilding], timeout=0.5)
+            for task in done:
+                task.result()
 
     async def _end_rebuild(self) -> None:
+        while True:
+            try:
+                await self.worker.settled()
+                await self._fill_graph()
+            except (StoreError, LanguageError) as error:
+                log.warning("the rebuild waits", error=str(error), hint=error.hint)
+                self._hindrance = error
+                await asyncio.sleep(TROUBLE_WAIT)
+            else:
+                self._rebuilding = self._hindrance = None
+                return
+
+    async def _fill_graph(self) -> None:
         ledger = self.projector.ledger
-        await self.worker.settled()
         async with self.projector.lock:
             nodes, edges = await ledger.read(census.nodes), await ledger.read(census.edges)
             await self.projector.graph.load(nodes, edges)
             await ledger.write(work.end_rebuild)
             self.projector.without_graph = False
-        self._rebuilding = None
 
     async def verify(self, *, repair: bool) -> Report:
         """Compare both projections with the ledger; `repair` marks what differs, and waits until it is projected."""
@@ -113,8 +131,5 @@ class Housekeeper:
                 if await self.projector.ledger.read(work.removed_since_compaction):
                     await asyncio.sleep(options.compact_after / 2)
                     await self.compact()
-                else:
-                    async with self._tidying:
-                        await self.projector.vectors.compact()
             except StoreError as error:
                 log.warning("compaction waits", error=str(error), hint=error.hint)

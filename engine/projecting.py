@@ -260,14 +260,14 @@ class Projector:
     async def _vectors(
         self, table: Table, former: dict[int, bytes | None], texts: Sequence[tuple[Profile, str]], bill: Bill
     ) -> list[Embedded]:
-        """Embed what is new and put it; gives the hashes of the texts that were embedded."""
+        """Embed what is new and put it; gives the hashes of the texts of which the vectors are now."""
         hashed = [(row, text, text_hash(self.embedder.name, text)) for row, text in texts]
         changed = [each for each in hashed if each[2] != former[each[0].id]]
         if changed:
             clipped = [clip(text, self.embedder.max_tokens, self.tokenizer) for _, text, _ in changed]
             made = await self.embedder.embed(clipped, bill)
             await self.vectors.put(table, [Row(row.id, row.space, 0, 0) for row, _, _ in changed], made)
-        return [(digest, row.id) for row, _, digest in changed]
+        return [(digest, row.id) for row, _, digest in hashed]
 
 
 async def _write_profiles(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import shutil
 from typing import TYPE_CHECKING
 
 import structlog
@@ -23,30 +21,34 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+UNFILLED = "unfilled"  # a graph that a crash left half made must not be taken for one that is filled
 
-async def check_embedder(ledger: Ledger, embedder: Embedder, options: Options) -> bool:
-    """Hold the embedder against the one that made the folder's vectors; True: they must be made anew.
+
+async def check_embedder(folder: Folder, ledger: Ledger, embedder: Embedder, options: Options) -> None:
+    """Hold the embedder against the one that made the folder's vectors, and note if they must be made anew.
 
     OtherEmbedder, naming both, unless the options allow replacing it.
     """
     name = f"{embedder.name} ({embedder.dim} dimensions)"
     former = await ledger.read(work.setting, "embedder")
-    if former == name:
-        return False
-    if former and not options.replace_embedder:
+    if former not in {"", name} and not options.replace_embedder:
         raise OtherEmbedder(f"The vectors of this folder were made by {former}, not by {name}.")
-    await ledger.write(work.set_setting, "embedder", name)
-    if former:
-        await ledger.write(work.set_setting, "rebuilding", 1)
-    return bool(former)
+    lost = bool(former) and not folder.vectors.exists()
+    if former != name or lost:
+        await ledger.write(work.set_embedder, name, anew=bool(former))
 
 
-async def open_vectors(folder: Folder, dim: int, *, anew: bool) -> Vectors:
-    """The vector store of the folder; `anew` throws the former one away."""
+async def open_vectors(folder: Folder, ledger: Ledger, dim: int) -> Vectors:
+    """The vector store of the folder; one that is damaged, or was to be made anew, is thrown away."""
     from engine.lance_vectors import LanceVectors  # noqa: PLC0415 - importing it takes a second
 
-    if anew:
-        await asyncio.to_thread(shutil.rmtree, folder.vectors, ignore_errors=True)
+    if not await ledger.read(work.setting, "rebuilding"):
+        try:
+            return await LanceVectors.open(folder.vectors, dim)
+        except BrokenProjection as error:
+            log.warning("the vectors are made anew", error=str(error))
+            await ledger.write(work.set_setting, "rebuilding", 1)
+    await LanceVectors.erase(folder.vectors)
     return await LanceVectors.open(folder.vectors, dim)
 
 
@@ -57,15 +59,18 @@ async def open_graph(folder: Folder, module: Literal["kuzu", "ladybug"], ledger:
     path = folder.graph(module)
     former = await ledger.read(work.setting, "graph")
     fresh = former != module or not path.exists()
+    if fresh and former:
+        await ledger.write(work.set_setting, "graph", UNFILLED)
     try:
         graph = await KuzuGraph.open(path, module)
     except BrokenProjection as error:
         log.warning("the graph is made anew", error=str(error))
-        await asyncio.to_thread(shutil.rmtree, path)
+        await ledger.write(work.set_setting, "graph", UNFILLED)
+        await KuzuGraph.erase(path)
         graph, fresh = await KuzuGraph.open(path, module), True
     if fresh and former:
         await graph.load(await ledger.read(census.nodes), await ledger.read(census.edges))
         await ledger.write(work.all_graphed)
-    await ledger.write(work.set_setting, "graph", module)
+    if fresh:
+        await ledger.write(work.set_setting, "graph", module)
     return graph
-

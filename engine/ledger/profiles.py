@@ -183,13 +183,17 @@ async def recent(
 
 
 async def put_entities(db: Connection, rows: Iterable[Profile]) -> None:
-    """Write profiles of names that still stand in the ledger."""
+    """Write profiles of names that still stand in the ledger; of which text their vectors are is not known until then.
+
+    `set_embedded` says it again once they are put: between the two a crash may leave the vector of another text.
+    """
     rows = list(rows)
     await db.executemany(
         "INSERT INTO entity (id, space, name, type, description, mentions, retry_at)"
         " SELECT id, ?, ?, ?, ?, ?, ? FROM name WHERE id = ?"
         " ON CONFLICT (id) DO UPDATE SET name = excluded.name, type = excluded.type,"
-        " description = excluded.description, mentions = excluded.mentions, retry_at = excluded.retry_at",
+        " description = excluded.description, mentions = excluded.mentions, embedded = NULL,"
+        " retry_at = excluded.retry_at",
         [(p.space, p.label, p.type, p.description, p.count, p.retry_at, p.id) for p in rows],
     )
     await _use_memos(db, Stale.NAME, rows)
@@ -200,9 +204,10 @@ async def put_relations(db: Connection, rows: Iterable[Profile]) -> None:
     rows = list(rows)
     await db.executemany(
         "INSERT INTO relation (id, space, a, b, keywords, description, weight, retry_at)"
-        " SELECT id, ?, a, b, ?, ?, ?, ? FROM pair WHERE id = ?"
+        " SELECT id, ?, a, b, ?, ?, ?, ? FROM pair WHERE id = ? AND EXISTS (SELECT 1 FROM entity WHERE id = pair.a)"
+        " AND EXISTS (SELECT 1 FROM entity WHERE id = pair.b)"
         " ON CONFLICT (id) DO UPDATE SET keywords = excluded.keywords, description = excluded.description,"
-        " weight = excluded.weight, retry_at = excluded.retry_at",
+        " weight = excluded.weight, embedded = NULL, retry_at = excluded.retry_at",
         [(p.space, p.label, p.description, p.count, p.retry_at, p.id) for p in rows],
     )
     await _use_memos(db, Stale.PAIR, rows)
@@ -244,8 +249,13 @@ async def weights(db: Connection, ids: Collection[int]) -> dict[int, int]:
 
 
 async def drop_profiles(db: Connection, kind: Kind, ids: Collection[int]) -> None:
-    """Remove the profiles of keys of which nothing is said any more."""
+    """Remove the profiles of keys of which nothing is said any more; with a name, those of its pairs.
+
+    They are stale too; but one that outlived its end would not be counted in the degree when the end comes back.
+    """
     table = "entity" if kind == Stale.NAME else "relation"
+    if kind == Stale.NAME:
+        await db.executemany("DELETE FROM relation WHERE a = ? OR b = ?", [(id_, id_) for id_ in ids])
     await db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id_,) for id_ in ids])
     await _use_memos(db, kind, [Profile(id_, 0, "", "", 0) for id_ in ids])
 

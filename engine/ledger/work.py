@@ -182,6 +182,8 @@ async def idle(db: Connection, *, skip_quiet: bool) -> bool:
         f"SELECT EXISTS (SELECT 1 FROM stale{held}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
         " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
         " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999)"
+        " OR (NOT EXISTS (SELECT 1 FROM stale) AND EXISTS (SELECT 1 FROM document"
+        " WHERE status = 'searchable' AND unread = 0 AND NOT open AND error = ''))"
     )
     return not busy
 
@@ -209,6 +211,13 @@ async def setting(db: Connection, key: str) -> str:
 async def set_setting(db: Connection, key: str, value: str | int) -> None:
     """Keep a setting of the folder."""
     await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+
+async def set_embedder(db: Connection, name: str, *, anew: bool) -> None:
+    """Keep whose vectors these are; `anew`: they are to be made anew, and until they are, that is known."""
+    await set_setting(db, "embedder", name)
+    if anew:
+        await set_setting(db, "rebuilding", 1)
 
 
 async def number(db: Connection, key: str) -> int:
