@@ -1,0 +1,78 @@
+"""A language without any model: names by rules, answers by quotation, likeness by an embedder."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from engine.language import condensing
+from engine.language.noticing import notice
+from engine.language.prompting import render_answer
+from engine.language.quoting import choose, quotations, told
+from engine.language.summarising import lead
+from engine.language.weighing import study
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from engine.language import Embedder
+    from engine.records import Bill, Condensed, Excerpt, Message, Prompt, Reading, Turn
+
+# To be raised when the rules find something else in the same text: remembered readings are then made anew.
+RULES = 1
+
+NOTHING_FOUND = "I found nothing about that in what I may read here."
+ONLY_QUOTES = "Without a model I can only quote sources, and this question comes without any."
+INTRODUCTION = "From the sources:"
+
+_PIECES = re.compile(r"\S+\s*|\s+")
+
+
+class EmbeddedLanguage:
+    """Implements `Language` by rules that give the same for the same; only `answer` asks the embedder."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def name(self) -> str:
+        return f"embedded-{RULES}@{self._embedder.name}"
+
+    def reading_key(self, excerpt: Excerpt) -> bytes:
+        digest = sha256()
+        for part in (f"embedded rules {RULES}", excerpt.section, excerpt.text):
+            data = part.encode(errors="surrogatepass")
+            digest.update(len(data).to_bytes(8, "big") + data)
+        return digest.digest()
+
+    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:  # noqa: ARG002  - rules cost nothing
+        return notice(excerpt)
+
+    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:  # noqa: ARG002  - as above
+        return condensing.condense(text, history)
+
+    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:  # noqa: ARG002  - as above
+        return lead(fragments)
+
+    def messages(self, prompt: Prompt) -> list[Message]:
+        return render_answer(prompt)
+
+    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
+        text = await self._answered(prompt, bill)
+        for piece in _PIECES.findall(text):
+            yield piece
+            await asyncio.sleep(0)  # others get their turn between two words
+
+    async def _answered(self, prompt: Prompt, bill: Bill) -> str:
+        """The quotations that answer, or the sentence that says why there are none."""
+        context = prompt.context
+        if context.mode == "bypass":
+            return ONLY_QUOTES
+        question = context.question.question.strip() or prompt.question
+        if not context.sources or not question:
+            return NOTHING_FOUND
+        studied = await study(question, context.sources, self._embedder, bill)
+        quoted = quotations(choose(studied), studied.quotables)
+        return "\n".join([INTRODUCTION, "", *map(told, quoted)]) if quoted else NOTHING_FOUND

@@ -1,0 +1,84 @@
+"""The lists of words behind the rules. Pure."""
+
+from __future__ import annotations
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list."""
+    return frozenset(text.split())
+
+
+# Words that carry no meaning of their own, in English and, where they are no English word, in its neighbours.
+STOP = word_set(
+    """
+    a an the and or but if nor so yet of to in on at by for from with without within about above below into onto over
+    under out up off down through between among against during before after until till since because while when where
+    why how who whom whose what which that this these those there here then than as is are was were be been being am do
+    does did doing done has have had having can could will would shall should may might must not no yes i me my mine we
+    us our ours you your yours he him his she her hers it its they them their theirs himself herself itself themselves
+    myself yourself one ones some any all each every both either neither other others another such same own more most
+    much many few less least very too just only also even still already again ever never now s t d ll m re ve don isn
+    didn doesn won't can't please tell der die das den dem des ein eine einen einem einer und oder ist sind war waren
+    nicht mit von zu zum zur im am auf für wer wie wo wann warum welche welcher welches le la les un une des du et ou
+    est sont dans sur pour avec qui que quoi où quand comment el los las uno una y es son en con por para quien cuando
+    donde como il lo gli di e che chi
+    """
+)
+
+# Words that say little of what a question is about: what one does with anything, and what anything is.
+GENERIC = word_set(
+    """
+    get take make go come use give put let keep find want need like mean happen name call say tell ask know think see
+    look show talk mention work start begin end stop become turn bring reach try help seem hold have cost pay live stand
+    lie sit happen occur plan decide change new old good bad big small long short first last next recent current exact
+    exactly total thing something anything everything nothing someone anyone anybody somebody everybody person people
+    man woman kind type sort way part place time day date week month year hour minute moment number amount name reason
+    case fact detail information question answer list material machine tool animal colour color object item far ago away
+    around back well really actually usually normally currently together per after all
+    """
+)
+
+# Words that begin sentences in any text and name nothing, beside STOP and GENERIC.
+COMMON = word_set(
+    """
+    above according additionally afterwards although always among anyway apart besides but certainly check clearly close
+    come could dear did done dear due earlier else enough especially evening everyone exactly except excellent fees fine
+    finally follow following fog free friends from further generally glad good great half hello here hey hi however
+    hurray hurry indeed instead later latest leave likewise listen little long lots lower maybe meanwhile minutes
+    moreover morning mostly nearly nevertheless news nice nobody none noon noted not note notice notes ok okay oh often
+    old once open opposite otherwise outside overall perhaps perfect please possibly practice present previously prices
+    probably quick quite rather read ready recently right round see seen several should similarly simply six slowly
+    somewhere soon sorry specifically speaking sure surely ten thank thanks therefore though three thus today together
+    tomorrow tonight true twice two unless unlike unfortunately upon usually visitors wait warning water weather welcome
+    whatever whenever wherever whether whoever wind wonderful words work worse wow write yes yesterday
+    """
+)
+
+CALENDAR = word_set(
+    """
+    monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
+    sundays january february march april may june july august september october november december jan feb mar apr jun
+    jul aug sep sept oct nov dec easter christmas spring summer autumn winter
+    """
+)
+
+# Forms that no rule leads back to their base.
+IRREGULAR = {
+    form: base
+    for base, forms in {
+        "hold": "held", "give": "gave given", "write": "wrote written", "sell": "sold", "buy": "bought", "pay": "paid",
+        "build": "built", "keep": "kept", "leave": "left", "make": "made", "take": "took taken", "tell": "told",
+        "find": "found", "meet": "met", "win": "won", "lose": "lost", "draw": "drew drawn", "grow": "grew grown",
+        "know": "knew known", "see": "saw seen", "go": "went gone goes", "come": "came", "get": "got gotten",
+        "say": "said", "run": "ran", "begin": "began begun", "break": "broke broken", "bring": "brought",
+        "catch": "caught", "choose": "chose chosen", "drive": "drove driven", "eat": "ate eaten", "fall": "fell fallen",
+        "feel": "felt", "fly": "flew flown", "forget": "forgot forgotten", "hear": "heard", "lead": "led",
+        "lend": "lent", "mean": "meant", "ring": "rang rung", "send": "sent", "show": "shown", "shut": "shut",
+        "sing": "sang sung", "sit": "sat", "sleep": "slept", "speak": "spoke spoken", "spend": "spent",
+        "stand": "stood", "steal": "stole stolen", "swim": "swam swum", "teach": "taught", "think": "thought",
+        "throw": "threw thrown", "understand": "understood", "wear": "wore worn", "child": "children", "man": "men",
+        "woman": "women", "foot": "feet", "tooth": "teeth", "mouse": "mice", "goose": "geese", "person": "people",
+        "bear": "bore borne", "hide": "hid hidden", "rise": "rose risen", "sink": "sank sunk", "drink": "drank drunk",
+    }.items()
+    for form in forms.split()
+}  # fmt: skip
