@@ -37,6 +37,11 @@ format: $(READY) ## let ruff put things straight
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+bench: $(READY) ## ingest, recall, memory and disk at several sizes; questions while documents pour in (SIZES="1000 10000")
+	$(BIN)/python -m tests.bench.ingest --documents $(or $(SIZES),1000 10000 50000)
+	$(BIN)/python -m tests.bench.questions --documents 10000
+	$(BIN)/python -m tests.bench.vector_recall --rows 50000
+
 lock: ## resolve the dependencies anew into requirements.lock
 	$(BIN)/uv pip compile pyproject.toml locking/weights.in --all-extras --universal --python-version 3.11 \
 	  --generate-hashes --override locking/overrides.txt --no-emit-index-url --no-emit-find-links \
