@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from engine import context
@@ -14,7 +16,9 @@ from engine.refreshing import Refresher
 from engine.searching import Leg
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
 
     from engine.context import Numbered
     from engine.graph import Edge
@@ -91,11 +95,15 @@ class Draft:
 
     async def merge(self) -> None:
         """The order of the chunks: the vector leg's, the entities' and the relations', dealt in turn."""
-        by_entity = await self._evidence(Stale.NAME, [view.ids for view in self.entities])
-        by_relation = await self._evidence(Stale.PAIR, [view.ids for view in self.relations])
-        from_entities = await self._picked(by_entity, set())
-        from_relations = await self._picked(by_relation, set(from_entities))
-        self.order = context.round_robin(self.found.chunks, from_entities, from_relations)
+        by_entity, by_relation = await asyncio.gather(
+            self._evidence(Stale.NAME, [view.ids for view in self.entities]),
+            self._evidence(Stale.PAIR, [view.ids for view in self.relations]),
+        )
+        first = context.spread(by_entity)
+        dealt = {chunk for item in first for chunk in item}
+        second = context.spread([[chunk for chunk in item if chunk not in dealt] for item in by_relation])
+        vectors = await self._chunk_vectors(first, second)
+        self.order = context.round_robin(self.found.chunks, self._picked(first, vectors), self._picked(second, vectors))
 
     async def _evidence(self, kind: Stale, groups: Sequence[tuple[int, ...]]) -> list[list[int]]:
         ids = [id_ for group in groups for id_ in group]
@@ -106,17 +114,22 @@ class Draft:
         self.evidence.update({(kind, id_): chunks for id_, chunks in found.items()})
         return [list(dict.fromkeys(chunk for id_ in group for chunk in found[id_])) for group in groups]
 
-    async def _picked(self, items: list[list[int]], taken: set[int]) -> list[int]:
-        """The chunks most like the question among the evidence; those without a vector fall back to their weight."""
-        spread = context.spread([[chunk for chunk in item if chunk not in taken] for item in items])
-        candidates = [chunk for item in spread for chunk in item]
-        if not candidates or self.found.vectors is None:
-            return []
-        fetching = self.projector.vectors.fetch("chunks", candidates[:PICKED_FROM])
-        vectors = await self.searcher.watch.timed("fetch chunks", fetching)
-        if not vectors:
+    async def _chunk_vectors(self, *spreads: list[list[int]]) -> dict[int, np.ndarray]:
+        """The vectors of the first candidates of each side, in one call."""
+        wanted = [
+            chunk for spread in spreads for chunk in list(chain.from_iterable(spread))[: PICKED_FROM // len(spreads)]
+        ]
+        if not wanted:
+            return {}
+        fetching = self.projector.vectors.fetch("chunks", wanted)
+        return await self.searcher.watch.timed("fetch chunks", fetching)
+
+    def _picked(self, spread: list[list[int]], vectors: Mapping[int, np.ndarray]) -> list[int]:
+        """The chunks most like the question among the evidence; without vectors, by how much they support (A7)."""
+        candidates = list(chain.from_iterable(spread))
+        if not vectors or self.found.vectors is None:
             return context.pick_by_weight(spread, PER_ITEM)
-        number = PER_ITEM * len(items) // 2
+        number = PER_ITEM * len(spread) // 2
         return context.pick_by_vector(candidates, vectors, self.found.vectors.question, number)
 
     async def rerank(self, reranker: Reranker, bill: Bill) -> None:
