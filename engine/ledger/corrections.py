@@ -85,9 +85,10 @@ async def pin(db: Connection, space: str, names: tuple[str, str], description: s
     id_ = await space_of(db, space)
     a, b = ordered(names)
     if description:
+        await _must_be_known(db, id_, a, b)
         await db.execute("INSERT OR REPLACE INTO pin VALUES (?, ?, ?, ?)", (id_, a, b, description))
     else:
-        await db.execute("DELETE FROM pin WHERE space = ? AND a = ? AND b = ?", (id_, a, b))
+        await _take_back(db, "pin", id_, a, b)
     await _touch(db, id_, a, b)
 
 
@@ -96,9 +97,10 @@ async def hide(db: Connection, space: str, names: tuple[str, str], *, hidden: bo
     id_ = await space_of(db, space)
     a, b = ordered(names)
     if hidden:
+        await _must_be_known(db, id_, a, b)
         await db.execute("INSERT OR IGNORE INTO hidden VALUES (?, ?, ?)", (id_, a, b))
     else:
-        await db.execute("DELETE FROM hidden WHERE space = ? AND a = ? AND b = ?", (id_, a, b))
+        await _take_back(db, "hidden", id_, a, b)
     await _touch(db, id_, a, b)
 
 
@@ -110,9 +112,20 @@ def ordered(names: tuple[str, str]) -> tuple[str, str]:
     return (min(a, b), max(a, b)) if b else (a, "")
 
 
-async def _touch(db: Connection, space: int, a: str, b: str) -> None:
-    ids = await _ids(db, space, {a, b} - {""})
-    if len(ids) < (2 if b else 1):
+async def _must_be_known(db: Connection, space: int, a: str, b: str) -> None:
+    if len(await _ids(db, space, {a, b} - {""})) < (2 if b else 1):
         raise NotFound(f"“{' ~ '.join(filter(None, (a, b)))}” is not known in this space.")
-    names, pairs = await _neighbourhood(db, ids)
+
+
+async def _take_back(db: Connection, table: str, space: int, a: str, b: str) -> None:
+    """Remove a correction, whose names may be forgotten meanwhile."""
+    gone = await db.execute_fetchall(
+        f"DELETE FROM {table} WHERE space = ? AND a = ? AND b = ? RETURNING a", (space, a, b)
+    )
+    if not list(gone):
+        await _must_be_known(db, space, a, b)
+
+
+async def _touch(db: Connection, space: int, a: str, b: str) -> None:
+    names, pairs = await _neighbourhood(db, await _ids(db, space, {a, b} - {""}))
     await settle_keys(db, names, pairs, await next_generation(db))
