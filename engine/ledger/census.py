@@ -40,7 +40,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Numbers about what lies within a scope, and what the engine has still to do."""
+    """Numbers about what lies within a scope, and what the engine has still to do there."""
 
     documents: dict[str, int]
     passages: int
@@ -53,7 +53,7 @@ class Status:
 
 
 async def status(db: Connection, where: Area) -> Status:
-    """The numbers of an area; what waits is counted for the whole folder."""
+    """The numbers of an area."""
     held = where.condition("d")
     documents = await db.execute_fetchall(
         f"SELECT d.status, COUNT(*) FROM document d WHERE {held} GROUP BY d.status ORDER BY d.status"
@@ -67,7 +67,7 @@ async def status(db: Connection, where: Area) -> Status:
         " (SELECT value FROM json_each(?))",
         (json.dumps(sorted(where.spaces)),),
     )
-    waits = await waiting(db)
+    unread, stale = await unread_in(db, where), await stale_in(db, where)
     [[failed]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM document d WHERE d.error <> '' AND {held}")
     return Status(
         {row[0]: row[1] for row in documents},
@@ -75,35 +75,30 @@ async def status(db: Connection, where: Area) -> Status:
         chunks,
         entities or 0,
         relations or 0,
-        waits.unread,
-        waits.stale,
+        unread,
+        stale,
         failed,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """What the worker has still to do: chunks to embed, chunks to read, keys to project (chunks included in stale)."""
-
-    pending: int
-    unread: int
-    stale: int
-
-    @property
-    def none(self) -> bool:
-        """Whether every accepted document is indexed or failed."""
-        return not (self.pending or self.unread or self.stale)
-
-
-async def waiting(db: Connection) -> Waiting:
-    """What is left to do; chunks that were given up, and those of open conversations, are not."""
-    [[stale]] = await db.execute_fetchall("SELECT COUNT(*) FROM stale")
+async def unread_in(db: Connection, where: Area) -> int:
+    """Chunks of an area that wait to be read; those that were given up, and those of open conversations, do not."""
     [[unread]] = await db.execute_fetchall(
         "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
-        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999"
+        f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {where.condition('c')}"
     )
-    [[pending]] = await db.execute_fetchall("SELECT COUNT(*) FROM document WHERE status = 'pending'")
-    return Waiting(pending, unread, stale)
+    return int(unread)
+
+
+async def stale_in(db: Connection, where: Area) -> int:
+    """Chunks, names and pairs of an area that wait to be projected; what is gone belongs to no area."""
+    [[stale]] = await db.execute_fetchall(
+        "SELECT COUNT(*) FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
+        " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
+        f" WHERE {where.condition('c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(where.spaces)),),
+    )
+    return int(stale)
 
 
 async def documents(db: Connection, where: Area, status_: str = "") -> list[Listed]:
@@ -168,8 +163,8 @@ async def relation_rows(db: aiosqlite.Connection, where: Area) -> AsyncIterator[
 
 
 CANONICAL: dict[str, str] = {
-    "document": "SELECT d.key, s.name AS space, r.name AS room, d.kind, d.title, d.link, d.time, d.open, d.status,"
-    " d.error FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room",
+    "document": "SELECT d.key, s.name AS space, r.name AS room, d.kind AS sort, d.title, d.link, d.time, d.open,"
+    " d.status, d.error FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room",
     "passage": "SELECT d.key AS document, s.name AS space, p.key, p.position, p.time, p.author, p.label, p.link, p.text"
     " FROM passage p JOIN document d ON d.id = p.document JOIN space s ON s.id = d.space",
     "chunk": "SELECT c.key, d.key AS document, s.name AS space, r.name AS room, c.ordinal, c.tokens, c.time, c.text,"

@@ -50,6 +50,9 @@ class Desk:
 
         return await self.ledger.read(work)
 
+    async def pairs(self, sql: str) -> list[tuple[Any, Any]]:
+        return [(a, b) for a, b in await self.rows(sql)]
+
     async def column(self, sql: str, *parameters: Any) -> list[Any]:
         return [row[0] for row in await self.rows(sql, *parameters)]
 
