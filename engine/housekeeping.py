@@ -51,16 +51,23 @@ class Housekeeper:
         async with self._tidying:
             ledger = self.projector.ledger
             until = await ledger.read(work.generation)
-            await self.projector.end_quiet()
-            self.worker.wake()
-            while (first := await ledger.read(marks.first_stale)) is not None and first <= until:
-                await self.worker.progress()
+            await self._project_until(until)
             async with self.projector.lock:
                 await ledger.write(memos.drop_unused)
                 await ledger.compact()
                 await self.projector.graph.compact()
             await self.projector.vectors.compact()
             await ledger.write(work.set_setting, "compacted", until)
+
+    async def _project_until(self, generation: int) -> None:
+        """Return once every change up to this one is projected; what waits for a quiet period does not wait for it."""
+        ledger = self.projector.ledger
+        while (first := await ledger.read(marks.first_stale)) is not None and first <= generation:
+            due = await ledger.read(marks.first_stale, held=False)
+            if due is None or due > generation:
+                await self.projector.end_quiet()
+                self.worker.wake()
+            await self.worker.progress()
 
     async def begin_rebuild(self) -> None:
         """Empty both projections and mark everything; the graph is filled at the end, all at once."""

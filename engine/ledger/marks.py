@@ -88,7 +88,8 @@ async def all_stale(db: Connection) -> list[tuple[Stale, int]]:
     return [(Stale(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM stale")]
 
 
-async def first_stale(db: Connection) -> int | None:
-    """The generation of the oldest change that is not projected, if any."""
-    [[first]] = await db.execute_fetchall("SELECT MIN(since) FROM stale")
+async def first_stale(db: Connection, *, held: bool = True) -> int | None:
+    """The generation of the oldest change that is not projected, if any; without those that are held, if so wished."""
+    which = "" if held else " WHERE held = 0"
+    [[first]] = await db.execute_fetchall(f"SELECT MIN(since) FROM stale{which}")
     return None if first is None else int(first)
