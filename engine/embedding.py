@@ -5,14 +5,19 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from engine.chunking import windows
 from engine.describing import SEPARATOR
+from engine.errors import Refused, TooLong
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from engine.chunking import Tokenizer
+    from engine.language import Embedder
     from engine.ledger.profiles import Profile
+    from engine.records import Bill
 
 PART_OVERLAP = 16
 
@@ -38,6 +43,20 @@ def relation_text(row: Profile, names: Mapping[int, str]) -> str:
     """What the vector of a relation is made of."""
     ends = sorted(names.get(end, "") for end in row.ends)
     return SEPARATOR.join((row.label, *ends, row.description))
+
+
+async def embed_or_spare(embedder: Embedder, texts: Sequence[str], spare: Sequence[str], bill: Bill) -> np.ndarray:
+    """Vectors of the texts; one that the embedder refuses gives way to its spare text, so that no other must wait."""
+    try:
+        return await embedder.embed(texts, bill)
+    except (Refused, TooLong):
+        if len(texts) == 1 and texts[0] == spare[0]:
+            raise
+        if len(texts) == 1:
+            return await embed_or_spare(embedder, spare, spare, bill)
+    half = len(texts) // 2
+    first = await embed_or_spare(embedder, texts[:half], spare[:half], bill)
+    return np.concatenate([first, await embed_or_spare(embedder, texts[half:], spare[half:], bill)])
 
 
 def parts(text: str, tokens: int, tokenizer: Tokenizer) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import structlog
@@ -18,6 +19,7 @@ from engine.folder import Folder
 from engine.housekeeping import Housekeeper
 from engine.indexing import Worker
 from engine.ledger import Ledger, census, corrections, documents, search, work
+from engine.names import canonical
 from engine.options import Options
 from engine.projecting import Projector
 from engine.recalling import Recaller
@@ -101,6 +103,7 @@ class Engine:
             raise Empty(f"There is no text in “{document.title}”.")
         if len({passage.key for passage in document.passages}) < len(document.passages):
             raise BadInput(f"Two passages of “{document.title}” bear the same key.")
+        document = replace(document, passages=documents.in_order(document.passages))
         cut = await asyncio.to_thread(self._cut, document.passages)
         changed = await self._ledger.write(documents.put, document, cut)
         self._worker.wake()
@@ -190,8 +193,9 @@ class Engine:
 
     async def names(self, prefix: str, scope: Scope, limit: int = 25) -> list[str]:
         """Names of entities that begin like this, the most mentioned first, within the scope's spaces."""
+        begun = canonical(prefix) or prefix.strip().casefold()  # "1" is no name yet, but may begin one
         async with self._ledger.reader() as db:
-            return await search.names_like(db, prefix, await search.area(db, scope), limit)
+            return await search.names_like(db, begun, await search.area(db, scope), limit)
 
     async def export(self, form: Literal["jsonl", "graphml"], scope: Scope) -> AsyncIterator[str]:
         """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""

@@ -34,6 +34,7 @@ log = structlog.get_logger(__name__)
 HOPELESS = (BadKey, Refused, TooLong)
 FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
 TROUBLE_WAIT = 2.0
+LOOK_AGAIN = 0.25
 
 
 def wait_before(tries: int) -> float:
@@ -152,14 +153,22 @@ class Worker:
         if gone:
             await self.projector.vectors.drop("chunks", gone)
         bill = Bill()
-        try:
-            await self._put_vectors(chunks, bill)
-        except HOPELESS as error:
-            await self.ledger.write(work.fail_embedding, [chunk.id for chunk in chunks], error)
-            return True
+        await self._embed_chunks(chunks, bill)
         await self.ledger.write(_embedded, found, bill)
         self.wake()
         return True
+
+    async def _embed_chunks(self, chunks: Sequence[Unembedded], bill: Bill) -> None:
+        """Embed chunks; one that is refused fails alone."""
+        try:
+            await self._put_vectors(chunks, bill)
+        except HOPELESS as error:
+            if len(chunks) < 2 or isinstance(error, BadKey):
+                await self.ledger.write(work.fail_embedding, [chunk.id for chunk in chunks], error)
+                return
+            half = len(chunks) // 2
+            await self._embed_chunks(chunks[:half], bill)
+            await self._embed_chunks(chunks[half:], bill)
 
     async def _put_vectors(self, chunks: Sequence[Unembedded], bill: Bill) -> None:
         embedder, options = self.projector.embedder, self.projector.tokenizer
@@ -190,10 +199,13 @@ class Worker:
                 self._reading[chunk.id] = task
         if not self._reading:
             return False
-        await asyncio.wait(self._reading.values(), return_when=asyncio.FIRST_COMPLETED)
-        for id_ in [id_ for id_, task in self._reading.items() if task.done()]:
+        # Not for ever: what comes meanwhile is not to wait for a slow reply.
+        await asyncio.wait(self._reading.values(), timeout=LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
+        done = [id_ for id_, task in self._reading.items() if task.done()]
+        for id_ in done:
             self._reading.pop(id_).result()
-        self.wake()
+        if done:
+            self.wake()
         return True
 
     async def _read_one(self, chunk: Unread) -> None:

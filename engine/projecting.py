@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from engine import fold
 from engine.courtesy import Courtesy
 from engine.describing import Describer, needs_model
-from engine.embedding import clip, entity_text, relation_text, text_hash
+from engine.embedding import clip, embed_or_spare, entity_text, relation_text, text_hash
 from engine.graph import Edge, Node
 from engine.ledger import marks, memos, profiles, work
 from engine.ledger.marks import Stale
@@ -265,7 +265,7 @@ class Projector:
         changed = [each for each in hashed if each[2] != former[each[0].id]]
         if changed:
             clipped = [clip(text, self.embedder.max_tokens, self.tokenizer) for _, text, _ in changed]
-            made = await self.embedder.embed(clipped, bill)
+            made = await embed_or_spare(self.embedder, clipped, [row.label for row, _, _ in changed], bill)
             await self.vectors.put(table, [Row(row.id, row.space, 0, 0) for row, _, _ in changed], made)
         return [(digest, row.id) for row, _, digest in hashed]
 

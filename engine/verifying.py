@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.ledger import census, marks
+from engine.ledger import census, marks, work
 from engine.ledger.marks import Stale
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ async def expected(db: Connection) -> Expected:
             "entities": await census.profile_places(db, "entity"),
             "relations": await census.profile_places(db, "relation"),
         },
-        frozenset(await marks.all_stale(db)),
+        frozenset(await marks.all_stale(db) + await work.given_up(db)),
     )
 
 

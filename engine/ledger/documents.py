@@ -228,11 +228,16 @@ class Change:
     open: bool | None
 
 
+def in_order(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Passages in the order in which they stand in their document: by position, time and key."""
+    return tuple(sorted(passages, key=lambda p: (p.position, stored(p.time) or 0, p.key)))
+
+
 async def amend(db: Connection, key: str, change: Change, cut: Cut) -> bool:
     """Change passages of a document; one without any passage left is forgotten. NotFound if there is none."""
     document = await load(db, key)
     passages = {p.key: p for p in document.passages if p.key not in change.drop} | {p.key: p for p in change.put}
-    ordered = tuple(sorted(passages.values(), key=lambda p: (p.position, stored(p.time) or 0, p.key)))
+    ordered = in_order(passages.values())
     if not any(passage.text.strip() for passage in ordered):
         return await forget(db, key)
     open_ = document.open if change.open is None else change.open

@@ -65,6 +65,14 @@ async def fail_embedding(db: Connection, ids: Collection[int], error: EngineErro
     await db.execute("DELETE FROM stale WHERE kind = 0 AND id IN (SELECT value FROM json_each(?))", (listed,))
 
 
+async def given_up(db: Connection) -> list[tuple[Stale, int]]:
+    """Chunks of failed documents whose vectors may be missing."""
+    rows = await db.execute_fetchall(
+        "SELECT c.id FROM document d JOIN chunk c ON c.document = d.id WHERE d.status = 'failed' AND c.error <> ''"
+    )
+    return [(Stale.CHUNK, row[0]) for row in rows]
+
+
 async def retry(db: Connection, key: str = "") -> int:
     """Take up again what failed, of one document or of all; gives the number of documents."""
     generation = await next_generation(db)
