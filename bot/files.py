@@ -25,10 +25,11 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where documents go."""
+    """Where documents go; `dated`: the times of files' last changes mean something."""
 
     space: str
     room: str
+    dated: bool = True
 
 
 def find(paths: Iterable[str]) -> list[Path]:
@@ -67,7 +68,7 @@ def content(path: Path, limit: int) -> bytes:
 
 
 async def document_of(path: Path, data: bytes, place: Place, reader: Reader) -> Document:
-    """The file as one document; its time is what it says itself, else that of the file. Raises BadInput."""
+    """The file as one document; its time is what it says itself, else that of its last change. Raises BadInput."""
     read = await reader.read(path.name, data)
     return Document(
         key=file_key(path, place.space),
@@ -75,7 +76,7 @@ async def document_of(path: Path, data: bytes, place: Place, reader: Reader) -> 
         room=place.room,
         title=read.title or path.name,
         passages=read.passages,
-        time=read.time or await asyncio.to_thread(_changed, path),
+        time=read.time or (await asyncio.to_thread(_changed, path) if place.dated else None),
         link=path.as_uri(),
     )
 

@@ -17,6 +17,7 @@ from rich.tree import Tree
 
 from bot import wire
 from bot.events import Catalogued, Cited, Compared, Found, Ingested, Prompted, Recalled, Said, Seen, Told
+from bot.quoting import LENGTH, cited_for, quote, shortened
 from bot.wrapping import harmless
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from bot.events import Event, Failure
     from engine.records import Source, Usage
 
-QUOTE = 160  # characters of a source that are quoted under an answer
 _HEAD = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]+: ")  # of a message; its label says the same
 SHOWN = 12  # rows of entities and relations of a context
 
@@ -37,30 +37,24 @@ def plain(text: str) -> Text:
     return Text(harmless(text))
 
 
-def sources(given: Sequence[Source], *, whole: bool = False) -> RenderableType:
+def sources(given: Sequence[Source], answer: str = "", *, whole: bool = False) -> RenderableType:
     """The sources under an answer: number, title, place, time, link, and a quote, or the `whole` text."""
-    rows: list[RenderableType] = [_source(each, whole=whole) for each in given]
+    rows: list[RenderableType] = [_source(each, cited_for(answer, each.number), whole=whole) for each in given]
     return Group(*rows)
 
 
-def _source(source: Source, *, whole: bool) -> RenderableType:
+def _source(source: Source, about: str, *, whole: bool) -> RenderableType:
     head = Text.assemble((f"[{source.number}]", "cyan"), " ", (harmless(source.title), "bold"))
-    if source.label and source.label != source.title:
-        head.append(f" · {harmless(source.label)}")
+    if label := source.label.removeprefix(source.title).lstrip(" ›"):
+        head.append(f" · {harmless(label)}")
     if source.time and f"{source.time:%Y-%m-%d}" not in source.label:
         head.append(f" · {source.time:%Y-%m-%d}", "dim")
     rows = [head]
     if source.link:
         rows.append(Text(f"    {harmless(address(source.link))}", "blue"))
     text = harmless(source.text).strip()
-    body = Text(text) if whole else Text(f"“{shortened(_HEAD.sub('', text))}”", "dim")
+    body = Text(text) if whole else Text(f"“{quote(_HEAD.sub('', text), about)}”", "dim")
     return Group(*rows, Padding(body, (0, 0, 1 if whole else 0, 4)))
-
-
-def shortened(text: str, length: int = QUOTE) -> str:
-    """The beginning of a text on one line, ending at a word."""
-    line = " ".join(text.split())
-    return line if len(line) <= length else line[:length].rsplit(" ", 1)[0] + " …"
 
 
 def address(link: str) -> str:
@@ -146,7 +140,7 @@ def seen(event: Seen) -> RenderableType:
     root = Text.assemble((harmless(entity.name), "bold"), (f" ({harmless(entity.type)})", "dim"))
     tree = Tree(root, guide_style="dim")
     if entity.description:
-        tree.add(Text(shortened(harmless(entity.description), 3 * QUOTE), "italic"))
+        tree.add(Text(shortened(harmless(entity.description), 3 * LENGTH), "italic"))
     for each in event.relations:
         other = each.target if each.source == entity.name else each.source
         leaf = Text.assemble((harmless(other), "cyan"), (f"  ×{each.weight:g}", "dim"))

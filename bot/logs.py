@@ -9,8 +9,8 @@ import structlog
 
 
 def set_up(*, debug: bool) -> None:
-    """Log everything, or nothing."""
+    """Log everything, or nothing that somebody could do without."""
     structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if debug else logging.CRITICAL + 1),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if debug else logging.CRITICAL),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )

@@ -35,11 +35,15 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Ingest:
-    """Take in files and whole folders (absolute paths). `room` names the room of files; chats bring their own."""
+    """Take in files and whole folders (absolute paths). `room` names the room of files; chats bring their own.
+
+    `dated`: a file that does not say itself when it was written has the time of its last change.
+    """
 
     paths: tuple[str, ...]
     space: str
     room: str = "files"
+    dated: bool = True
 
 
 @dataclass(frozen=True, slots=True)

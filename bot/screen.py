@@ -33,6 +33,7 @@ class Screen:
         self.out = out or Console(highlight=False)
         self.err = err or Console(stderr=True, highlight=False)
         self._wrap = Wrap(0)
+        self._answer = ""
         self._bars: _Bars | None = None
         self._shown: Mapping[type, Callable[[Any], None]] = {
             events.Said: self._said,
@@ -45,6 +46,7 @@ class Screen:
     async def show(self, stream: AsyncGenerator[Event]) -> list[Event]:
         """Show events as they come, and give them back, those of progress and pieces of text included."""
         seen: list[Event] = []
+        self._answer = ""
         self._wrap = Wrap(min(self.out.width, WIDEST) if self.out.is_terminal else 0)
         try:
             async with aclosing(stream):
@@ -83,13 +85,14 @@ class Screen:
             self.out.print(drawn(event))
 
     def _said(self, event: Said) -> None:
+        self._answer += event.text
         self._write(self._wrap.feed(harmless(event.text)))
 
     def _cited(self, event: Cited) -> None:
         self._write(self._wrap.finish() + "\n")
         if event.sources:
             self.out.print()
-            self.out.print(layout.sources(event.sources))
+            self.out.print(layout.sources(event.sources, self._answer))
         if took := layout.spending(event.usage):
             self.out.print(Text(took, "dim"))
 

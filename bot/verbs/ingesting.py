@@ -91,7 +91,7 @@ class _Taker:
         self.desk.filed.note(key, stamp)
 
     async def _documents(self, path: Path) -> list[Document]:
-        place = files.Place(self.request.space, self.request.room)
+        place = files.Place(self.request.space, self.request.room, self.request.dated)
         data = await asyncio.to_thread(files.content, path, self.desk.limits.size)
         if files.is_chat(path):
             return await asyncio.to_thread(files.conversations_of, path, data, place, self.desk.count)
