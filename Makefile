@@ -42,6 +42,9 @@ bench: $(READY) ## ingest, recall, memory and disk at several sizes; questions w
 	$(BIN)/python -m tests.bench.questions --documents 10000
 	$(BIN)/python -m tests.bench.vector_recall --rows 50000
 
+bench-crash: $(READY) ## kill -9 at any moment, 50 times over: is all that was acknowledged there, and the end the same?
+	$(BIN)/python -m tests.bench.crash --seeds 50
+
 lock: ## resolve the dependencies anew into requirements.lock
 	$(BIN)/uv pip compile pyproject.toml locking/weights.in --all-extras --universal --python-version 3.11 \
 	  --generate-hashes --override locking/overrides.txt --no-emit-index-url --no-emit-find-links \

@@ -1,0 +1,54 @@
+"""Kill -9 over and over: `python -m tests.bench.crash --seeds 50`; ends with 1 if anything was lost or differs.
+
+One line a seed: operations of the script, kills (with the operations acknowledged by then), and what was wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.crash.ordeal import ordeal
+
+if TYPE_CHECKING:
+    from tests.crash.ordeal import Outcome
+
+
+def suffer(seed: int, *, talkative: bool) -> Outcome:
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="crash") as folder:
+        outcome = asyncio.run(ordeal(seed, Path(folder)))
+    kills = " ".join(f"@{number}" for number in outcome.acknowledged)
+    seconds = time.perf_counter() - began
+    print(
+        f"{seed:5}{outcome.operations:12}{len(outcome.deaths):7}{len(outcome.wrong):13}{seconds:9.1f}  {kills}",
+        flush=True,
+    )
+    for line in (outcome.deaths if talkative or outcome.wrong else []) + outcome.wrong:
+        print(f"      {line}")
+    return outcome
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=50)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--talkative", action="store_true", help="tell where each kill struck")
+    arguments = parser.parse_args()
+    print(" seed  operations  kills  differences  seconds  operations acknowledged at each kill")
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    outcomes = [suffer(seed, talkative=arguments.talkative) for seed in seeds]
+    kills = sum(len(outcome.deaths) for outcome in outcomes)
+    acknowledged = sum(outcome.operations for outcome in outcomes)
+    wrong = sum(len(outcome.wrong) for outcome in outcomes)
+    print(f"{len(outcomes)} seeds, {kills} kills, {acknowledged} operations acknowledged, {wrong} differences")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Sudden death at a chosen step: the writing methods of the stores are wrapped, counted, and one of them kills."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import signal
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from engine.kuzu_graph import KuzuGraph
+from engine.lance_vectors import LanceVectors
+from engine.ledger import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    Method = Callable[..., Awaitable[Any]]
+
+When = Literal["before", "during", "after"]
+WRAPPED: tuple[tuple[type, str, tuple[str, ...]], ...] = (
+    (Ledger, "ledger", ("write", "compact")),
+    (KuzuGraph, "graph", ("put", "drop", "load", "compact")),
+    (LanceVectors, "vectors", ("put", "drop", "clear", "compact", "_start")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Die at the `number`-th call of a step, `delay` seconds after it has begun if during it."""
+
+    step: str
+    number: int
+    when: When
+    delay: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.step},{self.number},{self.when},{self.delay:.6f}"
+
+    @classmethod
+    def parse(cls, text: str) -> Fault:
+        step, number, when, delay = text.split(",")
+        assert when in {"before", "during", "after"}
+        return cls(step, int(number), when, float(delay))  # type: ignore[arg-type]
+
+
+def arm(fault: Fault | None) -> Counter[str]:
+    """Wrap the stores of this process; gives the counts of the steps, which go on counting."""
+    counts: Counter[str] = Counter()
+    for owner, label, methods in WRAPPED:
+        for name in methods:
+            setattr(owner, name, _wrapped(getattr(owner, name), f"{label}.{name}", counts, fault))
+    return counts
+
+
+def _wrapped(method: Method, label: str, counts: Counter[str], fault: Fault | None) -> Method:
+    @functools.wraps(method)
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        step = f"ledger.{args[1].__name__}" if label == "ledger.write" else label
+        counts[step] += 1
+        if fault is None or fault.step != step or counts[step] != fault.number:
+            return await method(*args, **kwargs)
+        if fault.when == "before":
+            die()
+        running = asyncio.ensure_future(method(*args, **kwargs))
+        if fault.when == "during":
+            await asyncio.wait([running], timeout=fault.delay)
+            die()
+        await running
+        die()
+        return None
+
+    return call
+
+
+def die() -> None:
+    """What `kill -9` does."""
+    os.kill(os.getpid(), signal.SIGKILL)
