@@ -45,12 +45,14 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """A service that is still being opened: its requests wait."""
+    """A service that is opened when the first request comes; requests wait for it."""
 
     coming: asyncio.Future[Service]
+    wanted: asyncio.Event
 
     async def perform(self, request: Request) -> AsyncGenerator[Event]:
         """What happens, once it can. Raises what kept the service from opening."""
+        self.wanted.set()
         service = await asyncio.shield(self.coming)
         async with aclosing(service.perform(request)) as events:
             async for event in events:
@@ -70,18 +72,22 @@ async def reach(settings: Settings, *, replace_embedder: bool = False) -> AsyncI
 
 @asynccontextmanager
 async def reach_meanwhile(settings: Settings) -> AsyncIterator[Service]:
-    """As `reach`, but at once: what takes time at the start goes on beside, and requests wait for it."""
-    coming: asyncio.Future[Service] = asyncio.get_running_loop().create_future()
-    leaving = asyncio.Event()
-    holding = asyncio.create_task(_hold(settings, coming, leaving))
+    """As `reach`, but at once: what takes time begins beside, with the first request, and requests wait for it."""
+    awaited, leaving = Awaited(asyncio.get_running_loop().create_future(), asyncio.Event()), asyncio.Event()
+    holding = asyncio.create_task(_hold(settings, awaited, leaving))
     try:
-        yield Awaited(coming)
+        yield awaited
     finally:
         leaving.set()
+        awaited.wanted.set()
         await holding
 
 
-async def _hold(settings: Settings, coming: asyncio.Future[Service], leaving: asyncio.Event) -> None:
+async def _hold(settings: Settings, awaited: Awaited, leaving: asyncio.Event) -> None:
+    coming = awaited.coming
+    await awaited.wanted.wait()
+    if leaving.is_set():
+        return
     try:
         async with reach(settings) as service:
             coming.set_result(service)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import WordCompleter
@@ -14,20 +15,20 @@ from prompt_toolkit.patch_stdout import patch_stdout
 from adapters.console.commands import COMMANDS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, Callable, Coroutine
     from pathlib import Path
 
 PROMPT = FormattedText([("bold ansicyan", "› ")])
 
 
-async def typed(home: Path, greet: Callable[[], Awaitable[None]]) -> AsyncGenerator[str]:
+async def typed(home: Path, greet: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[str]:
     """Each line until Ctrl-D; Ctrl-C empties it. `greet` runs beside the first prompt; what it raises ends all."""
     words = WordCompleter([f"/{name}" for name in COMMANDS], sentence=True)
     session: PromptSession[str] = PromptSession(
         history=FileHistory(_history(home)), completer=words, complete_while_typing=False, reserve_space_for_menu=4
     )
-    greeting = asyncio.ensure_future(greet())
-    greeting.add_done_callback(lambda done: _leave_if_failed(session, done))
+    greeting = _Greeting(session, greet)
+    session.app.after_render += greeting.begin
     try:
         while True:
             try:
@@ -37,17 +38,32 @@ async def typed(home: Path, greet: Callable[[], Awaitable[None]]) -> AsyncGenera
                 continue
             except EOFError:
                 return
-            if greeting.done():
-                await greeting
             if line.strip():
                 yield line
     finally:
-        greeting.cancel()
+        greeting.end()
 
 
-def _leave_if_failed(session: PromptSession[str], greeting: asyncio.Future[None]) -> None:
-    if not greeting.cancelled() and (error := greeting.exception()) and session.app.is_running:
-        session.app.exit(exception=error)
+@dataclass(slots=True)
+class _Greeting:
+    """Begins once the prompt can be seen: what it waits for must not keep that back."""
+
+    session: PromptSession[str]
+    greet: Callable[[], Coroutine[Any, Any, None]]
+    _task: asyncio.Task[None] | None = None
+
+    def begin(self, _: object) -> None:
+        if self._task is None:
+            self._task = asyncio.create_task(self.greet())
+            self._task.add_done_callback(self._leave_if_failed)
+
+    def end(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _leave_if_failed(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) and self.session.app.is_running:
+            self.session.app.exit(exception=error)
 
 
 def _history(home: Path) -> str:
