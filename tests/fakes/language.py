@@ -36,6 +36,14 @@ class ToyLanguage:
         self.summarised: list[tuple[str, ...]] = []
         self.gate = asyncio.Event()
         self.gate.set()
+        self._news = asyncio.Event()
+
+    async def asked(self, purpose: Purpose, times: int) -> None:
+        """Return once there were so many calls of that purpose."""
+        async with asyncio.timeout(20):
+            while self.calls[purpose] < times:
+                self._news.clear()
+                await self._news.wait()
 
     def reading_key(self, excerpt: Excerpt) -> bytes:
         return sha256(f"{self.name}\0{excerpt.section}\0{excerpt.text}".encode()).digest()
@@ -74,6 +82,7 @@ class ToyLanguage:
 
     def _called(self, purpose: Purpose, bill: Bill, *texts: str) -> None:
         self.calls[purpose] += 1
+        self._news.set()
         bill.add(Usage(purpose, self.name))
         for (failing, part), error in self.failing.items():
             if failing == purpose and any(part in text for text in texts):

@@ -1,0 +1,78 @@
+"""What was forgotten is in no file any more, once the folder is compacted."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from engine.options import Options
+from engine.records import Question
+from tests.fakes.engines import HERE, doc, files_with, open_engine, thread
+from tests.fakes.language import ToyLanguage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engine import Engine
+
+SECRETS = ("Quillfeather", "zanzibarine", "Mirabellum", "Xystobrand")
+
+
+def left(folder: Path) -> list[tuple[str, str]]:
+    """Every secret word, as it was written or in lower case, with every file in which it stands."""
+    words = {*SECRETS, *map(str.lower, SECRETS)}
+    return [(word, file) for word in sorted(words) for file in files_with(folder, word)]
+
+
+async def fill(engine: Engine) -> None:
+    await engine.add(doc("shared", "Ada met Bob.", "Carla waits."))
+    many = [f"Quillfeather met Ada at the zanzibarine gate, time {n}." for n in range(12)]
+    await engine.add(doc("secret", "Ada met Bob.", *many, room="hall"))
+    await engine.add(thread("Mirabellum", "Quillfeather saw Bob."))
+    await engine.settled()
+    await engine.pin("here", "Quillfeather", "Mirabellum himself.")
+    await engine.pin("here", "Quillfeather", "")
+    for text in ("Who met Quillfeather?", "What is zanzibarine?"):
+        answer = await engine.ask(Question(text, HERE))
+        assert await answer.text()
+        assert answer.context.sources
+    await engine.settled()
+
+
+async def test_after_forgetting_and_compaction_the_words_are_in_no_file(tmp_path: Path) -> None:
+    language = ToyLanguage()
+    async with open_engine(tmp_path, language) as engine:
+        await fill(engine)
+        assert language.calls["summarise"]
+        assert left(tmp_path)
+        assert await engine.forget("secret")
+        assert await engine.forget("Mirabellum")
+        await engine.compact()
+        assert left(tmp_path) == []
+        found = await engine.neighbourhood("Ada", HERE)
+        assert [(each.source, each.target, each.weight) for each in found.relations] == [("Ada", "Bob", 1)]
+        assert found.relations[0].description == "Ada met Bob."
+        assert (await engine.verify()).clean
+    assert left(tmp_path) == []
+
+
+async def test_words_that_an_edit_took_away_are_in_no_file_either(tmp_path: Path) -> None:
+    async with open_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Quillfeather met Ada.", "Ada sings."))
+        await engine.add(thread("t", "Bob saw the Xystobrand.", "Bob left."))
+        await engine.settled()
+        await engine.add(doc("a", "Bob met Ada.", "Ada sings."))
+        await engine.amend("t", drop=["m000"])
+        await engine.compact()
+        assert left(tmp_path) == []
+        assert (await engine.verify()).clean
+
+
+async def test_a_forgotten_secret_leaves_by_itself_within_the_time_set_for_it(tmp_path: Path) -> None:
+    async with open_engine(tmp_path, options=Options(compact_after=0.4)) as engine:
+        await engine.add(doc("a", "Quillfeather met Ada."))
+        await engine.settled()
+        await engine.forget("a")
+        async with asyncio.timeout(20):
+            while left(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
+                await asyncio.sleep(0.1)
