@@ -71,8 +71,15 @@ def thread(key: str, *texts: str, is_open: bool = True, space: str = "here", roo
 def files_with(folder: Path, word: str) -> list[str]:
     """The files anywhere in a folder in which a word stands, as UTF-8 or UTF-16."""
     forms = [word.encode(), word.encode("utf-16-le"), word.encode("utf-16-be")]
-    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
-    return [file.name for file in files if any(form in file.read_bytes() for form in forms)]
+    return [file.name for file in sorted(folder.rglob("*")) if any(form in content(file) for form in forms)]
+
+
+def content(file: Path) -> bytes:
+    """The bytes of a file; a store may remove one while somebody looks."""
+    try:
+        return file.read_bytes() if file.is_file() else b""
+    except FileNotFoundError:
+        return b""
 
 
 async def canonical(engine: Engine) -> list[str]:
