@@ -1,9 +1,10 @@
-"""Many descriptions of one key become one: joined while they are few, else summarised in stable groups.
+"""Many descriptions of one key become one: joined while they are few, else summarised, and every summary is memoised.
 
-Groups are cut by content (a row whose hash is 0 modulo 8 ends one, at the latest the 24th), and each summary is
-memoised by the hash of its inputs: one more mention summarises one group anew and what stands above it, a rebuild none.
-A key is described from its newest groups; what is older still counts, and is still found through its chunks.
-Limits: lightrag.md A4 (12,000 tokens a call, fewer than 8 fragments and 1,200 tokens are joined).
+A key is described from its newest groups, cut by content (a row whose hash is 0 modulo 8 ends one, at the latest the
+24th), so that one more mention moves no other bound. What fits is one call; what does not is summarised group by group
+first, and then one more mention summarises one group anew and what stands above it. A rebuild summarises nothing. What
+is older than the newest groups still counts, and is still found through its chunks.
+Limits as LightRAG's: 12,000 tokens a call, fewer than 8 fragments and 1,200 tokens are joined.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ class _Work:
         tokens = [self.by.count(text) for text in texts]
         if len(texts) == 1 or (len(texts) < limits.join_fragments and sum(tokens) < limits.join_tokens):
             return SEPARATOR.join(texts)
-        if len(texts) <= 2 or (len(texts) <= limits.group and sum(tokens) <= limits.call_tokens):
+        if len(texts) <= 2 or sum(tokens) <= limits.call_tokens:
             return await self.summarise(texts)
         groups = grouped(hashes, tokens, limits)
         if len(groups) == len(texts):  # nothing would shrink: two at a time

@@ -104,9 +104,9 @@ async def test_texts_none_of_which_fits_with_another_are_taken_two_at_a_time_and
     assert text == "SUM3"
 
 
-async def test_what_is_larger_than_a_group_is_cut_by_content_where_upstream_fills_calls() -> None:
+async def test_what_is_larger_than_a_call_is_cut_by_content_where_upstream_fills_calls() -> None:
     language = Numbered()
-    limits = Limits(call_tokens=10_000, join_tokens=50, group=4)
+    limits = Limits(call_tokens=50, join_tokens=40, group=4)
     many = [Fragment(at, 8 if at == 1 else NO_CUT, f"text {at}") for at in range(9)]
     await Describer(language, Remembered(), len, limits).describe("Ada", many, Bill())
     assert [len(each) for each in language.summarised[:2]] == [2, 4]
