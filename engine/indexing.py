@@ -44,10 +44,10 @@ def wait_before(tries: int) -> float:
 
 @dataclass(slots=True)
 class Worker:
-    """Runs in the background of an engine. `trouble` is what keeps it from going on, while it does."""
+    """Runs in the background of an engine."""
 
     projector: Projector
-    trouble: Exception | None = None
+    _troubles: dict[str, Exception] = field(default_factory=dict)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _news: dict[str, asyncio.Event] = field(default_factory=dict)
     _calm: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -64,7 +64,7 @@ class Worker:
         }
         self._news = {name: asyncio.Event() for name in steps}
         self._tasks = [
-            asyncio.create_task(self._repeat(step, self._news[name]), name=f"worker {name}")
+            asyncio.create_task(self._repeat(name, step, self._news[name]), name=f"worker {name}")
             for name, step in steps.items()
         ]
         self._tasks.append(asyncio.create_task(self._quiet_periods(), name="worker quiet periods"))
@@ -77,6 +77,11 @@ class Worker:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._tasks.clear()
         self._reading.clear()
+
+    @property
+    def trouble(self) -> Exception | None:
+        """What keeps one of the steps from going on, while it does."""
+        return next(iter(self._troubles.values()), None)
 
     def wake(self) -> None:
         """Say that there is something to do."""
@@ -114,20 +119,20 @@ class Worker:
         """The ledger that is worked on."""
         return self.projector.ledger
 
-    async def _repeat(self, step: Callable[[], Awaitable[bool]], news: asyncio.Event) -> None:
+    async def _repeat(self, name: str, step: Callable[[], Awaitable[bool]], news: asyncio.Event) -> None:
         """Do a step as long as there is something to do, then wait for news; trouble is waited out."""
         while True:
             news.clear()
             await self.projector.courtesy.after_you()
             try:
                 busy = await step()
-                self.trouble = None
+                self._troubles.pop(name, None)
             except (StoreError, LanguageError) as error:
-                self.trouble, busy = error, False
+                self._troubles[name], busy = error, False
                 log.warning("worker waits", error=str(error), hint=error.hint)
                 await asyncio.sleep(TROUBLE_WAIT)
             except Exception as error:
-                self.trouble = error
+                self._troubles[name] = error
                 log.exception("worker stopped")
                 raise
             if not busy:
@@ -248,8 +253,11 @@ class Worker:
 
     async def _quiet_periods(self) -> None:
         while True:
-            await asyncio.sleep(self.projector.options.quiet)
-            await self.projector.end_quiet()
+            await asyncio.sleep(max(self.projector.options.quiet, LOOK_AGAIN))
+            try:
+                await self.projector.end_quiet()
+            except StoreError as error:
+                log.warning("the quiet period goes on", error=str(error), hint=error.hint)
             self.wake()
 
 

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.errors import EngineError, RateLimited, Refused, Unavailable
+from engine.indexing import wait_before
+from engine.options import Options
+from tests.fakes.embedder import HashEmbedder
+from tests.fakes.engines import HERE, doc, light_engine
+from tests.fakes.language import ToyLanguage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy as np
+
+    from engine.records import Bill
+
+
+def test_the_wait_before_another_try_doubles_up_to_ten_minutes() -> None:
+    assert [wait_before(tries) for tries in (0, 1, 2, 6, 7, 50)] == [5.0, 10.0, 20.0, 320.0, 600.0, 600.0]
+
+
+async def test_settled_raises_what_keeps_the_worker_from_it_and_goes_on_once_it_is_over(tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    embedder.failing["Ada"] = Unavailable("the embedder is away")
+    async with light_engine(tmp_path, embedder=embedder) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="away"):
+                await asyncio.wait_for(engine.settled(), 5)
+        assert {each.status for each in await engine.documents(HERE)} == {"pending"}
+        embedder.failing.clear()
+        async with asyncio.timeout(20):
+            while engine._worker.trouble:  # noqa: ASYNC110 - it goes away by itself
+                await asyncio.sleep(0.05)
+        await engine.settled()
+        assert {each.status for each in await engine.documents(HERE)} == {"indexed"}
+
+
+async def test_a_worker_that_stopped_for_good_is_not_waited_for(tmp_path: Path) -> None:
+    class Broken(HashEmbedder):
+        async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+            raise ZeroDivisionError("a bug")
+
+    async with light_engine(tmp_path, embedder=Broken()) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        with pytest.raises(ZeroDivisionError):
+            await asyncio.wait_for(engine.settled(), 5)
+        await asyncio.sleep(0)
+        with pytest.raises(ZeroDivisionError):
+            await asyncio.wait_for(engine.settled(), 5)
+
+
+async def test_a_chunk_is_tried_as_often_as_the_options_say_and_then_given_up(tmp_path: Path) -> None:
+    language = ToyLanguage()
+    language.failing["extract", "Ada"] = RateLimited("slow down")
+    async with light_engine(tmp_path, language, options=Options(attempts=1)) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await engine.settled()
+        [listed] = await engine.documents(HERE)
+        assert (listed.status, listed.error) == ("searchable", "slow down")
+        assert "quota" in listed.hint
+    language.failing.clear()
+    async with light_engine(tmp_path, language) as engine:  # a new start tries again
+        await engine.settled()
+        assert [each.status for each in await engine.documents(HERE)] == ["indexed"]
+
+
+async def test_a_chunk_that_can_wait_is_tried_again_later(tmp_path: Path) -> None:
+    language = ToyLanguage()
+    language.failing["extract", "Ada"] = Unavailable("away")
+    async with light_engine(tmp_path, language) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await language.asked("extract", 1)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(engine.settled(), 0.3)
+        async with engine._ledger.reader() as db:
+            [[tries, error]] = await db.execute_fetchall("SELECT tries, error FROM chunk")
+        assert (tries, error) == (1, "away")
+        assert (await engine.status(HERE)).unread == 1
+
+
+@pytest.mark.parametrize("error", [Refused("no"), EngineError("odd"), KeyError("bug")])
+async def test_a_hopeless_chunk_is_given_up_at_once(tmp_path: Path, error: Exception) -> None:
+    language = ToyLanguage()
+    language.failing["extract", "Ada"] = error
+    async with light_engine(tmp_path, language) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await engine.settled()
+        [listed] = await engine.documents(HERE)
+        assert (listed.status, bool(listed.error), language.calls["extract"]) == ("searchable", True, 1)
+
+
+async def test_chunks_of_several_documents_are_embedded_in_one_batch(tmp_path: Path) -> None:
+    batches: list[int] = []
+
+    class Counting(HashEmbedder):
+        async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+            batches.append(len(texts))
+            return await super().embed(texts, bill)
+
+    async with light_engine(tmp_path, embedder=Counting()) as engine:
+        await asyncio.gather(*(engine.add(doc(f"d{n}", f"Ada met number {n}.")) for n in range(20)))
+        await engine.settled()
+    assert max(batches) >= 10
+
+
+async def test_a_long_chunk_has_several_vectors_and_is_found_by_any_of_them(tmp_path: Path) -> None:
+    embedder = HashEmbedder(max_tokens=40)
+    async with light_engine(tmp_path, embedder=embedder) as engine:
+        await engine.add(doc("a", " ".join(f"word{n}" for n in range(60))))
+        await engine.settled()
+        rows = await engine._projector.vectors.everything("chunks")
+        assert len({row.id for row in rows}) == 1
+        assert [row.part for row in rows] == list(range(len(rows)))
+        assert len(rows) > 2
+        assert (await engine.verify()).clean
+
+
+async def test_a_hot_key_is_summarised_once_a_quiet_period_unless_somebody_waits(tmp_path: Path) -> None:
+    language = ToyLanguage()
+    async with light_engine(tmp_path, language, options=Options(quiet=3600)) as engine:
+        await engine.add(doc("a", "\n".join(f"Ada did {n}." for n in range(10))))
+        await engine.settled()
+        assert language.calls["summarise"] == 1
+        for n in range(3):
+            await engine.add(doc(f"more {n}", f"Ada did more {n}."))
+            await language.asked("extract", 2 + n)
+        await engine.settled()
+        assert 2 <= language.calls["summarise"] <= 4
+        ada = await engine.entity("Ada", HERE)
+        assert ada is not None
+        assert "13 parts" in ada.description
