@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from engine.ledger.marks import Stale
 from engine.records import Context, EntityRow, Prompt, RelationRow
 from engine.refreshing import Refresher
 from engine.searching import Leg
+from engine.walking import Fact, Named, walked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,11 +96,38 @@ class Draft:
         self.relations = context.truncate(self.relations, rows, question.max_relation_tokens, count)
 
     async def merge(self) -> None:
-        """The order of the chunks: the vector leg's, the entities' and the relations', dealt in turn."""
+        """The order of the chunks: the vector leg's and those of the graph, dealt in turn."""
         by_entity, by_relation = await asyncio.gather(
             self._evidence(Stale.NAME, [view.ids for view in self.entities]),
             self._evidence(Stale.PAIR, [view.ids for view in self.relations]),
         )
+        if self.projector.options.picking == "walk":
+            self.order = context.round_robin(self.found.chunks, await self._walked(by_entity, by_relation))
+        else:
+            await self._polled(by_entity, by_relation)
+
+    async def _walked(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[int]:
+        """The chunks of the graph by their nearness to the facts that are most like the question."""
+        if not (by_entity or by_relation) or self.found.vectors is None:
+            return []
+        query, known = self.found.vectors.question, self.found.known
+        vectors = await self._chunk_vectors([[*self.found.chunks]], by_entity, by_relation)
+        since = time.perf_counter()
+        similarity = {chunk: float((parts @ query).max()) for chunk, parts in vectors.items()}
+        names = [
+            Named(view.canonical, sum(known.entities[id_].mentions for id_ in view.ids), chunks)
+            for view, chunks in zip(self.entities, by_entity, strict=True)
+        ]
+        facts = [
+            Fact(view.ends, view.weight, max(known.similarity.get((Stale.PAIR, id_), 0.0) for id_ in view.ids), chunks)
+            for view, chunks in zip(self.relations, by_relation, strict=True)
+        ]
+        near = walked(names, facts, similarity)
+        self.searcher.watch.note("walk", since)
+        return near
+
+    async def _polled(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> None:
+        """The order of LightRAG: the vector leg's chunks, the entities' and the relations', dealt in turn (A7)."""
         first = context.spread(by_entity)
         dealt = {chunk for item in first for chunk in item}
         second = context.spread([[chunk for chunk in item if chunk not in dealt] for item in by_relation])
@@ -117,7 +146,9 @@ class Draft:
     async def _chunk_vectors(self, *spreads: list[list[int]]) -> dict[int, np.ndarray]:
         """The vectors of the first candidates of each side, in one call."""
         wanted = [
-            chunk for spread in spreads for chunk in list(chain.from_iterable(spread))[: PICKED_FROM // len(spreads)]
+            chunk
+            for spread in spreads
+            for chunk in list(dict.fromkeys(chain.from_iterable(spread)))[: PICKED_FROM // len(spreads)]
         ]
         if not wanted:
             return {}
@@ -127,7 +158,7 @@ class Draft:
     def _picked(self, spread: list[list[int]], vectors: Mapping[int, np.ndarray]) -> list[int]:
         """The chunks most like the question among the evidence; without vectors, by how much they support (A7)."""
         candidates = list(chain.from_iterable(spread))
-        if not vectors or self.found.vectors is None:
+        if not vectors or self.found.vectors is None or self.projector.options.picking == "weight":
             return context.pick_by_weight(spread, PER_ITEM)
         number = PER_ITEM * len(spread) // 2
         return context.pick_by_vector(candidates, vectors, self.found.vectors.question, number)

@@ -15,9 +15,10 @@ class Options:
 
     `graph`: the module behind the graph. `words`: the full-text tokenizer of a new folder; trigram suits scripts
     without spaces. `readers`: chunks read at once. `quiet`: seconds in which a hot key is summarised once at most.
-    `vector_weight`, `word_weight`: shares in the fusion of the two searches for chunks. `compact_after`: seconds until
-    forgotten bytes leave the files by themselves. `attempts`: tries of a chunk before it is given up.
-    `replace_embedder`: accept another embedder than the folder's, and make all vectors anew.
+    `vector_weight`, `word_weight`: shares in the fusion of the two searches for chunks. `picking`: how the chunks of
+    the graph are ordered: by a walk from the best facts, or as LightRAG does, by similarity or by weight.
+    `compact_after`: seconds until forgotten bytes leave the files by themselves. `attempts`: tries of a chunk before
+    it is given up. `replace_embedder`: accept another embedder than the folder's, and make all vectors anew.
     """
 
     graph: Literal["kuzu", "ladybug"] = "kuzu"
@@ -32,6 +33,7 @@ class Options:
     attempts: int = 6
     vector_weight: float = 1.0
     word_weight: float = 0.7
+    picking: Literal["walk", "vector", "weight"] = "walk"
     min_rerank_score: float = 0.0
     keep_replies: bool = True
     replace_embedder: bool = False
