@@ -91,6 +91,7 @@ class Engine:
     async def _stop(self) -> None:
         await self._housekeeper.stop()
         await self._worker.stop()
+        await self._projector.stop()
 
     # Documents.
 

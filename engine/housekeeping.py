@@ -52,7 +52,7 @@ class Housekeeper:
             ledger = self.projector.ledger
             until = await ledger.read(work.generation)
             await self._project_until(until)
-            async with self.projector.lock:
+            async with self.projector.still():
                 await ledger.write(memos.drop_unused)
                 await ledger.compact()
                 await self.projector.graph.compact()
@@ -71,7 +71,7 @@ class Housekeeper:
 
     async def begin_rebuild(self) -> None:
         """Empty both projections and mark everything; the graph is filled at the end, all at once."""
-        async with self.projector.lock:
+        async with self.projector.still():
             self.projector.without_graph = True
             await self.projector.ledger.write(work.begin_rebuild)
             await self.projector.vectors.clear()
@@ -104,7 +104,7 @@ class Housekeeper:
 
     async def _fill_graph(self) -> None:
         ledger = self.projector.ledger
-        async with self.projector.lock:
+        async with self.projector.still():
             nodes, edges = await ledger.read(census.nodes), await ledger.read(census.edges)
             await self.projector.graph.load(nodes, edges)
             await ledger.write(work.end_rebuild)
@@ -112,7 +112,7 @@ class Housekeeper:
 
     async def verify(self, *, repair: bool) -> Report:
         """Compare both projections with the ledger; `repair` marks what differs, and waits until it is projected."""
-        async with self.projector.lock:
+        async with self.projector.still():
             report = await verifying.verify(self.projector.ledger, self.projector.graph, self.projector.vectors)
             if repair and not report.clean:
                 await self._repair(report)

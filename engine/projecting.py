@@ -7,30 +7,29 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from engine import fold
+from engine.batch import Batch, Embedded, Made, Outcome, finish, gather, write_profiles
 from engine.courtesy import Courtesy
 from engine.describing import Describer, needs_model
 from engine.embedding import clip, embed_or_spare, entity_text, relation_text, text_hash
 from engine.graph import Edge, Node
 from engine.ledger import marks, memos, profiles, work
 from engine.ledger.marks import Stale
-from engine.ledger.names import prune_pairs
 from engine.ledger.profiles import Profile
 from engine.records import Bill
 from engine.vectors import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
     from engine.budget import O200k
     from engine.graph import Graph
     from engine.language import Embedder, Language
     from engine.ledger import Ledger
-    from engine.ledger.connection import Connection
     from engine.ledger.marks import Mark
     from engine.ledger.profiles import Key
     from engine.options import Options
@@ -38,69 +37,14 @@ if TYPE_CHECKING:
 
 RETRY_SUMMARY = 600.0  # seconds until a failed summary is tried again
 
-Embedded = tuple[bytes, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Stale keys with their facts, as of one moment; `ends` are the names of the pairs."""
-
-    marks: tuple[Mark, ...]
-    names: tuple[Key, ...]
-    pairs: tuple[Key, ...]
-    gone_names: frozenset[int]
-    gone_pairs: frozenset[int]
-    ends: dict[int, str]
-    reading_left: bool
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing is stale."""
-        return not self.marks
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a batch has come to: marks that go, marks that wait, and what stands in graph and vectors now."""
-
-    done: list[Mark]
-    held: list[Mark]
-    graphed_names: list[int]
-    graphed_pairs: list[int]
-    embedded_entities: list[Embedded]
-    embedded_relations: list[Embedded]
-    gone_pairs: set[int]
-    bill: Bill
-
 
 def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:
     return {key.id: key.embedded for key in keys}
 
 
-async def gather(db: Connection, limit: int, newest: int) -> Batch:
-    """The oldest stale names and pairs; names that end a pair of the batch and have no profile yet come along."""
-    name_marks = await marks.stale_marks(db, Stale.NAME, limit)
-    pair_marks = await marks.stale_marks(db, Stale.PAIR, limit - len(name_marks))
-    pairs = await profiles.pairs(db, [each.id for each in pair_marks], newest)
-    ends = await profiles.surfaces(db, {end for key in pairs for end in key.ends})
-    lacking = {id_ for id_, (_, described) in ends.items() if not described} - {each.id for each in name_marks}
-    name_marks += await marks.marks_of(db, Stale.NAME, lacking)
-    asked = {each.id for each in name_marks} | lacking
-    names = await profiles.names(db, asked, newest)
-    return Batch(
-        tuple(name_marks + pair_marks),
-        tuple(names),
-        tuple(pairs),
-        frozenset(asked - {key.id for key in names}),
-        frozenset({each.id for each in pair_marks} - {key.id for key in pairs}),
-        {id_: surface for id_, (surface, _) in ends.items()},
-        await work.reading_left(db),
-    )
-
-
 @dataclass(slots=True)
 class Projector:
-    """Keeps profiles, graph and vectors in step with the facts. One runs at a time.
+    """Keeps profiles, graph and vectors in step with the facts, batch after batch.
 
     `ticked`: a quiet period has ended since everything was last in step.
     `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
@@ -119,21 +63,55 @@ class Projector:
     without_graph: bool = False
     renewed: set[tuple[Stale, int]] = field(default_factory=set)
     courtesy: Courtesy = field(default_factory=Courtesy)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _stepping: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _delivery: asyncio.Task[None] | None = None
+    _under_way: tuple[Mark, ...] = ()
 
     async def step(self) -> bool:
-        """Project one batch; says whether there was anything to do."""
-        async with self.lock:
-            batch = await self.ledger.read(gather, self.options.project_batch, self.options.describing.fragments)
-            if batch.empty:
-                self.unsure = self.ticked = False
-                return False
+        """Fold one batch while the one before it is put into graph and vectors; says whether there was any to do."""
+        async with self._stepping:
+            limit, newest = self.options.project_batch, self.options.describing.fragments
+            batch = await self.ledger.read(gather, limit, newest, self._under_way)
             try:
-                await self._project(batch)
+                made = None if batch.empty else await self._fold(batch)
+                busy = await self._delivered()
             except BaseException:
                 self.unsure = True
                 raise
-            return True
+            if made is None and not busy:
+                self.unsure = self.ticked = False
+            if made is not None:
+                self._under_way = batch.marks
+                self._delivery = asyncio.create_task(self._deliver(made), name="projector delivers")
+            return busy or made is not None
+
+    @asynccontextmanager
+    async def still(self) -> AsyncIterator[None]:
+        """Nothing is projected while this is held."""
+        async with self._stepping:
+            await self._delivered()
+            yield
+
+    async def stop(self) -> None:
+        """Let go at once; the marks remain."""
+        if self._delivery is not None:
+            self._delivery.cancel()
+            await asyncio.gather(self._delivery, return_exceptions=True)
+
+    async def _delivered(self) -> bool:
+        """Wait for the delivery under way; says whether there was one. Raises what it failed of."""
+        delivery, self._delivery = self._delivery, None
+        if delivery is None:
+            return False
+        try:
+            await delivery
+        except BaseException:
+            delivery.cancel()
+            self.unsure = True
+            raise
+        finally:
+            self._under_way = ()
+        return True
 
     async def end_quiet(self) -> None:
         """A new period begins: every hot key may be summarised once more."""
@@ -142,7 +120,8 @@ class Projector:
         await self.ledger.write(marks.release_held)
         await self.ledger.write(work.due_summaries, time.time())
 
-    async def _project(self, batch: Batch) -> None:
+    async def _fold(self, batch: Batch) -> Made:
+        """Fold and describe a batch, and write its profiles."""
         bill = Bill()
         hot = self._hot(batch)
         names = [key for key in batch.names if (Stale.NAME, key.id) not in hot]
@@ -152,31 +131,36 @@ class Projector:
         await self.courtesy.after_you()
         gone_names = {key.id for key in names if not key.told} | batch.gone_names
         gone_pairs = {key.id for key in pairs if not key.told} | batch.gone_pairs
-        await self.ledger.write(_write_profiles, entities, relations, gone_names, gone_pairs)
+        await self.ledger.write(write_profiles, entities, relations, gone_names, gone_pairs)
+        return Made(batch, hot, names, pairs, entities, relations, gone_names, gone_pairs, bill)
+
+    async def _deliver(self, made: Made) -> None:
+        """Put a folded batch into graph and vectors; then its marks go."""
         await self.courtesy.after_you()
-        surfaces = batch.ends | {row.id: row.label for row in entities}
+        surfaces = made.batch.ends | {row.id: row.label for row in made.entities}
+        relations = [(row, relation_text(row, surfaces)) for row in made.relations]
         _, embedded_entities, embedded_relations = await asyncio.gather(
-            self._graph(names, pairs, gone_names),
-            self._vectors("entities", _former(names), [(row, entity_text(row)) for row in entities], bill),
+            self._graph(made.names, made.pairs, made.gone_names),
             self._vectors(
-                "relations", _former(pairs), [(row, relation_text(row, surfaces)) for row in relations], bill
+                "entities", _former(made.names), [(row, entity_text(row)) for row in made.entities], made.bill
             ),
+            self._vectors("relations", _former(made.pairs), relations, made.bill),
         )
-        if gone_names:
-            await self.vectors.drop("entities", gone_names)
-        if gone_pairs:
-            await self.vectors.drop("relations", gone_pairs)
+        if made.gone_names:
+            await self.vectors.drop("entities", made.gone_names)
+        if made.gone_pairs:
+            await self.vectors.drop("relations", made.gone_pairs)
         outcome = Outcome(
-            [mark for mark in batch.marks if (mark.kind, mark.id) not in hot],
-            [mark for mark in batch.marks if (mark.kind, mark.id) in hot],
-            [] if self.without_graph else [row.id for row in entities],
-            [] if self.without_graph else [row.id for row in relations],
+            [mark for mark in made.batch.marks if (mark.kind, mark.id) not in made.hot],
+            [mark for mark in made.batch.marks if (mark.kind, mark.id) in made.hot],
+            [] if self.without_graph else [row.id for row in made.entities],
+            [] if self.without_graph else [row.id for row in made.relations],
             embedded_entities,
             embedded_relations,
-            gone_pairs,
-            bill,
+            made.gone_pairs,
+            made.bill,
         )
-        await self.ledger.write(_finish, outcome)
+        await self.ledger.write(finish, outcome)
 
     def _hot(self, batch: Batch) -> set[tuple[Stale, int]]:
         """The keys of the batch that have a profile, need the model, and must wait for the end of the quiet period.
@@ -268,28 +252,3 @@ class Projector:
             made = await embed_or_spare(self.embedder, clipped, [row.label for row, _, _ in changed], bill)
             await self.vectors.put(table, [Row(row.id, row.space, 0, 0) for row, _, _ in changed], made)
         return [(digest, row.id) for row, _, digest in hashed]
-
-
-async def _write_profiles(
-    db: Connection,
-    entities: Sequence[Profile],
-    relations: Sequence[Profile],
-    dropped_names: Collection[int],
-    dropped_pairs: Collection[int],
-) -> None:
-    await profiles.drop_profiles(db, Stale.PAIR, dropped_pairs)
-    await profiles.drop_profiles(db, Stale.NAME, dropped_names)
-    await profiles.put_entities(db, entities)
-    await profiles.put_relations(db, relations)
-
-
-async def _finish(db: Connection, outcome: Outcome) -> None:
-    await profiles.set_embedded(db, Stale.NAME, outcome.embedded_entities)
-    await profiles.set_embedded(db, Stale.PAIR, outcome.embedded_relations)
-    await work.graphed(db, outcome.graphed_names, outcome.graphed_pairs)
-    await prune_pairs(db, outcome.gone_pairs)
-    await marks.unmark(db, outcome.done)
-    await marks.hold(db, outcome.held)
-    await work.advance(db, [])
-    if outcome.bill.items:
-        await memos.add_usage(db, datetime.now(UTC).date().isoformat(), outcome.bill.items)

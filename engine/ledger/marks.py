@@ -54,10 +54,12 @@ async def unmark(db: Connection, marks: Collection[Mark]) -> None:
     )
 
 
-async def stale_marks(db: Connection, kind: Stale, limit: int) -> list[Mark]:
-    """The marks of a kind that are not held, oldest first."""
+async def stale_marks(db: Connection, kind: Stale, limit: int, skip: Collection[Mark] = ()) -> list[Mark]:
+    """The marks of a kind that are not held, oldest first, but those of the keys of `skip`."""
     rows = await db.execute_fetchall(
-        "SELECT id, generation FROM stale WHERE kind = ? AND held = 0 ORDER BY since LIMIT ?", (kind, limit)
+        "SELECT id, generation FROM stale WHERE kind = ? AND held = 0"
+        " AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY since LIMIT ?",
+        (kind, json.dumps([each.id for each in skip if each.kind == kind]), limit),
     )
     return [Mark(kind, id_, generation) for id_, generation in rows]
 

@@ -1,0 +1,116 @@
+"""A batch of stale keys on its way through the projector: gathered, folded, put, finished."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from engine.ledger import marks, memos, profiles, work
+from engine.ledger.marks import Stale
+from engine.ledger.names import prune_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from engine.ledger.connection import Connection
+    from engine.ledger.marks import Mark
+    from engine.ledger.profiles import Key, Profile
+    from engine.records import Bill
+
+Embedded = tuple[bytes, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Stale keys with their facts, as of one moment; `ends` are the names of the pairs."""
+
+    marks: tuple[Mark, ...]
+    names: tuple[Key, ...]
+    pairs: tuple[Key, ...]
+    gone_names: frozenset[int]
+    gone_pairs: frozenset[int]
+    ends: dict[int, str]
+    reading_left: bool
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is stale."""
+        return not self.marks
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a batch has come to: marks that go, marks that wait, and what stands in graph and vectors now."""
+
+    done: list[Mark]
+    held: list[Mark]
+    graphed_names: list[int]
+    graphed_pairs: list[int]
+    embedded_entities: list[Embedded]
+    embedded_relations: list[Embedded]
+    gone_pairs: set[int]
+    bill: Bill
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A batch whose profiles are written: what is to be put into graph and vectors, and what is to leave them."""
+
+    batch: Batch
+    hot: set[tuple[Stale, int]]
+    names: list[Key]
+    pairs: list[Key]
+    entities: list[Profile]
+    relations: list[Profile]
+    gone_names: set[int]
+    gone_pairs: set[int]
+    bill: Bill
+
+
+async def gather(db: Connection, limit: int, newest: int, skip: Collection[Mark]) -> Batch:
+    """The oldest stale names and pairs but `skip`; names that end a pair and have no profile yet come along."""
+    name_marks = await marks.stale_marks(db, Stale.NAME, limit, skip)
+    pair_marks = await marks.stale_marks(db, Stale.PAIR, limit - len(name_marks), skip)
+    pairs = await profiles.pairs(db, [each.id for each in pair_marks], newest)
+    ends = await profiles.surfaces(db, {end for key in pairs for end in key.ends})
+    lacking = {id_ for id_, (_, described) in ends.items() if not described} - {each.id for each in name_marks}
+    name_marks += await marks.marks_of(db, Stale.NAME, lacking)
+    asked = {each.id for each in name_marks} | lacking
+    names = await profiles.names(db, asked, newest)
+    return Batch(
+        tuple(name_marks + pair_marks),
+        tuple(names),
+        tuple(pairs),
+        frozenset(asked - {key.id for key in names}),
+        frozenset({each.id for each in pair_marks} - {key.id for key in pairs}),
+        {id_: surface for id_, (surface, _) in ends.items()},
+        await work.reading_left(db),
+    )
+
+
+async def write_profiles(
+    db: Connection,
+    entities: Sequence[Profile],
+    relations: Sequence[Profile],
+    dropped_names: Collection[int],
+    dropped_pairs: Collection[int],
+) -> None:
+    """Put what the fold made of a batch, and remove what it left nothing of."""
+    await profiles.drop_profiles(db, Stale.PAIR, dropped_pairs)
+    await profiles.drop_profiles(db, Stale.NAME, dropped_names)
+    await profiles.put_entities(db, entities)
+    await profiles.put_relations(db, relations)
+
+
+async def finish(db: Connection, outcome: Outcome) -> None:
+    """Note what stands in graph and vectors now, and take the marks away."""
+    await profiles.set_embedded(db, Stale.NAME, outcome.embedded_entities)
+    await profiles.set_embedded(db, Stale.PAIR, outcome.embedded_relations)
+    await work.graphed(db, outcome.graphed_names, outcome.graphed_pairs)
+    await prune_pairs(db, outcome.gone_pairs)
+    await marks.unmark(db, outcome.done)
+    await marks.hold(db, outcome.held)
+    await work.advance(db, [])
+    if outcome.bill.items:
+        await memos.add_usage(db, datetime.now(UTC).date().isoformat(), outcome.bill.items)
