@@ -90,7 +90,7 @@ def has_kind(text: str, wanted: Kind) -> bool | None:
     words = tokens(text.casefold())
     counted = any(map(str.isdigit, text)) or not _NUMBER_WORDS.isdisjoint(words)
     if wanted == "price":
-        return True if tells_price(text) else None if counted else False
+        return tells_price(text) or (None if any(map(str.isdigit, text)) else False)
     if wanted == "quantity":
         return counted
     if wanted == "time":

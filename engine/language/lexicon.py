@@ -66,6 +66,7 @@ CALENDAR = word_set(
 IRREGULAR = {
     form: base
     for base, forms in {
+        "use": "used uses using", "agree": "agreed",
         "hold": "held", "give": "gave given", "write": "wrote written", "sell": "sold", "buy": "bought", "pay": "paid",
         "build": "built", "keep": "kept", "leave": "left", "make": "made", "take": "took taken", "tell": "told",
         "find": "found", "meet": "met", "win": "won", "lose": "lost", "draw": "drew drawn", "grow": "grew grown",

@@ -18,7 +18,8 @@ _CAP = rf"(?:{UPPER}[\w’'&.-]*\w|{UPPER})"
 _INNER = r"(?:of|of the|de|de la|del|della|der|den|van|van der|von|zu|la|le|du|da|dos|af|av|bin|ibn|el|al)"
 _TITLES = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sir|Dame|Lord|Lady|Herr|Frau|Captain|President|Professor|Doctor|Queen|King)"
 _RUN = re.compile(
-    rf"(?<![\w@#/.])(?:{_TITLES}\.? )?{_CAP}(?: (?:{_INNER} )?{_CAP}| \d{{1,4}}(?![\w:,.%-]*[\w%]))*", re.UNICODE
+    rf"(?<![\w@#/.])(?:{_TITLES}\.? )?{_CAP}(?: (?:{_INNER} |{_TITLES}\. )?{_CAP}| \d{{1,4}}(?![\w:,.%-]*[\w%]))*",
+    re.UNICODE,
 )
 _CODE = re.compile(
     r"(?<![\w@#/.-])(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+(?:\(\))?|v?\d+\.\d+\.\d+(?:[-.+]\w+)*|v\d+(?:\.\d+)+"
@@ -126,7 +127,7 @@ def _runs(sentence: str, known: Known) -> list[Named]:
         words, start = _trimmed(match[0].split(), match.start(), at_start=match.start() <= first, known=known)
         name = clean_name(_without_possessive(" ".join(words)).rstrip("."))
         name = known.people.get(name.casefold(), name)
-        if name and not _is_no_name(name) and not _is_heading(words, sentence, match.end()):
+        if name and not _is_no_name(name) and not (start <= first and _is_heading(words, sentence, match.end())):
             found.append(Named(name, _type(name, match[0], sentence[:start], sentence[match.end() :], known), start))
     return found
 

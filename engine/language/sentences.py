@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LONGEST = 400
 
-# After these a full stop is no end, whatever follows; after _MAYBE only if a small letter or a number follows.
+# After these a full stop is no end, whatever follows; after _MAYBE none if a number follows.
 _NEVER = word_set(
     """
     mr mrs ms dr prof st sr jr rev hon capt col gen lt sgt fr hr vs cf e.g i.e z.b d.h bzw ca approx mme mlle sig
@@ -96,11 +96,11 @@ def _split(line: str) -> Iterator[str]:
 
 
 def _is_end(line: str, end: re.Match[str]) -> bool:
-    if not end[0].startswith("."):
-        return True
     following = line[end.end() :].lstrip()
     if following[:1].islower():
         return False
+    if not end[0].startswith("."):
+        return True
     before = _WORD_BEFORE.search(line, 0, end.start())
     word = before[0].lower() if before else ""
     if word in _NEVER or (len(word) == 1 and word.isalpha()):

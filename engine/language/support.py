@@ -32,7 +32,7 @@ ASKS, TITLE = -0.1, -0.15
 NEWEST = 0.08
 OTHER_CLAUSES = 0.2
 UNNAMED_FOCUS = 0.25
-UNNAMED = 0.25
+UNNAMED, UNNAMED_ID = 0.25, 0.5
 _TITLE_WORDS = 6
 
 _HINTS = re.compile(r"\(([^()]*)\)[\s?.!]*$")
@@ -52,7 +52,8 @@ class Term:
 class Weighed:
     """One clause of a question against each sentence: `covers` has shape (sentences, terms), the others (sentences,).
 
-    `score` orders them; `support` says whether one answers at all.
+    `score` orders them; `support` says whether one answers at all, `lost` what it lost by not speaking of the very
+    thing that is asked for.
     """
 
     terms: tuple[Term, ...]
@@ -60,6 +61,7 @@ class Weighed:
     similar: np.ndarray
     score: np.ndarray
     support: np.ndarray
+    lost: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +112,9 @@ def weigh(
     rest = _share(covers[:, asked_for], [about[index] for index in asked_for]) if asked_for else whole
     manner = np.array([_manner(quotable, asked.kind(clause)) for quotable in quotables])
     support = 0.5 * (whole + rest + similar + manner)
-    support -= _without_focus(clause, about, covers) + _without_names(about, covers)
-    return Weighed(tuple(about), covers, similar, whole + similar + manner + _newness(quotables), support)
+    lost = _without_focus(clause, about, covers)
+    support -= lost + _without_names(about, covers)
+    return Weighed(tuple(about), covers, similar, whole + similar + manner + _newness(quotables), support, lost)
 
 
 def _measured(clause: str, likes: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
@@ -185,10 +188,18 @@ def _without_focus(clause: str, about: Sequence[Term], covers: np.ndarray) -> np
 
 
 def _without_names(about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
-    """What a sentence loses if it speaks of others than those whom the question names."""
+    """What a sentence loses if it speaks of others than those whom the question names; permit 21-A is not 17-B."""
     names = [index for index, term in enumerate(about) if term.name]
-    lost: np.ndarray = UNNAMED * (1 - _share(covers[:, names], [about[index] for index in names]))
-    return lost if names else np.zeros(len(covers))
+    ids = [index for index in names if _is_id(about[index].word)]
+    lost = np.zeros(len(covers))
+    for indexes, loss in ((names, UNNAMED), (ids, UNNAMED_ID)):
+        if indexes:
+            lost += loss * (1 - _share(covers[:, indexes], [about[index] for index in indexes]))
+    return lost
+
+
+def _is_id(word: str) -> bool:
+    return any(map(str.isdigit, word)) and any(map(str.isalpha, word))
 
 
 def _newness(quotables: Sequence[Quotable]) -> np.ndarray:

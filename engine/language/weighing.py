@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.records import Bill, Source
 
 # Sentences that are embedded; of these the best are searched for other words for what is asked.
-CANDIDATES = 160
+CANDIDATES = 96
 READ = 32
 VOCABULARY = 400
 _SHORTEST = 3

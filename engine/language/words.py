@@ -15,8 +15,10 @@ UPPER = f"[{''.join(chr(code) for code in range(0x590) if chr(code).isupper())}]
 # Stands among the stems of a text for any price in it.
 MONEY = "€"
 _PRICE = re.compile(r"[€$£¥]|\b(?:euros?|cents?|dollars?|pounds?|pence|francs?|crowns?|free)\b", re.IGNORECASE)
-_ENDINGS = ("ings", "ing", "edly", "ed", "es", "s", "ly")
+_ENDINGS = ("ings", "ing", "edly", "ed", "s", "ly")
+_HISSING = ("sses", "xes", "zes", "ches", "shes")
 _VOWEL = re.compile("[aeiouyäöüéèà]")
+_SHORT = re.compile("[^aeiouäöü][aeiouäöü][^aeiouäöüwxy]")
 
 
 def tokens(text: str) -> list[str]:
@@ -31,7 +33,8 @@ def stem(word: str) -> str:
     bare = IRREGULAR.get(bare, bare)
     if not bare.isalpha() or len(bare) < 4:
         return bare
-    return _doubled(_without_ending(bare)).rstrip("e") if len(bare) > 4 else _without_ending(bare)
+    base = _without_ending(bare)
+    return base.rstrip("e") if len(base) > 4 else base
 
 
 def stems(text: str) -> list[str]:
@@ -70,19 +73,25 @@ def tells_price(text: str) -> bool:
 
 
 def _without_ending(word: str) -> str:
+    """Without its ending, and where that bent the word, straightened: fitted, fit; moving, move; boxes, box."""
     if word.endswith("ies"):
         return f"{word[:-3]}y"
+    if word.endswith(_HISSING):
+        return word[:-2]
+    if word.endswith(("ss", "us")):
+        return word
     for ending in _ENDINGS:
         rest = word.removesuffix(ending)
-        if rest != word and len(rest) >= 3 and _VOWEL.search(rest) and not word.endswith(("ss", "us")):
-            return rest
+        if rest != word and len(rest) >= 3 and _VOWEL.search(rest):
+            return rest if ending in {"s", "ly"} else _straightened(rest)
     return word
 
 
-def _doubled(word: str) -> str:
-    """fitted, fitt, fit; but fall, pass."""
-    doubled = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz" and not _VOWEL.match(word[-1])
-    return word[:-1] if doubled else word
+def _straightened(rest: str) -> str:
+    """fitt, fit; mov, move; but fall, box."""
+    if len(rest) > 3 and rest[-1] == rest[-2] and rest[-1] not in "lsz" and not _VOWEL.match(rest[-1]):
+        return rest[:-1]
+    return f"{rest}e" if _SHORT.fullmatch(rest) else rest
 
 
 _GENERIC_STEMS = frozenset(stem(word) for word in GENERIC)

@@ -1,0 +1,15 @@
+"""Sources for the tests of the embedded language."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from engine.records import Source
+
+
+def source(number: int, text: str, document: str = "", title: str = "", label: str = "") -> Source:
+    """A numbered passage; of a chat line the time is taken from it."""
+    time = datetime.fromisoformat(f"{text[1:17]}:00+00:00") if text.startswith("[2") else None
+    return Source(
+        number, document or f"d{number}", f"p{number}", title, label, "", "", time, text, "s", "r", f"c{number}"
+    )

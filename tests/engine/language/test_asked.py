@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.language.asked import aliases, clauses, focus, has_kind, kind
+from engine.language.quotable import quotables
+from tests.engine.language.sources import source
+
+
+def test_a_double_question_is_asked_as_two() -> None:
+    assert clauses("Who holds permit 17-B, and what did the holder promise the council?") == [
+        "Who holds permit 17-B",
+        "what did the holder promise the council?",
+    ]
+    assert clauses("Where is the kiln kept? How hot does the kiln get?") == [
+        "Where is the kiln kept?",
+        "How hot does the kiln get?",
+    ]
+
+
+def test_a_scrap_of_a_question_stays_with_the_rest() -> None:
+    assert clauses("Who built the old mill and when?") == ["Who built the old mill when?"]
+    assert clauses("Is it dear? (ferry, ticket)") == ["Is it dear? (ferry, ticket)"]
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted", "right", "wrong"),
+    [
+        ("How much is a loaf?", "price", "It is €3.", "It is brown."),
+        ("When does it sail?", "time", "It sails at noon.", "It sails well."),
+        ("How many boats are there?", "quantity", "There are seven boats.", "There are boats."),
+    ],
+)
+def test_a_question_wants_a_kind_of_thing(question: str, wanted: str, right: str, wrong: str) -> None:
+    asked_for = kind(question)
+    assert asked_for == wanted
+    assert has_kind(right, asked_for)
+    assert has_kind(wrong, asked_for) is False
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("Which football team plays here?", "football"),
+        ("What is the password of the network?", "password"),
+        ("Is there a sauna in town?", "sauna"),
+        ("How heavy is the door?", "heavy"),
+    ],
+)
+def test_the_very_thing_that_is_asked_for_is_told(question: str, word: str) -> None:
+    assert focus(question) == {word}
+
+
+def test_generic_things_are_no_focus() -> None:
+    assert focus("What happens to old food?") == frozenset()
+
+
+def test_roles_are_learnt_from_the_sources() -> None:
+    said = quotables([source(1, "Kept by the harbour master, Ada Byron."), source(2, "Skipper: Bo Holm.")])
+    assert aliases(["master", "skipper"], said) == {"master": {"ada", "byron"}, "skipper": {"bo", "holm"}}
