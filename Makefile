@@ -50,5 +50,8 @@ lock: ## resolve the dependencies anew into requirements.lock
 	  --generate-hashes --override locking/overrides.txt --no-emit-index-url --no-emit-find-links \
 	  --no-header --annotation-style line --quiet --upgrade -o requirements.lock
 
+bench-quality: $(READY) ## how much of what a question needs is recalled, on data that you have (DATA=/path/to/data)
+	@$(BIN)/python -m tests.bench.quality --locomo $(if $(DATA),--data "$(DATA)")
+
 clean: ## remove what the targets above made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench

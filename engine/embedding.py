@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,8 +61,15 @@ async def embed_or_spare(embedder: Embedder, texts: Sequence[str], spare: Sequen
 
 
 def parts(text: str, tokens: int, tokenizer: Tokenizer) -> list[str]:
-    """A chunk in parts that an embedder takes whole, slightly overlapping; one part if it fits."""
+    """A chunk in parts that an embedder takes whole, slightly overlapping; one part if it fits.
+
+    All parts are about equally long: of a short rest at the end, hardly anything but one phrase, the vector would be
+    like too many questions.
+    """
     if len(text.encode()) <= tokens:
         return [text]
-    spans = windows(text, tokenizer, tokens, min(PART_OVERLAP, tokens // 2))
+    overlap = min(PART_OVERLAP, tokens // 2)
+    count = ceil(max(1, tokenizer.count(text) - overlap) / max(1, tokens - overlap))
+    even = ceil((tokenizer.count(text) + overlap * (count - 1)) / count)
+    spans = windows(text, tokenizer, max(overlap + 1, min(tokens, even)), overlap)
     return [text[span.start : span.stop] for span in spans] or [text]

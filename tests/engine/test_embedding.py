@@ -44,6 +44,12 @@ def test_the_parts_of_a_chunk_fit_and_hold_all_its_words(text: str, tokens: int)
     assert {letter for part in made for letter in part.strip()} >= set(text) - set(" \n")
 
 
+def test_the_parts_of_a_chunk_are_about_equally_long() -> None:
+    made = parts("word " * 45, 100, Characters())
+    assert len(made) == 3
+    assert max(map(len, made)) - min(map(len, made)) <= 5
+
+
 def test_a_chunk_that_fits_is_one_part() -> None:
     assert parts("short", 5, Characters()) == ["short"]
 
