@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.errors import BadInput, Empty, FolderInUse, NotFound, OtherEmbedder, Refused
-from engine.options import Options
+from engine.errors import BadInput, Empty, NotFound, Refused
 from engine.records import Link, Mention, Passage, Question, Reading
 from tests.fakes.embedder import HashEmbedder
-from tests.fakes.engines import HERE, canonical, doc, light_engine, open_engine, thread
-from tests.fakes.language import ToyLanguage
+from tests.fakes.engines import HERE, canonical, doc, light_engine, thread
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from engine import Engine
+    from tests.fakes.language import ToyLanguage
 
 SHARED = "Ada met Bob."
 DIARY = doc("diary", SHARED, "Ada wrote to Carla.")
@@ -231,127 +228,6 @@ async def test_a_slow_chunk_keeps_no_other_document_waiting(light: Engine, langu
     language.gate.set()
     await light.settled()
     assert "zoe" in await told(light, "entity")
-
-
-async def test_verify_finds_what_was_done_behind_its_back_and_repairs_it(engine: Engine) -> None:
-    await engine.add(DIARY)
-    await engine.add(LETTERS)
-    before = await state(engine)
-    graph, vectors = engine._projector.graph, engine._projector.vectors
-    nodes, edges = await graph.everything()
-    edge = edges[0]
-    lost, kept = [node for node in nodes if node.id not in (edge.source, edge.target)]
-    await graph.drop([lost.id], [])
-    await graph.put([replace(kept, degree=77)], [replace(edge, weight=77.0)])
-    chunks, entities = await vectors.everything("chunks"), await vectors.everything("entities")
-    relations = await vectors.everything("relations")
-    await vectors.drop("chunks", [chunks[0].id])
-    await vectors.drop("relations", [relations[0].id])
-    [stray] = (await vectors.fetch("entities", [entities[0].id])).values()
-    await vectors.put("entities", [entities[0]._replace(id=999), entities[1]._replace(space=55)], stray.repeat(2, 0))
-    words = "\n".join(str(each) for each in (await engine.verify()).differences)
-    for expected in (
-        f"graph: entity {lost.id} is missing",
-        f"graph: entity {kept.id} has",
-        f"graph: relation {edge.id} has weight 77",
-        f"vectors: chunks {chunks[0].id} is missing",
-        f"vectors: relations {relations[0].id} is missing",
-        "vectors: entities 999 is too much",
-        f"vectors: entities {entities[1].id} is in (space, room)",
-    ):
-        assert expected in words
-    assert not (await engine.verify(repair=True)).clean
-    assert await clean(engine)
-    assert await state(engine) == before
-
-
-async def test_another_embedder_is_refused_by_both_names_and_taken_when_told_so(tmp_path: Path) -> None:
-    async with open_engine(tmp_path) as engine:
-        await engine.add(DIARY)
-        before = await state(engine)
-    other = HashEmbedder(dim=64, name="other")
-    with pytest.raises(OtherEmbedder, match=r"made by hash \(128 dimensions\), not by other \(64 dimensions\)"):
-        async with open_engine(tmp_path, embedder=other):
-            raise AssertionError("it was opened")
-    async with open_engine(tmp_path, embedder=other, options=Options(replace_embedder=True)) as engine:
-        assert await state(engine) == before
-        assert await clean(engine)
-        assert (await engine.recall(Question("Whom did Ada meet?", HERE))).sources
-    async with open_engine(tmp_path, embedder=other) as engine:
-        assert await clean(engine)
-
-
-SECOND = """
-import asyncio, pathlib, sys
-from engine.errors import FolderInUse
-from tests.fakes.engines import open_engine
-
-async def main():
-    try:
-        async with open_engine(pathlib.Path(sys.argv[1])):
-            print("opened")
-    except FolderInUse as error:
-        print(error, error.hint)
-
-asyncio.run(main())
-"""
-
-
-async def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path: Path) -> None:
-    async with open_engine(tmp_path) as engine:
-        second = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", SECOND, str(tmp_path), stdout=asyncio.subprocess.PIPE
-        )
-        told_by_second, _ = await second.communicate()
-        assert b"is in use by another program (process " in told_by_second
-        assert b"Stop the other program" in told_by_second
-        with pytest.raises(FolderInUse):
-            async with open_engine(tmp_path):
-                raise AssertionError("it was opened twice")
-        await engine.add(DIARY)
-        assert await clean(engine)
-
-
-def damage(folder: Path) -> None:
-    """Every file of a folder is overwritten with what is none of its own."""
-    for file in folder.rglob("*"):
-        if file.is_file():
-            file.write_bytes(b"damaged" * 1000)
-
-
-def remove(folder: Path) -> None:
-    for file in sorted(folder.rglob("*"), reverse=True):
-        file.unlink() if file.is_file() else file.rmdir()
-    folder.rmdir()
-
-
-@pytest.mark.parametrize("harm", [damage, remove])
-@pytest.mark.parametrize("part", ["graph.kuzu", "vectors"])
-async def test_a_projection_that_is_damaged_or_lost_is_made_anew(tmp_path: Path, part: str, harm: Any) -> None:
-    language = ToyLanguage()
-    async with open_engine(tmp_path, language) as engine:
-        await engine.add(DIARY)
-        await engine.add(LETTERS)
-        before = await state(engine)
-    harm(tmp_path / part)
-    language.calls.clear()
-    async with open_engine(tmp_path, language) as engine:
-        assert await state(engine) == before
-        assert await clean(engine)
-        assert language.calls.total() == 0
-
-
-async def test_a_folder_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    language = ToyLanguage()
-    language.gate.clear()
-    async with open_engine(tmp_path, language) as engine:
-        await engine.add(DIARY)
-        await language.asked("extract", 1)
-    language.gate.set()
-    async with open_engine(tmp_path, language) as engine:
-        await engine.settled()
-        assert [each.status for each in await engine.documents(HERE)] == ["indexed"]
-        assert await clean(engine)
 
 
 async def test_names_are_completed_as_they_are_typed(light: Engine) -> None:
