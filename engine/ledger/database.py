@@ -28,12 +28,14 @@ Arguments = ParamSpec("Arguments")
 Words = Literal["porter unicode61", "trigram"]
 
 READERS = 3
+LOOKS, PAUSE = 20, 0.1  # how often compaction looks whether nobody reads the log any more, and seconds in between
+BUSY = 10_000  # milliseconds that a statement waits for a lock
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA secure_delete = ON",
-    "PRAGMA busy_timeout = 10000",
+    f"PRAGMA busy_timeout = {BUSY}",
     "PRAGMA cache_size = -32000",
     "PRAGMA temp_store = MEMORY",
 )
@@ -112,20 +114,29 @@ class Ledger:
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[aiosqlite.Connection]:
-        """A connection that reads, in one consistent snapshot for as long as it is held; for streams of rows."""
+        """A connection that reads, in one consistent snapshot for as long as it is held; for a few statements."""
         connection = await self._readers.get()
         try:
-            await connection.execute("BEGIN")
-            yield connection
-        except sqlite3.Error as error:
-            raise translated(error) from error
+            async with _held_snapshot(connection):
+                yield connection
         finally:
-            with suppress(sqlite3.Error):
-                await connection.rollback()
             self._readers.put_nowait(connection)
 
+    @asynccontextmanager
+    async def stream(self) -> AsyncIterator[aiosqlite.Connection]:
+        """Like `reader`, with a connection of its own, so that whoever takes long over the rows hinders no reader."""
+        connection = await asyncio.shield(self._connect())
+        try:
+            async with _held_snapshot(connection):
+                yield connection
+        finally:
+            await asyncio.shield(self._disconnect(connection))
+
     async def compact(self) -> None:
-        """Remove the bytes of deleted rows from the files: full text is rewritten, the log written back and emptied."""
+        """Remove the bytes of deleted rows from the files: full text is rewritten, the log written back and emptied.
+
+        StoreError if somebody reads an old snapshot all the while, so that the log cannot be emptied.
+        """
 
         async def rewrite(db: Connection) -> None:
             await db.execute("INSERT INTO chunk_words (chunk_words) VALUES ('optimize')")
@@ -136,7 +147,7 @@ class Ledger:
 
     async def copy_to(self, path: Path) -> None:
         """A consistent copy of the database as one file."""
-        async with aiosqlite.connect(path) as target, self.reader() as source:
+        async with aiosqlite.connect(path) as target, self.stream() as source:
             await source.rollback()
             await source.backup(target)
 
@@ -152,10 +163,14 @@ class Ledger:
             await connection.execute(pragma)
         return connection
 
+    async def _disconnect(self, connection: aiosqlite.Connection) -> None:
+        await connection.close()
+        if connection in self._open:
+            self._open.remove(connection)
+
     async def _close_all(self) -> None:
-        for connection in reversed(self._open):
-            await connection.close()
-        self._open.clear()
+        for connection in self._open[::-1]:
+            await self._disconnect(connection)
 
     async def _migrate(self) -> None:
         [[version]] = await self._writer.execute_fetchall("PRAGMA user_version")
@@ -167,15 +182,17 @@ class Ledger:
             await self._writer.executescript(f"BEGIN;\n{sql}\nPRAGMA user_version = {number};\nCOMMIT;")
 
     async def _empty_log(self) -> None:
-        """Write the log back and empty it, while nobody reads; in the writer's thread, hence between transactions."""
-        held = [await self._readers.get() for _ in range(READERS)]
-        try:
-            await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.Error as error:
-            raise translated(error) from error
-        finally:
-            for connection in held:
-                self._readers.put_nowait(connection)
+        """Write the log back and empty it, once nobody reads from it; in the writer's thread, between transactions."""
+        for _ in range(LOOKS):
+            try:
+                if await within_thread(self._writer, _checkpoint):
+                    return
+            except sqlite3.Error as error:
+                raise translated(error) from error
+            await asyncio.sleep(PAUSE)
+        raise StoreError(
+            f"The log of {self.path} cannot be emptied while it is read.", hint="It is tried again; let exports end."
+        )
 
     async def _write_all(self) -> None:
         going = True
@@ -229,6 +246,28 @@ def _snapshot(db: sqlite3.Connection, work: Work) -> Any:
     finally:
         with suppress(sqlite3.Error):
             db.rollback()
+
+
+@asynccontextmanager
+async def _held_snapshot(connection: aiosqlite.Connection) -> AsyncIterator[None]:
+    try:
+        await connection.execute("BEGIN")
+        yield
+    except sqlite3.Error as error:
+        raise translated(error) from error
+    finally:
+        with suppress(sqlite3.Error):
+            await connection.rollback()
+
+
+def _checkpoint(db: sqlite3.Connection) -> bool:
+    """Empty the log, if nobody is reading from it at this moment; says whether it is empty."""
+    db.execute("PRAGMA busy_timeout = 0")  # a writer that waited here would keep all others waiting
+    try:
+        [(busy, _, _)] = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {BUSY}")
+    return not busy
 
 
 def _fail(job: _Job, error: Exception) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -187,4 +188,61 @@ async def test_compaction_empties_the_log_while_others_write(tmp_path: Path) -> 
     await ledger.compact()
     await asyncio.gather(*writing)
     assert files_with(tmp_path, "unmistakable") == []
+    await ledger.close()
+
+
+async def test_compaction_that_somebody_keeps_from_emptying_the_log_says_so_and_holds_nobody(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    await ledger.write(work.set_setting, "n", 1)
+    async with ledger.reader() as db:
+        assert await work.setting(db, "n") == "1"
+        await ledger.write(work.set_setting, "n", 2)
+        compacting = asyncio.create_task(ledger.compact())
+        await asyncio.wait_for(asyncio.gather(*(ledger.read(work.setting, "n") for _ in range(9))), 1)
+        with pytest.raises(StoreError, match="emptied"):
+            await compacting
+    await ledger.compact()
+    await ledger.close()
+
+
+async def test_a_cancelled_compaction_leaves_every_reader(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    await ledger.write(work.set_setting, "n", 1)
+    async with ledger.reader() as db:
+        assert await work.setting(db, "n") == "1"
+        compacting = asyncio.create_task(ledger.compact())
+        await asyncio.wait({compacting}, timeout=database.PAUSE)
+        compacting.cancel()
+        await asyncio.gather(compacting, return_exceptions=True)
+    assert ledger._readers.qsize() == database.READERS
+    await ledger.close()
+
+
+async def test_streams_take_no_reader_and_close_their_connections(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    async with AsyncExitStack() as stack:
+        for _ in range(2 * database.READERS):
+            await stack.enter_async_context(ledger.stream())
+        assert await asyncio.wait_for(ledger.read(work.setting, "n"), 5) == ""
+    assert len(ledger._open) == 1 + database.READERS
+    await ledger.close()
+
+
+async def test_a_reader_that_is_cancelled_twice_gives_its_connection_back(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    held, for_ever = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        async with ledger.reader():
+            held.set()
+            await for_ever.wait()
+
+    holding = asyncio.create_task(hold())
+    await held.wait()
+    holding.cancel()
+    await asyncio.sleep(0)
+    holding.cancel()
+    await asyncio.gather(holding, return_exceptions=True)
+    assert ledger._readers.qsize() == database.READERS
+    assert await ledger.read(work.setting, "n") == ""
     await ledger.close()
