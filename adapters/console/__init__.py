@@ -31,7 +31,7 @@ async def run(service: Service, settings: Settings, *, history: Sequence[Turn] =
     if terminal:
         from adapters.console.terminal import typed  # noqa: PLC0415  - a pipe spares it
 
-        lines = typed(settings.root, conversation.greet)
+        lines = typed(conversation.greet)
     else:
         from adapters.console.pipe import piped  # noqa: PLC0415  - a terminal spares it
 

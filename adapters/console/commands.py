@@ -10,7 +10,7 @@ from rich.text import Text
 
 from bot import layout
 from bot.requests import Catalogue, Forget, Look, Tell
-from engine.errors import BadQuestion
+from engine.errors import BadQuestion, NotFound
 from engine.records import Mode
 
 if TYPE_CHECKING:
@@ -48,9 +48,15 @@ async def show_sources(dialogue: Dialogue, _: str) -> None:
 
 
 async def forget(dialogue: Dialogue, words: str) -> None:
-    """Forget a document."""
+    """Forget a document, and with it what was said so far, which may quote it."""
     document = _needed(words, "/forget needs the key, path or title of a document.")
-    await dialogue.screen.show(dialogue.service.perform(Forget(document, (dialogue.space,), str(Path.cwd()))))
+    said = dialogue.history, dialogue.sources
+    dialogue.start_anew()  # at once: it may be broken off after the document is gone
+    try:
+        await dialogue.screen.show(dialogue.service.perform(Forget(document, (dialogue.space,), str(Path.cwd()))))
+    except (BadQuestion, NotFound):
+        dialogue.history, dialogue.sources = said
+        raise
 
 
 async def show_graph(dialogue: Dialogue, words: str) -> None:

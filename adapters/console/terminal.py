@@ -1,4 +1,4 @@
-"""Lines typed at a prompt, with editing, a history that is kept, and completion of commands."""
+"""Lines typed at a prompt, with editing, a history for as long as it is open, and completion of commands."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING, Any
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.formatted_text import FormattedText
-from prompt_toolkit.history import FileHistory
+from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from adapters.console.commands import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine
-    from pathlib import Path
 
 PROMPT = FormattedText([("bold ansicyan", "› ")])
 
 
-async def typed(home: Path, greet: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[str]:
-    """Each line until Ctrl-D; Ctrl-C empties it. `greet` runs beside the first prompt; what it raises ends all."""
+async def typed(greet: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[str]:
+    """Each line until Ctrl-D; Ctrl-C empties it. `greet` runs beside the first prompt; what it raises ends all.
+
+    Nothing of it is written down: a question may quote what is forgotten later.
+    """
     words = WordCompleter([f"/{name}" for name in COMMANDS], sentence=True)
     session: PromptSession[str] = PromptSession(
-        history=FileHistory(_history(home)), completer=words, complete_while_typing=False, reserve_space_for_menu=4
+        history=InMemoryHistory(), completer=words, complete_while_typing=False, reserve_space_for_menu=4
     )
     greeting = _Greeting(session, greet)
     session.app.after_render += greeting.begin
@@ -64,11 +66,3 @@ class _Greeting:
     def _leave_if_failed(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) and self.session.app.is_running:
             self.session.app.exit(exception=error)
-
-
-def _history(home: Path) -> str:
-    """The file of what was typed, which only its owner may read."""
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = home / "history"
-    path.touch(mode=0o600)
-    return str(path)

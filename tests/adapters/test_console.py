@@ -59,6 +59,8 @@ class Desk:
         elif isinstance(request, Look):
             yield Seen(EntityRow(request.name, "thing", "A berth."), ())
         elif isinstance(request, Forget):
+            if request.document == "none.md":
+                raise NotFound("There is no such document.")
             yield Done(f"Forgotten: {request.document}")
         elif isinstance(request, Tell):
             yield Told(Status({"indexed": 2}, 1, 1, 1, 1, 0, 0, 0))
@@ -107,6 +109,16 @@ async def test_new_forgets_what_was_said(place: Place) -> None:
     second = place.desk.heard[1]
     assert isinstance(second, Ask)
     assert second.history == ()
+
+
+@pytest.mark.parametrize(("document", "turns"), [("tea.md", 0), ("none.md", 2)])
+async def test_what_was_said_may_quote_a_document_and_is_forgotten_with_it(
+    place: Place, document: str, turns: int
+) -> None:
+    await place.said("What is the fee?")
+    await place.said(f"/forget {document}")
+    assert len(place.dialogue.history) == turns
+    assert bool(place.dialogue.sources) is bool(turns)
 
 
 async def test_sources_shows_them_whole(place: Place) -> None:
@@ -178,7 +190,10 @@ async def test_a_pipe_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys
     assert desk.heard[0] == Ask("What is the fee?", ("s",), history=(Turn("user", "Hello"), Turn("assistant", "Hm.")))
 
 
-async def test_lines_are_typed_with_a_history_that_only_the_owner_reads(tmp_path: Path) -> None:
+async def test_lines_are_typed_with_a_history_that_is_never_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     greeted = asyncio.Event()
 
     async def greet() -> None:
@@ -186,19 +201,17 @@ async def test_lines_are_typed_with_a_history_that_only_the_owner_reads(tmp_path
 
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         keys.send_text("What is\x03What is the fee?\r\r/status\r\x04")
-        assert [line async for line in typed(tmp_path, greet)] == ["What is the fee?", "/status"]
+        assert [line async for line in typed(greet)] == ["What is the fee?", "/status"]
     assert greeted.is_set()
-    kept = tmp_path / "history"
-    assert "+What is the fee?" in kept.read_text()
-    assert kept.stat().st_mode & 0o077 == 0
+    assert os.listdir(tmp_path) == []  # noqa: PTH208  - a glance, in a test
 
 
-async def test_what_keeps_the_service_from_opening_ends_the_conversation(tmp_path: Path) -> None:
+async def test_what_keeps_the_service_from_opening_ends_the_conversation() -> None:
     async def greet() -> None:
         raise NotFound("There is nothing.")
 
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()), pytest.raises(NotFound):
-        [line async for line in typed(tmp_path, greet)]
+        [line async for line in typed(greet)]
 
 
 async def test_the_greeting_says_how_much_is_known(place: Place) -> None:
