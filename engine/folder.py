@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+import stat
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ class Folder:
             self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise DiskTrouble(f"The data folder {self.home} cannot be made: {error.strerror}.") from error
+        self._close_to_others()
         lock = FileLock(self.home / "lock", timeout=0)
         try:
             lock.acquire()
@@ -55,6 +57,13 @@ class Folder:
             yield
         finally:
             lock.release()
+
+    def _close_to_others(self) -> None:
+        """Let only its owner look into a folder that was there before; one that belongs to another stays as it is."""
+        seen = self.home.stat()
+        if seen.st_uid == os.getuid() and stat.S_IMODE(seen.st_mode) & 0o077:
+            with suppress(OSError):  # there are file systems without modes
+                self.home.chmod(0o700)
 
     def _owner(self) -> str:
         try:

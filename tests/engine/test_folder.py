@@ -29,6 +29,14 @@ def test_only_its_owner_may_look_into_a_new_folder(tmp_path: Path) -> None:
         assert stat.S_IMODE(folder.home.stat().st_mode) == 0o700
 
 
+def test_a_folder_that_stood_open_is_closed_to_others(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "home")
+    folder.home.mkdir()
+    folder.home.chmod(0o755)
+    with folder.owned():
+        assert stat.S_IMODE(folder.home.stat().st_mode) == 0o700
+
+
 def test_a_folder_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DiskTrouble, match="cannot be made"), Folder(tmp_path / "file" / "home").owned():
