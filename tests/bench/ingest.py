@@ -1,6 +1,8 @@
-"""How fast documents go in, and whether it stays so: `python -m tests.bench.ingest --documents 10000`.
+"""How fast documents go in, whether it stays so, and what the folder is like at several sizes.
 
-Every model call really goes through litellm to the local stub (a process of its own), which answers at once.
+`python -m tests.bench.ingest --documents 1000 10000 50000` lets one folder grow, and at each size waits until all is
+settled, then measures recall, memory and disk. Every model call really goes through litellm to the local stub (a
+process of its own), which answers at once.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ QUESTIONS = 60
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one run came to: documents a second in all and by slice, milliseconds of recall, MiB."""
+    """What a folder of that size came to: documents a second from the first on, and by slice; ms of recall; MiB."""
 
     documents: int
     rate: float
@@ -80,7 +82,7 @@ async def language() -> AsyncIterator[LLM]:
 
 
 async def ingest(engine: Engine, count: int, start: int = 0) -> list[float]:
-    """Add documents and wait until all are settled; gives documents a second by slice (the rest counts to the last)."""
+    """Add documents and wait until all are settled; gives documents a second by slice (the last one waits longest)."""
     size, rates, since = count // SLICES, [], time.perf_counter()
     for number in range(start, start + count):
         await engine.add(document(number))
@@ -123,19 +125,21 @@ def on_disk(home: Path) -> float:
     return sum(file.stat().st_size for file in home.rglob("*") if file.is_file()) / 2**20
 
 
-async def run(count: int, home: Path, options: Options) -> Figures:
-    """One run from an empty folder."""
+async def run(sizes: list[int], home: Path, options: Options) -> None:
+    """Let one folder grow from nothing to each of the sizes, and show a row at each."""
+    spent, held, slices = 0.0, 0, list[float]()
     async with (
         language() as model,
         Engine.open(home, language=model, embedder=HashingEmbedder(), options=options) as engine,
     ):
-        since = time.perf_counter()
-        slices = await ingest(engine, count)
-        rate = count / (time.perf_counter() - since)
-        after = resident()
-        await engine.compact()
-        spent, slowest = await recall(engine)
-    return Figures(count, rate, slices, spent, slowest, max(after, resident()), on_disk(home))
+        for size in sorted(sizes):
+            since = time.perf_counter()
+            slices += await ingest(engine, size - held, held)
+            spent, held = spent + time.perf_counter() - since, size
+            after = resident()
+            stages, slowest = await recall(engine)
+            memory = max(after, resident())
+            show(Figures(size, size / spent, slices, stages, slowest, memory, on_disk(home)))
 
 
 def show(figures: Figures) -> None:
@@ -154,14 +158,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--graph", choices=["kuzu", "ladybug"], default="kuzu")
-    parser.add_argument("--home", type=Path, help="keep the folder here (one size only)")
+    parser.add_argument("--home", type=Path, help="keep the folder here")
     chosen = parser.parse_args()
     print("| documents | docs/s | by slices | last/first | recall p50 ms | x slowest search | MiB resident | on disk |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
-    for count in chosen.documents:
-        with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as folder:
-            home = (chosen.home or Path(folder)) / str(count)
-            show(asyncio.run(run(count, home, replace(Options(), graph=chosen.graph, keep_replies=False))))
+    with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as folder:
+        options = replace(Options(), graph=chosen.graph, keep_replies=False)
+        asyncio.run(run(chosen.documents, chosen.home or Path(folder) / "home", options))
 
 
 if __name__ == "__main__":
