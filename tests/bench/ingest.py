@@ -83,7 +83,8 @@ async def language() -> AsyncIterator[LLM]:
 
 async def ingest(engine: Engine, count: int, start: int = 0) -> list[float]:
     """Add documents and wait until all are settled; gives documents a second by slice (the last one waits longest)."""
-    size, rates, since = count // SLICES, [], time.perf_counter()
+    rates: list[float] = []
+    size, since = count // SLICES, time.perf_counter()
     for number in range(start, start + count):
         await engine.add(document(number))
         if number % 50 == 0:
