@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import structlog
+
+from bot import logs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    yield
+    structlog.reset_defaults()
+
+
+def fail() -> None:
+    api_key = f"sk-{'secret'.upper()}"
+    raise ValueError(len(api_key))
+
+
+def log_a_failure() -> None:
+    try:
+        fail()
+    except ValueError:
+        structlog.get_logger("test").exception("worker stopped", hint="Wait.")
+
+
+def test_a_trace_shows_where_but_no_values(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(debug=True)
+    log_a_failure()
+    shown = capsys.readouterr().err
+    assert "worker stopped" in shown
+    assert "in fail" in shown
+    assert "sk-SECRET" not in shown
+
+
+def test_nothing_is_logged_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(debug=False)
+    log_a_failure()
+    assert capsys.readouterr() == ("", "")
