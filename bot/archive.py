@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sqlite3
 import tarfile
 import tempfile
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -42,8 +44,9 @@ def unpack(path: Path, home: Path, *, force: bool = False) -> None:
         fresh = home / "restored.db"
         try:
             _extract(path, fresh)
-            _remove(folder)
-            fresh.replace(folder.ledger)
+            _put_in_place(fresh, folder)
+        except OSError as error:
+            raise DiskTrouble(f"{path} cannot be restored: {error.strerror or error}.") from error
         finally:
             fresh.unlink(missing_ok=True)
 
@@ -63,11 +66,9 @@ def _extract(path: Path, target: Path) -> None:
         target.touch(mode=0o600)
         with tarfile.open(path, "r:gz") as archive, _member(archive) as member, target.open("wb") as file:
             shutil.copyfileobj(member, file, 2**20)
-        _check(target)
+        _make_ready(target)
     except (tarfile.TarError, KeyError, EOFError, sqlite3.DatabaseError) as error:
         raise Broken(f"{path} is no backup.", hint="Name a file that `threadlore backup` has written.") from error
-    except OSError as error:
-        raise DiskTrouble(f"{path} cannot be restored: {error.strerror or error}.") from error
 
 
 def _member(archive: tarfile.TarFile) -> IO[bytes]:
@@ -77,20 +78,33 @@ def _member(archive: tarfile.TarFile) -> IO[bytes]:
     return member
 
 
-def _check(ledger: Path) -> None:
-    database = sqlite3.connect(ledger)
-    try:
+def _make_ready(ledger: Path) -> None:
+    """Check a ledger, and note in it that graph and vectors must be made anew. Raises sqlite3.DatabaseError."""
+    with closing(sqlite3.connect(ledger)) as database:
         [[verdict]] = database.execute("PRAGMA quick_check").fetchall()
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)
-    finally:
-        database.close()
+        with database:
+            database.execute("INSERT OR REPLACE INTO meta VALUES ('rebuilding', 1)")
 
 
-def _remove(folder: Folder) -> None:
-    """Throw away ledger, graph and vectors of a folder, and nothing else that lies there."""
-    for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", "filed"):
+def _put_in_place(fresh: Path, folder: Folder) -> None:
+    """Let a ledger take the place of another, so that at each moment one of them is there, whole.
+
+    Its predecessor is folded into one file first: the log of one ledger must never lie beside another.
+    """
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(folder.ledger)) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for name in (f"{LEDGER}-wal", f"{LEDGER}-shm", "filed"):
         (folder.home / name).unlink(missing_ok=True)
+    with fresh.open("rb") as file:
+        os.fsync(file.fileno())
+    fresh.replace(folder.ledger)
+    _remove_projections(folder)
+
+
+def _remove_projections(folder: Folder) -> None:
+    """Throw away graph and vectors of a folder, and nothing else that lies there."""
     for path in (folder.vectors, folder.graph("kuzu"), folder.graph("ladybug")):
         if path.is_dir():
             shutil.rmtree(path)

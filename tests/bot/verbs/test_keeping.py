@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,8 +17,6 @@ from engine.errors import Broken, DiskTrouble, FolderInUse, NotFound, StoreError
 from tests.bot import parrot
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.bot.conftest import Perform
 
 pytestmark = pytest.mark.usefixtures("taken_in")
@@ -96,6 +95,37 @@ async def test_a_backup_does_not_overwrite_a_folder_unless_told_to(perform: Perf
         archive.unpack(tmp_path / "b.tar.gz", tmp_path / "other")
     assert "--force" in caught.value.hint
     archive.unpack(tmp_path / "b.tar.gz", tmp_path / "other", force=True)
+
+
+@pytest.mark.parametrize("step", ["replace", "_remove_projections"])
+async def test_a_restore_that_breaks_off_leaves_one_ledger_or_the_other(
+    perform: Perform, tmp_path: Path, town: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    other = tmp_path / "other"
+    await perform(Backup(str(tmp_path / "full.tar.gz")))
+    full = await lines(perform)
+    archive.unpack(tmp_path / "full.tar.gz", other)
+    async with parrot.desk(other) as desk:
+        await desk.engine.settled()
+    await perform(Forget("tea.txt", (LOCAL,), str(town)))
+    less = await lines(perform)
+    await perform(Backup(str(tmp_path / "less.tar.gz")))
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path if step == "replace" else archive, step, killed)
+        with pytest.raises(KeyboardInterrupt):
+            archive.unpack(tmp_path / "less.tar.gz", other, force=True)
+    async with parrot.desk(other) as desk:
+        await desk.engine.settled()
+        async with aclosing(work_on(desk, Export((LOCAL,)))) as events:
+            shown = [event.text async for event in events if isinstance(event, Line)]
+        assert shown == (full if step == "replace" else less)
+        async with aclosing(work_on(desk, Verify())) as events:
+            # A new ledger makes graph and vectors anew by itself; those of the fakes do not outlive their engine.
+            assert step == "replace" or [event async for event in events][-1] == Compared(())
 
 
 async def test_a_folder_that_is_in_use_is_not_replaced(perform: Perform, tmp_path: Path) -> None:
