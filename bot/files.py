@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.verbs.naming import chat_key, file_key
-from engine.errors import NotFound, TooLarge
+from engine.errors import Empty, NotFound, TooLarge, Unsupported
 from engine.reading import conversations, parse_messages
 from engine.records import Document
 
@@ -60,11 +61,17 @@ def is_chat(path: Path) -> bool:
 
 
 def content(path: Path, limit: int) -> bytes:
-    """The bytes of a file. Raises OSError, and TooLarge beyond `limit` bytes without reading them."""
-    size = path.stat().st_size
-    if size > limit:
-        raise TooLarge(f"{path.name} has {size / MIB:.0f} MiB; {limit / MIB:.0f} are allowed.")
-    return path.read_bytes()
+    """The bytes of a file. Raises OSError, Unsupported for a pipe or device, and TooLarge beyond `limit` bytes."""
+    seen = path.stat()
+    if not stat.S_ISREG(seen.st_mode):
+        raise Unsupported(f"{path.name} is no file but a device, a pipe or a socket.", hint="Name a file.")
+    if seen.st_size > limit:
+        raise TooLarge(f"{path.name} has {seen.st_size / MIB:.0f} MiB; {limit / MIB:.0f} are allowed.")
+    with path.open("rb") as file:
+        data = file.read(limit + 1)  # it may grow meanwhile
+    if len(data) > limit:
+        raise TooLarge(f"{path.name} has more than the {limit / MIB:.0f} MiB that are allowed.")
+    return data
 
 
 async def document_of(path: Path, data: bytes, place: Place, reader: Reader) -> Document:
@@ -87,6 +94,9 @@ def _changed(path: Path) -> datetime:
 
 def conversations_of(path: Path, data: bytes, place: Place, count: Callable[[str], int]) -> list[Document]:
     """The threads and runs of messages of an exported room, which bears the file's name. Raises Broken and Empty."""
+    found = conversations(parse_messages(data), count)
+    if not found:
+        raise Empty(f"No message of {path.name} has any text.", hint="Export the room again, with its texts.")
     return [
         Document(
             key=chat_key(path, place.space, each.key),
@@ -98,5 +108,5 @@ def conversations_of(path: Path, data: bytes, place: Place, count: Callable[[str
             link=path.as_uri(),
             kind="conversation",
         )
-        for each in conversations(parse_messages(data), count)
+        for each in found
     ]

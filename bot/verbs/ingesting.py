@@ -15,7 +15,7 @@ from engine.errors import BadInput
 from engine.reading import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sized
     from pathlib import Path
 
     from bot.desk import Desk
@@ -45,7 +45,9 @@ async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
     """
     began, scope = time.monotonic(), scope_of([request.space])
     found = await asyncio.to_thread(files.find, request.paths)
-    there = {each.key: each for each in await desk.engine.documents(scope)}
+    there: dict[str, list[Listed]] = {}
+    for each in await desk.engine.documents(scope):
+        there.setdefault(each.link, []).append(each)
     tally = Tally()
     async with Reader(desk.limits) as reader:
         taker = _Taker(desk, reader, request, there, tally)
@@ -63,10 +65,12 @@ async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
 
 @dataclass(frozen=True, slots=True)
 class _Taker:
+    """`there`: what is known already, by link."""
+
     desk: Desk
     reader: Reader
     request: Ingest
-    there: dict[str, Listed]
+    there: dict[str, list[Listed]]
     tally: Tally
 
     async def take(self, path: Path) -> None:
@@ -80,15 +84,19 @@ class _Taker:
 
     async def _take(self, path: Path) -> None:
         key, stamp = file_key(path, self.request.space), await asyncio.to_thread(self.desk.filed.stamp, path)
-        known = self.there.get(key)
-        if known and known.status != "failed" and self.desk.filed.unchanged(key, stamp):
-            self.tally.keys.add(key)
+        known = {each.key: each for each in self.there.get(path.as_uri(), []) if each.kind != "manual"}
+        failed = any(each.status == "failed" for each in known.values())
+        if known and not failed and self.desk.filed.unchanged(key, _stamp(stamp, known)):
+            self.tally.keys |= known.keys()
             return
-        for document in await self._documents(path):
+        documents = await self._documents(path)
+        for document in documents:
             self.tally.keys.add(document.key)
             changed = await self.desk.engine.add(document)
             self.tally.changed += changed  # other files are taken in meanwhile: nothing may be awaited in between
-        self.desk.filed.note(key, stamp)
+        for gone in known.keys() - {document.key for document in documents}:
+            await self.desk.engine.forget(gone)
+        self.desk.filed.note(key, _stamp(stamp, documents))
 
     async def _documents(self, path: Path) -> list[Document]:
         place = files.Place(self.request.space, self.request.room, self.request.dated)
@@ -96,6 +104,11 @@ class _Taker:
         if files.is_chat(path):
             return await asyncio.to_thread(files.conversations_of, path, data, place, self.desk.count)
         return [await files.document_of(path, data, place, self.reader)]
+
+
+def _stamp(stamp: str, documents: Sized) -> str:
+    """The stamp of a file with the number of documents that came from it: of those one may be forgotten since."""
+    return f"{stamp}:{len(documents)}"
 
 
 async def _given_up(desk: Desk, request: Ingest, keys: Collection[str]) -> list[Failure]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +31,14 @@ def file_key(path: Path, space: str) -> str:
 
 
 def chat_key(path: Path, space: str, conversation: str) -> str:
-    """The key of a conversation of an exported room."""
+    """The key of a conversation of an exported room; rooms of one name in two folders are two rooms."""
     room = path.stem if space == LOCAL else f"{space}:{path.stem}"
-    return f"chat:{room}:{conversation}"
+    return f"chat:{room}:{path_hash(path)}:{conversation}"
+
+
+def path_hash(path: Path) -> str:
+    """Eight hexadecimal digits that stand for a path."""
+    return sha256(os.fsencode(path)).hexdigest()[:8]
 
 
 def absolute(path: str | Path, here: str) -> Path:

@@ -1,18 +1,17 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bot import files
 from bot.files import Place
-from engine.errors import Broken, NotFound, TooLarge
+from bot.verbs.naming import chat_key
+from engine.errors import Broken, Empty, NotFound, TooLarge, Unsupported
 from engine.reading import Limits, Reader
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLACE = Place("console:local", "files")
 
@@ -56,6 +55,22 @@ def test_a_file_that_is_too_large_is_not_even_read(tmp_path: Path) -> None:
     assert files.content(path, 11) == b"x" * 11
 
 
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.md")
+    with pytest.raises(Unsupported, match=r"a\.md"):
+        files.content(tmp_path / "a.md", 10)
+
+
+def test_a_file_that_says_it_has_no_length_is_not_read_beyond_the_limit() -> None:
+    with pytest.raises(TooLarge, match="status"):
+        files.content(Path("/proc/self/status"), 10)
+
+
+def test_a_room_without_a_word_is_empty(tmp_path: Path) -> None:
+    with pytest.raises(Empty, match=r"x\.jsonl"):
+        files.conversations_of(tmp_path / "x.jsonl", message(1, 8, " ").encode(), PLACE, len)
+
+
 async def test_a_file_becomes_a_document_with_its_path_as_key(tmp_path: Path) -> None:
     path = tmp_path / "a b.md"
     path.write_text("# Tea\n\nIt is hot.")
@@ -80,7 +95,7 @@ def test_an_exported_room_becomes_its_conversations(tmp_path: Path) -> None:
     path = tmp_path / "harbour.jsonl"
     lines = [message(1, 8), message(2, 8, "Back"), message(3, 12, link="https://a.example/3")]
     documents = files.conversations_of(path, "\n".join(lines).encode(), PLACE, len)
-    assert [document.key for document in documents] == ["chat:harbour:m1", "chat:harbour:m3"]
+    assert [document.key for document in documents] == [chat_key(path, PLACE.space, key) for key in ("m1", "m3")]
     assert {document.room for document in documents} == {"harbour"}
     assert {document.kind for document in documents} == {"conversation"}
     assert documents[0].title.startswith("#harbour: ")

@@ -7,7 +7,7 @@ import pytest
 
 from bot.events import Cited, Found, Prompted, Recalled, Said
 from bot.requests import Ask
-from bot.verbs.naming import LOCAL
+from bot.verbs.naming import LOCAL, chat_key
 from engine.errors import BadQuestion, NotFound
 from engine.records import Turn
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tests.bot.conftest import Perform
 
 pytestmark = pytest.mark.usefixtures("taken_in")
+
+
+def said(town: Path, id_: str) -> str:
+    return chat_key(town / "harbour.jsonl", LOCAL, id_)
 
 
 async def sources(perform: Perform, text: str, **more: Any) -> set[str]:
@@ -57,11 +61,11 @@ async def test_a_question_can_be_narrowed_to_a_document_by_its_path(perform: Per
     assert await sources(perform, "Ada?", documents=("tea.txt",), here=str(town)) == {f"file:{town / 'tea.txt'}"}
 
 
-async def test_a_question_can_be_narrowed_to_a_room_an_author_or_a_time(perform: Perform) -> None:
-    assert await sources(perform, "Ada?", rooms=("harbour",)) == {"chat:harbour:m1", "chat:harbour:m2"}
-    assert await sources(perform, "Ada?", authors=("Mina",)) == {"chat:harbour:m2"}
+async def test_a_question_can_be_narrowed_to_a_room_an_author_or_a_time(perform: Perform, town: Path) -> None:
+    assert await sources(perform, "Ada?", rooms=("harbour",)) == {said(town, "m1"), said(town, "m2")}
+    assert await sources(perform, "Ada?", authors=("Mina",)) == {said(town, "m2")}
     afternoon = datetime(2026, 5, 12, 12, tzinfo=UTC)
-    assert await sources(perform, "Ada?", rooms=("harbour",), since=afternoon) == {"chat:harbour:m2"}
+    assert await sources(perform, "Ada?", rooms=("harbour",), since=afternoon) == {said(town, "m2")}
 
 
 async def test_nothing_comes_from_another_space(perform: Perform) -> None:

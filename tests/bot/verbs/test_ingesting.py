@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from bot.events import Advanced, Catalogued, Ingested
 from bot.requests import Catalogue, Forget, Ingest
 from bot.verbs.ingesting import completed
-from bot.verbs.naming import LOCAL
+from bot.verbs.naming import LOCAL, chat_key
 from engine.errors import NotFound
 from tests.bot.parrot import UNREADABLE
 
@@ -32,11 +33,15 @@ async def listed(perform: Perform, space: str = LOCAL) -> dict[str, str]:
     return {each.key: each.status for each in found.documents}
 
 
+def chats(town: Path, *ids: str) -> list[str]:
+    return [chat_key(town / "harbour.jsonl", LOCAL, id_) for id_ in ids or ("m1", "m2")]
+
+
 async def test_files_and_conversations_of_a_folder_are_taken_in_and_indexed(perform: Perform, town: Path) -> None:
     told = end(await perform(Ingest((str(town),), LOCAL)))
     assert (told.files, told.documents, told.changed, told.failures) == (3, 4, 4, ())
     assert await listed(perform) == dict.fromkeys(
-        [f"file:{town / 'ferry.md'}", f"file:{town / 'tea.txt'}", "chat:harbour:m1", "chat:harbour:m2"], "indexed"
+        [f"file:{town / 'ferry.md'}", f"file:{town / 'tea.txt'}", *chats(town)], "indexed"
     )
 
 
@@ -71,6 +76,35 @@ async def test_a_changed_file_and_a_longer_chat_are_taken_in_anew(perform: Perfo
     with (town / "harbour.jsonl").open("a") as file:
         file.write("\n" + json.dumps({"id": "m3", "user": "Ada", "text": "Now?", "time": "2026-05-12T14:05:00Z"}))
     assert end(await perform(Ingest((str(town),), LOCAL))).changed == 2
+
+
+async def test_a_conversation_that_left_the_export_is_forgotten(perform: Perform, town: Path) -> None:
+    path = town / "harbour.jsonl"
+    await perform(Ingest((str(town),), LOCAL))
+    path.write_text(path.read_text().splitlines()[1])
+    assert end(await perform(Ingest((str(path),), LOCAL))).documents == 1
+    assert {key for key in await listed(perform) if key.startswith("chat:")} == set(chats(town, "m2"))
+
+
+async def test_exports_of_one_name_do_not_overwrite_each_other(perform: Perform, town: Path) -> None:
+    (town / "b").mkdir()
+    shutil.copy(town / "harbour.jsonl", town / "b" / "harbour.jsonl")
+    assert end(await perform(Ingest((str(town),), LOCAL))).changed == 6
+    assert len(await listed(perform)) == 6
+
+
+async def test_an_unchanged_export_is_not_even_read_again(perform: Perform, town: Path) -> None:
+    path = town / "harbour.jsonl"
+    await perform(Ingest((str(path),), LOCAL))
+    seen, text = path.stat(), path.read_bytes()
+    path.write_bytes(b"\0" * seen.st_size)
+    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    told = end(await perform(Ingest((str(path),), LOCAL)))
+    assert (told.documents, told.changed, told.failures) == (2, 0, ())
+    path.write_bytes(text)
+    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    await perform(Forget(chats(town)[0], (LOCAL,)))
+    assert end(await perform(Ingest((str(path),), LOCAL))).changed == 1
 
 
 async def test_a_forgotten_file_is_taken_in_again_when_it_is_named_again(perform: Perform, town: Path) -> None:

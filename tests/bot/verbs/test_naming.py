@@ -61,3 +61,7 @@ def test_keys_of_different_spaces_are_different() -> None:
     path = Path("/a/harbour.jsonl")
     assert len({file_key(path, "console:local"), file_key(path, "team")}) == 2
     assert len({chat_key(path, "console:local", "m1"), chat_key(path, "team", "m1")}) == 2
+
+
+def test_rooms_of_one_name_in_two_folders_are_two() -> None:
+    assert len({chat_key(Path(folder, "general.jsonl"), "team", "m1") for folder in ("/a", "/b")}) == 2
