@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from random import Random
 from typing import TYPE_CHECKING, Literal
 
@@ -79,9 +80,13 @@ Documents = dict[str, Document]
 
 
 def options(seed: int) -> Options:
-    """Small chunks and small batches, so that little text makes many steps; short periods, so that they end."""
+    """Small chunks and small batches, so that little text makes many steps; short periods, so that they end.
+
+    Every fifth seed is for the other graph, where it is installed.
+    """
     random = Random(f"options {seed}")
     return Options(
+        graph="ladybug" if seed % 5 == 0 and find_spec("ladybug") else "kuzu",
         packing=Packing(size=64, overlap=8, soft=32, modulo=3),
         readers=random.choice((1, 3, 8)),
         embed_batch=random.choice((2, 7, 64)),
