@@ -31,8 +31,8 @@ class HashingEmbedder:
         made = np.zeros((len(texts), self.dim), np.float32)
         np.add.at(made, (rows, flat >> 1), np.where(flat & 1, 1.0, -1.0).astype(np.float32))
         made[:, 0] += 1e-3
-        norms: np.ndarray = np.linalg.norm(made, axis=1, keepdims=True)
-        return made / norms
+        made /= np.linalg.norm(made, axis=1, keepdims=True)
+        return made
 
     def _place(self, word: str) -> int:
         if word not in self._places:

@@ -351,7 +351,7 @@ async def test_an_answer_left_early_gives_its_place_back(
     for _ in range(6):
         answer = language.answer(asked(), Bill())
         assert (await anext(answer)).strip() == "one"
-        await answer.aclose()  # type: ignore[attr-defined]
+        await answer.aclose()
     async with asyncio.timeout(5):
         assert await heard(language.answer(asked(), Bill())) == "one two three"
 
