@@ -151,16 +151,17 @@ async def musique(data: Path, home: Path, embedder: Kept, options: Options) -> N
     async with Engine.open(home, language=Replay(stored), embedder=embedder, options=options) as engine:
         fresh, made = not await engine.documents(everywhere(documents)), embedder.made
         rates = await ingest(engine, list(documents.values()))
-        embedder.save()
+        kept = embedder.made == made
         table, spent = Table(MUSIQUE_CUTS), Spent(list)
         for mode in MODES:
             table.add(f"{mode}", await timed(engine, asked, mode, spent))
+        embedder.save()
     table.print(PEERS, f"MuSiQue, {len(asked)} questions")
     Table(MUSIQUE_CUTS).print(PEERS_BOTH, "of 100 questions, these among them")
     print("\nmilliseconds a question, p50:", ", ".join(f"{mode} {median(times):.0f}" for mode, times in spent.items()))
     if fresh:
         print(f"documents a second by slices of {SLICE}:", ", ".join(f"{rate:.1f}" for rate in rates), end=" ")
-        print(f"({'vectors kept from an earlier run' if embedder.made == made else 'embedding included'})")
+        print(f"({'vectors kept from an earlier run' if kept else 'embedding included'})")
         print("LightRAG 1.5.7, vectors kept:", ", ".join(map(str, PEER_RATES)))
 
 
@@ -186,8 +187,8 @@ async def locomo(data: Path, home: Path, embedder: Kept, options: Options) -> No
         set_ = options if weights is None else replace(options, vector_weight=weights[0], word_weight=weights[1])
         async with Engine.open(home, language=Replay({}), embedder=embedder, options=set_) as engine:
             await ingest(engine, list(documents.values()))
-            embedder.save()
             table.add(f"naive, {name}", await ranked(engine, asked, "naive", max(LOCOMO_CUTS)))
+    embedder.save()
     table.print(LOCOMO_PEERS, f"LoCoMo messages, {len(asked)} questions")
 
 
