@@ -9,6 +9,7 @@ from bot import archive
 from bot.events import Advanced, Compared, Done, Line
 from bot.verbs.naming import key_of, scope_of
 from bot.verbs.settling import settling
+from engine.errors import LanguageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
 
 
 async def forget(desk: Desk, request: Forget) -> AsyncGenerator[Event]:
-    """Forget a document, wait until nothing shows it any more, and let its bytes leave the files."""
+    """Forget a document, and let its bytes leave the files; without the model that happens later, by itself."""
     key = await key_of(desk, request.document, request.here, scope_of(request.spaces))
     await desk.engine.forget(key)
     yield Advanced("forgetting")
-    await desk.engine.settled()
-    await desk.engine.compact()
-    yield Done(f"Forgotten: {key}")
+    try:
+        await desk.engine.compact()
+    except LanguageError:
+        yield Done(f"Forgotten: {key}. Its bytes leave the files by themselves once the model can be reached again.")
+    else:
+        yield Done(f"Forgotten: {key}")
 
 
 async def rebuild(desk: Desk, request: Rebuild) -> AsyncGenerator[Event]:  # noqa: ARG001  - a verb's signature

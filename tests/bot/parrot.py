@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
+    from engine.language import Embedder
     from engine.records import Bill, Turn
 
 UNREADABLE = "gibberish"
@@ -37,7 +38,7 @@ class Parrot(ToyLanguage):
 
 
 @asynccontextmanager
-async def desk(home: Path) -> AsyncIterator[Desk]:
+async def desk(home: Path, parrot: Parrot | None = None, embedder: Embedder | None = None) -> AsyncIterator[Desk]:
     """A desk over an engine in this folder."""
-    async with light_engine(home, Parrot(), options=Options(quiet=0.0)) as engine:
+    async with light_engine(home, parrot or Parrot(), embedder, Options(quiet=0.0)) as engine:
         yield Desk(engine, Limits(workers=1), Filed(home / "filed"), O200k().count)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from contextlib import aclosing
@@ -12,9 +13,11 @@ from bot import archive
 from bot.events import Compared, Done, Line, Told
 from bot.requests import Backup, Catalogue, Export, Forget, Ingest, Rebuild, Retry, Tell, Verify
 from bot.verbs import work_on
-from bot.verbs.naming import LOCAL
-from engine.errors import Broken, DiskTrouble, FolderInUse, NotFound, StoreError
+from bot.verbs.naming import LOCAL, scope_of
+from engine.errors import Broken, DiskTrouble, FolderInUse, NotFound, StoreError, Unavailable
 from tests.bot import parrot
+from tests.fakes.embedder import HashEmbedder
+from tests.fakes.engines import doc
 
 if TYPE_CHECKING:
     from tests.bot.conftest import Perform
@@ -34,6 +37,30 @@ async def test_a_forgotten_document_is_gone_from_the_export(perform: Perform, to
     assert "Tea" in before
     assert "Tea" not in after
     assert "Gudgeon" in after
+
+
+async def test_forgetting_does_not_wait_for_what_others_had_taken_in(tmp_path: Path) -> None:
+    slow = parrot.Parrot()
+    async with parrot.desk(tmp_path / "other", slow) as desk:
+        await desk.engine.add(doc("old", "Ada met Bob."))
+        await desk.engine.settled()
+        slow.gate.clear()
+        await desk.engine.add(doc("new", "Ada met Carla."))
+        async with asyncio.timeout(10):
+            *_, last = [event async for event in work_on(desk, Forget("old", ("here",)))]
+        assert last == Done("Forgotten: old")
+
+
+async def test_what_is_forgotten_without_the_embedder_leaves_the_files_later(tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    embedder.failing["Carla"] = Unavailable("No embedder.")
+    async with parrot.desk(tmp_path / "other", embedder=embedder) as desk:
+        await desk.engine.add(doc("old", "Ada met Bob."))
+        await desk.engine.add(doc("new", "Ada met Carla."))
+        *_, last = [event async for event in work_on(desk, Forget("old", ("here",)))]
+        assert isinstance(last, Done)
+        assert last.text.startswith("Forgotten: old. Its bytes leave the files by themselves")
+        assert [each.key for each in await desk.engine.documents(scope_of(["here"]))] == ["new"]
 
 
 async def test_what_is_not_there_cannot_be_forgotten(perform: Perform) -> None:
