@@ -55,11 +55,15 @@ class Prompted:
 
 @dataclass(frozen=True, slots=True)
 class Advanced:
-    """Some of the work is done: `done` of `total` in this stage; 0 of 0 while nobody knows how much there is."""
+    """Some of the work is done: `done` of `total` in this stage; 0 of 0 while nobody knows how much there is.
+
+    `trouble`: what it waits for, if anything keeps it from going on.
+    """
 
     stage: str
     done: int = 0
     total: int = 0
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,8 @@ def told(event: Told) -> RenderableType:
         ("waiting", ", ".join(f"{number:,} {_several(what, number)}" for number, what in waits if number) or "nothing"),
     ):
         rows.add_row(Text(name, "dim"), value)
+    if status.trouble:
+        rows.add_row(Text("trouble", "dim"), plain(status.trouble))
     return rows
 
 

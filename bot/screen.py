@@ -140,6 +140,7 @@ class _Bars:
         self._console = console
         self._stages: dict[str, Any] = {}
         self._last: Advanced | None = None
+        self._told = ""
         self._began = time.monotonic()
         self._progress = Progress(
             TextColumn("{task.description:<10}"),
@@ -162,6 +163,9 @@ class _Bars:
             if event.stage not in self._stages:
                 self._stages[event.stage] = self._progress.add_task(event.stage, total=event.total or None)
             self._progress.update(self._stages[event.stage], completed=event.done, total=event.total or None)
+        if event.trouble and event.trouble != self._told:
+            self._told = event.trouble
+            self._console.print(Text(f"waiting: {harmless(event.trouble)}", "yellow"), soft_wrap=True)
 
     def stop(self) -> None:
         """Leave what was drawn, and go on below it."""

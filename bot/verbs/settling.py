@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from engine.engine import Engine
+    from engine.ledger.census import Status
     from engine.records import Scope
 
 OFTEN = 0.2  # seconds between two looks, at least
@@ -34,17 +35,17 @@ async def waiting(work: Awaitable[object], look: Callable[[], Awaitable[Advanced
 
 async def settling(engine: Engine, scope: Scope, stage: str, total: int = 0) -> AsyncGenerator[Advanced]:
     """How many of `total` documents are indexed, until all are; without a total, of those that wait now."""
-    total = total or await unfinished(engine, scope)
+    total = total or unfinished(await engine.status(scope))
 
     async def look() -> Advanced:
-        return Advanced(stage, max(0, total - await unfinished(engine, scope)), total)
+        status = await engine.status(scope)
+        return Advanced(stage, max(0, total - unfinished(status)), total, status.trouble)
 
     async for step in waiting(engine.settled(), look):
         yield step
     yield Advanced(stage, total, total)
 
 
-async def unfinished(engine: Engine, scope: Scope) -> int:
-    """How many documents of the scope are not indexed yet."""
-    documents = (await engine.status(scope)).documents
-    return documents.get("pending", 0) + documents.get("searchable", 0)
+def unfinished(status: Status) -> int:
+    """How many documents are not indexed yet."""
+    return status.documents.get("pending", 0) + status.documents.get("searchable", 0)

@@ -40,7 +40,10 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Numbers about what lies within a scope, and what the engine has still to do there."""
+    """Numbers about what lies within a scope, and what the engine has still to do there.
+
+    `trouble`: why a chunk that is tried again could not be read, in the words of the error; "" if there is none.
+    """
 
     documents: dict[str, int]
     passages: int
@@ -50,6 +53,7 @@ class Status:
     unread: int
     stale: int
     failed: int
+    trouble: str = ""
 
 
 async def status(db: Connection, where: Area) -> Status:
@@ -78,6 +82,7 @@ async def status(db: Connection, where: Area) -> Status:
         unread,
         stale,
         failed,
+        await trouble_in(db, where),
     )
 
 
@@ -88,6 +93,15 @@ async def unread_in(db: Connection, where: Area) -> int:
         f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {where.condition('c')}"
     )
     return int(unread)
+
+
+async def trouble_in(db: Connection, where: Area) -> str:
+    """What hinders the reading of a chunk of an area that is to be tried again, "" if nothing does."""
+    rows = await db.execute_fetchall(
+        "SELECT c.error FROM chunk c WHERE c.reading IS NULL AND c.error <> '' AND c.retry_at < 9e999"
+        f" AND {where.condition('c')} ORDER BY c.retry_at DESC LIMIT 1"
+    )
+    return next((str(row[0]) for row in rows), "")
 
 
 async def stale_in(db: Connection, where: Area) -> int:

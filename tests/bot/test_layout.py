@@ -100,8 +100,8 @@ def test_every_other_event_becomes_its_fields_for_programs() -> None:
 
 
 def test_numbers_are_told_with_what_waits() -> None:
-    shown = drawn(layout.told(events.Told(Status({"indexed": 2, "pending": 1}, 9, 4, 1, 3, 2, 0, 1))))
-    for words in ("2 indexed, 1 pending", "9 in 4 chunks", "1 entity, 3 relations", "2 chunks to read"):
+    shown = drawn(layout.told(events.Told(Status({"indexed": 2, "pending": 1}, 9, 4, 1, 3, 2, 0, 1, "No model."))))
+    for words in ("2 indexed, 1 pending", "9 in 4 chunks", "1 entity, 3 relations", "2 chunks to read", "No model."):
         assert words in shown
     assert "1 document with failures" in shown
 

@@ -4,6 +4,7 @@ import io
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from rich.console import Console
 
 from bot.events import Advanced, Cited, Done, Line, Recalled, Said
@@ -82,6 +83,14 @@ async def test_progress_is_a_line_a_stage_elsewhere() -> None:
     await seen.screen.show(stream(*steps))
     assert re.fullmatch(r"reading: 2 of 2, \d+\.\d s\nindexing: 5 of 5, \d+\.\d s\n", seen.err)
     assert not seen.out
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+async def test_what_the_work_waits_for_is_told_once(*, terminal: bool) -> None:
+    seen = Seen(terminal=terminal)
+    steps = [Advanced("indexing", done, 3, trouble) for done, trouble in ((0, ""), (0, "No model."), (1, "No model."))]
+    await seen.screen.show(stream(*steps))
+    assert seen.err.count("waiting: No model.") == 1
 
 
 async def test_lines_are_written_as_they_are() -> None:

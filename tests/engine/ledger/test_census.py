@@ -3,7 +3,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from engine.ledger import census, documents
+from engine.errors import Unavailable
+from engine.ledger import census, documents, work
 from tests.engine.ledger.desk import reading
 from tests.fakes.engines import doc
 
@@ -63,6 +64,15 @@ async def test_a_status_counts_what_lies_in_the_area_and_nothing_else(desk: Desk
     assert (attic.chunks, attic.entities, attic.relations, attic.unread, attic.stale) == (1, 0, 0, 1, 1)
     nothing = await desk.ledger.read(census.status, await desk.area(()))
     assert nothing == census.Status({}, 0, 0, 0, 0, 0, 0, 0)
+
+
+async def test_a_status_says_why_a_chunk_of_the_area_waits(desk: Desk) -> None:
+    await desk.put(doc("a", "one"))
+    [chunk] = await desk.column("SELECT id FROM chunk")
+    for retry_at, told in ((1e10, "The model is away."), (float("inf"), "")):
+        await desk.ledger.write(work.fail, chunk, Unavailable("The model is away."), retry_at)
+        assert (await desk.ledger.read(census.status, await desk.area())).trouble == told
+        assert (await desk.ledger.read(census.status, await desk.area({"there"}))).trouble == ""
 
 
 async def test_documents_are_listed_by_title_within_the_area(desk: Desk) -> None:
