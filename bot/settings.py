@@ -71,7 +71,7 @@ class Settings(BaseSettings):
     graph: Literal["kuzu", "ladybug"] = "kuzu"
     words: Literal["porter unicode61", "trigram"] = "porter unicode61"
     readers: int = Field(default=8, gt=0)
-    quiet: float = Field(default=600.0, ge=0)
+    quiet: float = Field(default=600.0, gt=0)
     compact_after: float = Field(default=600.0, gt=0)
 
     file_size: int = Field(default=50, gt=0)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 from engine.citing import Citing
 from engine.composing import Recalled
 from engine.errors import BadQuestion
-from engine.ledger import memos
+from engine.ledger import memos, work
 from engine.records import Bill, Condensed, Context, Mode, Prompt
 
 if TYPE_CHECKING:
@@ -90,22 +90,27 @@ class Asker:
             raise
         return Answer(self, recalled, self._prompt(question, recalled.context), bill)
 
-    async def recall(self, question: Question, bill: Bill | None = None) -> Recalled:
-        """What an answer would rest on."""
+    async def recall(self, question: Question, bill: Bill) -> Recalled:
+        """What an answer would rest on; what that took is put on the bill."""
         check(question)
-        bill = Bill() if bill is None else bill
         question = replace(question, history=self._trimmed(question))
         if question.mode == "bypass":
-            return Recalled(Context(Condensed(question.text), "bypass"))
+            generation = await self.recaller.projector.ledger.read(work.generation)
+            return Recalled(Context(Condensed(question.text), "bypass"), generation)
         with self.recaller.projector.courtesy.asked():
             return await self.recaller.recall(question, self._condense(question, bill), bill)
 
+    async def context(self, question: Question) -> Context:
+        """What an answer would rest on, with its cost added to the day's sums."""
+        bill = Bill()
+        try:
+            return (await self.recall(question, bill)).context
+        finally:
+            await self.charge(bill)
+
     async def messages(self, question: Question) -> list[Message]:
         """What the model would be sent."""
-        bill = Bill()
-        recalled = await self.recall(question, bill)
-        await self.charge(bill)
-        return self.recaller.projector.language.messages(self._prompt(question, recalled.context))
+        return self.recaller.projector.language.messages(self._prompt(question, await self.context(question)))
 
     async def answer(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> AsyncGenerator[str, None]:
         """The raw answer: streamed anew, or replayed if exactly this was answered before."""
@@ -126,9 +131,9 @@ class Asker:
                 pieces.append(piece)
                 yield piece
         if projector.options.keep_replies:
-            made = memos.Reply(
-                key, "".join(pieces), recalled.generation, recalled.chunks, recalled.names, recalled.pairs
-            )
+            drawn_on = (recalled.chunks, recalled.names, recalled.pairs)
+            unlisted = bool(prompt.history) or prompt.context.mode == "bypass"
+            made = memos.Reply(key, "".join(pieces), recalled.generation, *drawn_on, unlisted=unlisted)
             await projector.ledger.write(memos.keep_reply, made, time.time())
 
     async def charge(self, bill: Bill) -> None:

@@ -166,7 +166,7 @@ class Engine:
 
     async def recall(self, question: Question) -> Context:
         """What an answer would rest on, without the answer."""
-        return (await self._asker.recall(question)).context
+        return await self._asker.context(question)
 
     async def prompt(self, question: Question) -> list[Message]:
         """What the model would be sent for the answer."""
@@ -200,7 +200,7 @@ class Engine:
 
     async def export(self, form: Literal["jsonl", "graphml"], scope: Scope) -> AsyncIterator[str]:
         """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""
-        async with self._ledger.reader() as db:
+        async with self._ledger.stream() as db:
             lines = census.canonical(db, scope.spaces)
             async for line in lines if form == "jsonl" else graphml(db, await search.area(db, scope)):
                 yield line

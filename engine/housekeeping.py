@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine import verifying
-from engine.errors import LanguageError, StoreError
+from engine.errors import EngineError, LanguageError, StoreError
 from engine.indexing import TROUBLE_WAIT
 from engine.ledger import census, marks, memos, work
 
 if TYPE_CHECKING:
-    from engine.errors import EngineError
     from engine.indexing import Worker
     from engine.projecting import Projector
     from engine.verifying import Report
@@ -138,5 +137,5 @@ class Housekeeper:
                 if await self.projector.ledger.read(work.removed_since_compaction):
                     await asyncio.sleep(options.compact_after / 2)
                     await self.compact()
-            except StoreError as error:
+            except EngineError as error:
                 log.warning("compaction waits", error=str(error), hint=error.hint)

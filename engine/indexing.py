@@ -35,6 +35,7 @@ HOPELESS = (BadKey, Refused, TooLong)
 FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
 TROUBLE_WAIT = 2.0
 LOOK_AGAIN = 0.25
+SHORTEST_QUIET = 1.0
 
 
 def wait_before(tries: int) -> float:
@@ -253,10 +254,10 @@ class Worker:
 
     async def _quiet_periods(self) -> None:
         while True:
-            await asyncio.sleep(max(self.projector.options.quiet, LOOK_AGAIN))
+            await asyncio.sleep(max(self.projector.options.quiet, SHORTEST_QUIET))
             try:
                 await self.projector.end_quiet()
-            except StoreError as error:
+            except EngineError as error:
                 log.warning("the quiet period goes on", error=str(error), hint=error.hint)
             self.wake()
 

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.errors import BadInput
+from engine.ledger.facts import tidy
 from engine.records import Document, Passage
 
 if TYPE_CHECKING:
@@ -15,10 +16,13 @@ if TYPE_CHECKING:
 
 
 def stated(space: str, room: str, told: Reading, time: datetime | None) -> Document:
-    """The document of a statement; the same statement in the same room is the same document."""
+    """The document of a statement; the same statement in the same room is the same document.
+
+    BadInput if nothing that could be kept is stated.
+    """
     lines = [f"{m.name} ({m.type}): {m.description}" for m in told.mentions]
     lines += [f"{x.source} ~ {x.target} ({x.keywords}): {x.description}" for x in told.links]
-    if not lines:
+    if not tidy(told).mentions:
         raise BadInput("Nothing is stated.", hint="Give a name and a description, or two names and what links them.")
     text = "\n".join(lines)
     digest = sha256(f"{space}\0{room}\0{text}".encode()).hexdigest()[:16]

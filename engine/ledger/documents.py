@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import NotFound
 from engine.ledger.facts import drop_replies, keep_reading, release, settle_keys
 from engine.ledger.marks import Stale, mark, next_generation
+from engine.ledger.memos import drop_unlisted
 from engine.ledger.moving import carry
 from engine.ledger.times import shown, stored
-from engine.records import Document, Passage
+from engine.records import Chunk, Document, Passage, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from engine.ledger.connection import Connection
-    from engine.records import Chunk, Reading
 
     Cut = Callable[[Sequence[Passage]], list[Chunk]]
 
@@ -82,9 +82,12 @@ async def _renew(db: Connection, id_: int) -> None:
     await db.execute(
         "UPDATE document SET status = 'pending', error = '', hint = '', generation = ? WHERE id = ?", (generation, id_)
     )
-    await db.execute(
-        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '' WHERE document = ? AND error <> ''", (id_,)
+    failed = await db.execute_fetchall(
+        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '', hopeless = 0"
+        " WHERE document = ? AND error <> '' RETURNING id",
+        (id_,),
     )
+    await mark(db, Stale.CHUNK, [row[0] for row in failed], generation)
 
 
 async def _put_passages(db: Connection, document: int, passages: Iterable[Passage]) -> bool:
@@ -195,6 +198,7 @@ async def drop_chunks(db: Connection, chunks: Collection[int]) -> None:
     listed = (json.dumps(list(chunks)),)
     generation = await next_generation(db)
     await db.execute("INSERT OR REPLACE INTO meta VALUES ('removed', ?)", (generation,))
+    await drop_unlisted(db)
     names, pairs = await release(db, chunks)
     await drop_replies(db, Stale.CHUNK, chunks)
     gone = await db.execute_fetchall(
@@ -245,15 +249,15 @@ async def amend(db: Connection, key: str, change: Change, cut: Cut) -> bool:
 
 
 async def state(db: Connection, document: Document, chunks: Sequence[Chunk], told: Reading) -> None:
-    """Keep what a person stated: the document, and its facts without any reader."""
+    """Keep what a person stated: the document, and its facts, without any reader, as those of its first chunk."""
     await put(db, document, chunks)
     rows = await db.execute_fetchall(
         "SELECT c.id, c.text_hash FROM chunk c JOIN document d ON d.id = c.document"
-        " WHERE d.key = ? AND c.reading IS NULL ORDER BY c.ordinal LIMIT 1",
+        " WHERE d.key = ? AND c.reading IS NULL ORDER BY c.ordinal",
         (document.key,),
     )
-    for chunk, text_hash in rows:
-        await keep_reading(db, chunk, b"by hand" + text_hash, told)
+    for place, (chunk, text_hash) in enumerate(rows):
+        await keep_reading(db, chunk, b"by hand" + text_hash, Reading() if place else told)
 
 
 async def load(db: Connection, key: str) -> Document:

@@ -58,6 +58,7 @@ CREATE TABLE chunk (
     reading   BLOB,                              -- what was read with which reader; NULL: unread
     tries     INTEGER NOT NULL DEFAULT 0,
     retry_at  REAL NOT NULL DEFAULT 0,           -- seconds since 1970; infinite once given up
+    hopeless  INTEGER NOT NULL DEFAULT 0,        -- given up for a reason that a new start does not mend
     error     TEXT NOT NULL DEFAULT '',
     hint      TEXT NOT NULL DEFAULT ''
 );
@@ -66,6 +67,7 @@ CREATE INDEX chunk_space ON chunk (space);
 CREATE INDEX chunk_room ON chunk (room);
 CREATE INDEX chunk_text_hash ON chunk (text_hash);
 CREATE INDEX chunk_reading ON chunk (reading) WHERE reading IS NOT NULL;
+CREATE INDEX chunk_hopeless ON chunk (document) WHERE hopeless;
 CREATE INDEX chunk_unread ON chunk (id) WHERE reading IS NULL;
 
 CREATE TRIGGER unread_insert AFTER INSERT ON chunk WHEN new.reading IS NULL BEGIN
@@ -277,8 +279,14 @@ CREATE TABLE vector (
 ) WITHOUT ROWID;
 
 -- Answers by the hash of the final messages and the model, with the rows they drew on (kinds as in stale).
-CREATE TABLE reply_cache (key BLOB PRIMARY KEY, text TEXT NOT NULL, used_at REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE reply_cache (
+    key      BLOB PRIMARY KEY,
+    text     TEXT NOT NULL,
+    used_at  REAL NOT NULL,
+    unlisted INTEGER NOT NULL                    -- it may quote more than these rows: any removal takes it along
+) WITHOUT ROWID;
 CREATE INDEX reply_cache_used ON reply_cache (used_at);
+CREATE INDEX reply_cache_unlisted ON reply_cache (key) WHERE unlisted;
 CREATE TABLE reply_use (
     key  BLOB NOT NULL REFERENCES reply_cache ON DELETE CASCADE,
     kind INTEGER NOT NULL,

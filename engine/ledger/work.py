@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.errors import Refused, TooLong
 from engine.ledger.marks import Stale, mark, next_generation
 
 if TYPE_CHECKING:
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
     from engine.errors import EngineError
     from engine.ledger.connection import Connection
+
+
+HOPELESS = (Refused, TooLong)  # the same text would fail in the same way at every start
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,8 @@ async def chunks(db: Connection, ids: Collection[int]) -> list[Unembedded]:
 async def fail(db: Connection, chunk: int, error: EngineError, retry_at: float) -> None:
     """Note that reading a chunk failed; once given up (an infinite `retry_at`) its document says so, and stays."""
     await db.execute(
-        "UPDATE chunk SET tries = tries + 1, retry_at = ?, error = ?, hint = ? WHERE id = ?",
-        (retry_at, str(error), error.hint, chunk),
+        "UPDATE chunk SET tries = tries + 1, retry_at = ?, error = ?, hint = ?, hopeless = ? WHERE id = ?",
+        (retry_at, str(error), error.hint, isinstance(error, HOPELESS), chunk),
     )
     if retry_at == float("inf"):
         await db.execute(
@@ -59,8 +63,9 @@ async def fail_embedding(db: Connection, ids: Collection[int], error: EngineErro
         (str(error), error.hint, listed),
     )
     await db.execute(
-        "UPDATE chunk SET error = ?, hint = ?, retry_at = 9e999 WHERE id IN (SELECT value FROM json_each(?))",
-        (str(error), error.hint, listed),
+        "UPDATE chunk SET error = ?, hint = ?, retry_at = 9e999, hopeless = ?"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (str(error), error.hint, isinstance(error, HOPELESS), listed),
     )
     await db.execute("DELETE FROM stale WHERE kind = 0 AND id IN (SELECT value FROM json_each(?))", (listed,))
 
@@ -73,19 +78,24 @@ async def given_up(db: Connection) -> list[tuple[Stale, int]]:
     return [(Stale.CHUNK, row[0]) for row in rows]
 
 
-async def retry(db: Connection, key: str = "") -> int:
-    """Take up again what failed, of one document or of all; gives the number of documents."""
+async def retry(db: Connection, key: str = "", *, hopeless: bool = True) -> int:
+    """Take up again what failed, of one document or of all; gives the number of documents.
+
+    `hopeless`: also documents with a chunk that was given up for a reason that a new start does not mend.
+    """
     generation = await next_generation(db)
     rows = list(
         await db.execute_fetchall(
             "UPDATE document SET status = 'pending', error = '', hint = '', generation = ?2"
-            " WHERE error <> '' AND (?1 = '' OR key = ?1) RETURNING id",
-            (key, generation),
+            " WHERE error <> '' AND (?1 = '' OR key = ?1)"
+            " AND (?3 OR NOT EXISTS (SELECT 1 FROM chunk c WHERE c.document = document.id AND c.hopeless))"
+            " RETURNING id",
+            (key, generation, hopeless),
         )
     )
     listed = json.dumps([row[0] for row in rows])
     failed = await db.execute_fetchall(
-        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = ''"
+        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '', hopeless = 0"
         " WHERE document IN (SELECT value FROM json_each(?)) RETURNING id",
         (listed,),
     )
@@ -173,9 +183,14 @@ async def repair(db: Connection, keys: Collection[tuple[Stale, int]]) -> None:
 
 
 async def resume(db: Connection) -> None:
-    """A new start: nothing is held, and what failed is tried again."""
+    """A new start: nothing is held, and what failed is tried again, but for what would fail in the same way."""
     await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
-    await retry(db)
+    await retry(db, hopeless=False)
+    beside_hopeless = await db.execute_fetchall(
+        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '' WHERE retry_at = 9e999 AND NOT hopeless"
+        " AND document IN (SELECT document FROM chunk WHERE hopeless) RETURNING id"
+    )
+    await mark(db, Stale.CHUNK, [row[0] for row in beside_hopeless], await next_generation(db))
 
 
 async def removed_since_compaction(db: Connection) -> bool:

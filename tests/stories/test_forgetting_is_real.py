@@ -6,14 +6,27 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from engine.options import Options
-from engine.records import Question
+from engine.records import Question, Turn
 from tests.fakes.engines import HERE, doc, files_with, open_engine, thread
 from tests.fakes.language import ToyLanguage
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
     from pathlib import Path
 
     from engine import Engine
+    from engine.records import Bill, Prompt
+
+
+class Remembering(ToyLanguage):
+    """Its answers repeat what was said before."""
+
+    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
+        for turn in prompt.history:
+            yield f"{turn.text}\n"
+        async for piece in super().answer(prompt, bill):
+            yield piece
+
 
 SECRETS = ("Quillfeather", "zanzibarine", "Mirabellum", "Xystobrand")
 
@@ -36,11 +49,14 @@ async def fill(engine: Engine) -> None:
         answer = await engine.ask(Question(text, HERE))
         assert await answer.text()
         assert answer.context.sources
+    past = (Turn("user", "Who was there?"), Turn("assistant", "Quillfeather, at the zanzibarine gate."))
+    await (await engine.ask(Question("And who else saw Bob?", HERE, past))).text()
+    await (await engine.ask(Question("Say it again.", HERE, past, mode="bypass"))).text()
     await engine.settled()
 
 
 async def test_after_forgetting_and_compaction_the_words_are_in_no_file(tmp_path: Path) -> None:
-    language = ToyLanguage()
+    language = Remembering()
     async with open_engine(tmp_path, language) as engine:
         await fill(engine)
         assert language.calls["summarise"]

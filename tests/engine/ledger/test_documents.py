@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import NotFound
-from engine.ledger import documents, facts
+from engine.errors import NotFound, Refused
+from engine.ledger import documents, facts, work
 from engine.ledger.documents import Change, keyed
 from engine.records import Chunk, Passage
 from tests.engine.ledger.desk import cut, reading
@@ -219,3 +219,20 @@ async def test_vectors_of_a_text_go_with_the_last_chunk_that_has_it(desk: Desk) 
     assert len(await desk.rows("SELECT * FROM vector")) == 1
     await desk.ledger.write(documents.forget, "b")
     assert await desk.rows("SELECT * FROM vector") == []
+
+
+async def test_a_changed_document_has_its_given_up_chunks_embedded_again(desk: Desk) -> None:
+    await desk.put(doc("a", "one", "two"))
+    [one, two] = await desk.column("SELECT id FROM chunk ORDER BY ordinal")
+    await desk.ledger.write(work.fail_embedding, [one], Refused("no"))
+    assert await desk.column("SELECT id FROM stale WHERE kind = 0") == [two]
+    await desk.clear_marks()
+    await desk.put(doc("a", "one", "two", "three"))
+    assert one in await desk.column("SELECT id FROM stale WHERE kind = 0")
+
+
+async def test_every_chunk_of_a_long_statement_counts_as_read(desk: Desk) -> None:
+    document = doc("manual", "one", "two", "three")
+    await desk.ledger.write(documents.state, document, cut(document.passages), reading("Ada", "Bob"))
+    assert await desk.column("SELECT unread FROM document") == [0]
+    assert len(set(await desk.column("SELECT chunk FROM mention"))) == 1
