@@ -5,12 +5,12 @@ No model is asked: descriptions are joined. A narrowed question sees only what i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine import fold
 from engine.describing import SEPARATOR, joined
-from engine.ledger import profiles
+from engine.ledger import corrections, profiles
 from engine.ledger.marks import Stale
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Refresher:
     projector: Projector
     known: Known
     only: frozenset[int] | None
+    pins: dict[tuple[Stale, int], str] = field(default_factory=dict)
 
     async def entities(self, ids: Iterable[int]) -> list[EntityView]:
         """Views of these entities in order, one for each canonical name; those of which nothing is left are out."""
@@ -81,14 +82,22 @@ class Refresher:
         return found.canonical if found else ""
 
     async def _told(self, kind: profiles.Kind, ids: Iterable[int]) -> dict[int, list[Told]]:
-        """The facts of those keys whose profile cannot be shown as it is."""
+        """The facts of those keys whose profile cannot be shown as it is; none of those that are hidden.
+
+        Their pins are noted; a narrowed question sees what its chunks state, not what was pinned.
+        """
         found: Mapping[int, EntityFound | RelationFound]
         found = self.known.entities if kind == Stale.NAME else self.known.relations
         wanted = [id_ for id_ in ids if self.only is not None or found[id_].stale]
         if not wanted:
             return {}
-        rows = await self.projector.ledger.read(profiles.recent, kind, wanted, ROWS, self.only)
-        return {id_: rows.get(id_, []) for id_ in wanted}
+        async with self.projector.ledger.reader() as db:
+            rows = await profiles.recent(db, kind, wanted, ROWS, self.only)
+            corrected = await corrections.by_hand(db, kind, wanted)
+        if self.only is None:
+            self.pins.update({(kind, id_): each.pin for id_, each in corrected.items() if each.pin is not None})
+        hidden = {id_ for id_, each in corrected.items() if each.hidden}
+        return {id_: [] if id_ in hidden else rows.get(id_, []) for id_ in wanted}
 
     def _entity(self, name: str, ids: Sequence[int], told: dict[int, list[Told]]) -> EntityView | None:
         parts = {id_: self._entity_part(self.known.entities[id_], told.get(id_)) for id_ in ids}
@@ -106,8 +115,10 @@ class Refresher:
         if not told:
             return None
         anew = fold.entity(fold.tally(told))
-        entity = anew if len(told) < ROWS else kept
-        return entity, self._join(anew.fragments)
+        if len(told) >= ROWS:  # the oldest rows are not there: what the profile still says of them all is better
+            name = anew.name if kept.name == found.canonical else kept.name
+            anew = replace(anew, name=name, type=kept.type or anew.type, mentions=max(kept.mentions, anew.mentions))
+        return anew, self.pins.get((Stale.NAME, found.id)) or self._join(anew.fragments)
 
     def _relation(self, ends: tuple[str, str], ids: Sequence[int], told: dict[int, list[Told]]) -> RelationView | None:
         parts = {id_: self._relation_part(self.known.relations[id_], told.get(id_)) for id_ in ids}
@@ -128,8 +139,9 @@ class Refresher:
         if not told:
             return None
         anew = fold.relation(fold.tally(told))
-        relation = anew if len(told) < ROWS else kept
-        return relation, self._join(anew.fragments)
+        if len(told) >= ROWS:
+            anew = replace(anew, keywords=kept.keywords or anew.keywords, weight=max(kept.weight, anew.weight))
+        return anew, self.pins.get((Stale.PAIR, found.id)) or self._join(anew.fragments)
 
     def _join(self, fragments: Sequence[fold.Fragment]) -> str:
         return joined(fragments, self.projector.tokenizer.count, self.projector.options.describing)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import BadQuestion, NotFound
 from engine.ledger.facts import settle_keys
-from engine.ledger.marks import next_generation
+from engine.ledger.marks import Stale, next_generation
 from engine.ledger.names import intern_names, lead, resolved
 from engine.names import canonical
 
@@ -15,6 +15,33 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engine.ledger.connection import Connection
+
+
+class ByHand(NamedTuple):
+    """What was corrected of a key: a description that overrides the fold, and whether it is out of sight."""
+
+    pin: str | None
+    hidden: bool
+
+
+_BY_HAND = {
+    Stale.NAME: "SELECT n.id, p.description,"
+    " EXISTS (SELECT 1 FROM hidden h WHERE h.space = n.space AND h.a = n.canonical AND h.b = '')"
+    " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
+    " LEFT JOIN pin p ON p.space = n.space AND p.a = n.canonical AND p.b = ''",
+    Stale.PAIR: "SELECT p.id, i.description, EXISTS (SELECT 1 FROM hidden h WHERE h.space = p.space AND"
+    " ((h.b = '' AND h.a IN (x.canonical, y.canonical)) OR (h.a = MIN(x.canonical, y.canonical)"
+    " AND h.b = MAX(x.canonical, y.canonical)))) FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
+    " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b"
+    " LEFT JOIN pin i ON i.space = p.space AND i.a = MIN(x.canonical, y.canonical)"
+    " AND i.b = MAX(x.canonical, y.canonical)",
+}
+
+
+async def by_hand(db: Connection, kind: Stale, ids: Collection[int]) -> dict[int, ByHand]:
+    """Pins and hidden keys among these names or pairs; ids that are gone are absent."""
+    rows = await db.execute_fetchall(_BY_HAND[kind], (json.dumps(list(ids)),))
+    return {id_: ByHand(pin, bool(hidden)) for id_, pin, hidden in rows}
 
 
 async def space_of(db: Connection, space: str) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.fold import row_hash
+from engine.ledger.blanking import blank
 from engine.ledger.marks import Stale, mark, next_generation
 from engine.ledger.names import intern_names, intern_pairs, mark_targets, prune, targets
 from engine.names import canonical
@@ -136,7 +137,10 @@ async def release(db: Connection, chunks: Collection[int]) -> tuple[set[int], se
 
 
 async def settle_keys(db: Connection, names: Collection[int], pairs: Collection[int], generation: int) -> None:
-    """Mark the keys of names and pairs whose facts changed, drop answers that drew on them, prune the unused."""
+    """Mark the keys of names and pairs whose facts changed; drop answers that drew on them, and what profiles say.
+
+    The unused are pruned. Text that was taken back leaves the profiles in the same transaction.
+    """
     led_names, led_pairs = await targets(db, names, pairs)
     every_name, every_pair = led_names | set(names), led_pairs | set(pairs)
     await mark(db, Stale.NAME, every_name, generation)
@@ -144,6 +148,7 @@ async def settle_keys(db: Connection, names: Collection[int], pairs: Collection[
     await drop_replies(db, Stale.NAME, every_name)
     await drop_replies(db, Stale.PAIR, every_pair)
     await prune(db, every_name, every_pair)
+    await blank(db, every_name, every_pair)
 
 
 async def drop_replies(db: Connection, kind: Stale, ids: Collection[int]) -> None:

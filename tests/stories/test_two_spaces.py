@@ -114,6 +114,50 @@ async def test_what_is_recalled_is_the_same_whatever_the_other_space_holds(town:
     assert await recalled() == before
 
 
+async def exported(engine: Engine, scope: Scope) -> str:
+    """All that is exported through a scope."""
+    lines = [line async for line in engine.export("jsonl", scope)]
+    return "\n".join(lines + [line async for line in engine.export("graphml", scope)])
+
+
+@pytest.mark.parametrize("way", ["move", "forget"])
+async def test_an_export_holds_nothing_of_what_was_taken_away_before_the_projector_has_caught_up(
+    light: Engine, way: str
+) -> None:
+    await light.add(
+        doc("news", "Ada met Bob.", "Bob saw Ada.", "Ada met Bob, says Carla.", space="open", room="square")
+    )
+    await light.add(doc("secret", "Ada met Bob zanzibarine.", "Quillfeather met Ada.", space="open", room="vault"))
+    await light.settled()
+    assert "zanzibarine" in await exported(light, OPEN)
+    async with light._projector.still():
+        await (light.move_room("vault", "closed") if way == "move" else light.forget("secret"))
+        left = await exported(light, OPEN)
+        assert [word for word in ("zanzibarine", "Quillfeather", "quillfeather") if word in left] == []
+        shown = await light.entity("Ada", OPEN)
+        assert shown is not None
+        assert "Carla" in shown.description or "saw" in shown.description
+        assert "zanzibarine" not in shown.description
+    await light.settled()
+    assert "zanzibarine" not in await exported(light, OPEN)
+
+
+async def test_what_is_pinned_or_hidden_shows_at_once(light: Engine) -> None:
+    await light.add(doc("news", "Ada met Bob.", "Bob saw Carla.", space="open", room="square"))
+    await light.settled()
+    async with light._projector.still():
+        await light.pin("open", "Bob", "Keeper of keys.")
+        await light.hide("open", "Carla")
+        around = await light.neighbourhood("Bob", OPEN)
+        assert around.entity is not None
+        assert around.entity.description == "Keeper of keys."
+        assert [(each.source, each.target) for each in around.relations] == [("Ada", "Bob")]
+        assert await light.entity("Carla", OPEN) is None
+        context = await light.recall(Question("Bob Carla", OPEN, mode="local", threshold=-1.0))
+        assert {row.name: row.description for row in context.entities}["Bob"] == "Keeper of keys."
+        assert "Carla" not in [row.name for row in context.entities]
+
+
 async def test_an_alias_made_in_one_space_leads_nowhere_in_the_other(town: Engine) -> None:
     assert await town.entity("Enchantress", CLOSED) is not None
     assert await town.entity("Enchantress", OPEN) is None
