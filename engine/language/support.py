@@ -47,6 +47,11 @@ class Term:
     weight: float
     name: bool
 
+    @property
+    def is_id(self) -> bool:
+        """Whether it names exactly one thing: 17-B, v2."""
+        return any(map(str.isdigit, self.word)) and any(map(str.isalpha, self.word))
+
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
@@ -190,16 +195,12 @@ def _without_focus(clause: str, about: Sequence[Term], covers: np.ndarray) -> np
 def _without_names(about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
     """What a sentence loses if it speaks of others than those whom the question names; permit 21-A is not 17-B."""
     names = [index for index, term in enumerate(about) if term.name]
-    ids = [index for index in names if _is_id(about[index].word)]
+    ids = [index for index in names if about[index].is_id]
     lost = np.zeros(len(covers))
     for indexes, loss in ((names, UNNAMED), (ids, UNNAMED_ID)):
         if indexes:
             lost += loss * (1 - _share(covers[:, indexes], [about[index] for index in indexes]))
     return lost
-
-
-def _is_id(word: str) -> bool:
-    return any(map(str.isdigit, word)) and any(map(str.isalpha, word))
 
 
 def _newness(quotables: Sequence[Quotable]) -> np.ndarray:

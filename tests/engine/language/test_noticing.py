@@ -7,14 +7,14 @@ from engine.language.noticing import LINKS_OF_A_SENTENCE, MENTIONS_OF_A_NAME, no
 from engine.names import canonical
 from engine.records import Excerpt, Link, Mention
 
-CHAT = "[2026-05-12 10:03] Ada Byron: The Long Bench is green.\n[2026-05-12 10:04] Bo Holm: Ask Ada."
+CHAT = "[2026-05-12 10:03] Ada Byron: The Long Bench is green.\n[2026-05-12 10:04] Bo Holm: Please ask Ada."
 
 
 def test_a_speaker_is_a_person_linked_to_what_he_names() -> None:
     reading = notice(Excerpt(CHAT))
     assert Mention("Ada Byron", "person", "Ada Byron: The Long Bench is green.") in reading.mentions
     assert Link("Ada Byron", "Long Bench", "green", "Ada Byron: The Long Bench is green.") in reading.links
-    assert Link("Bo Holm", "Ada Byron", "ask", "Bo Holm: Ask Ada.") in reading.links
+    assert Link("Bo Holm", "Ada Byron", "ask", "Bo Holm: Please ask Ada.") in reading.links
 
 
 def test_names_of_one_sentence_are_linked_and_those_of_two_are_not() -> None:
