@@ -165,8 +165,8 @@ class Draft:
 
     async def rerank(self, reranker: Reranker, bill: Bill) -> None:
         """Order the chunks by a reranker's scores."""
-        texts = await self._texts(self.order[: 2 * self.question.chunk_top_k])
-        scoring = reranker.rerank(self.found.asked.question, [text.text for text in texts], bill)
+        texts = self._narrowed(await self._texts(self.order[: 2 * self.question.chunk_top_k]))
+        scoring = reranker.rerank(self.found.asked.question, [self._shown(text) for text in texts], bill)
         scores = await self.searcher.watch.timed("rerank", scoring)
         least = self.projector.options.min_rerank_score
         self.order = context.apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, least)
@@ -208,6 +208,11 @@ class Draft:
             replace(text, pieces=tuple(piece for piece in text.pieces if holds(within, piece))) for text in texts
         ]
         return [text for text in narrowed if text.pieces]
+
+    def _shown(self, text: ChunkText) -> str:
+        """What a reranker may see of a chunk: of a narrowed one the passages that are left."""
+        narrows = self.question.within.narrows
+        return "\n".join(piece.text for piece in text.pieces) if narrows else text.text
 
     def _room(self) -> int:
         """Tokens left for sources, beside the prompt with history and question, and the graph's rows (A8)."""

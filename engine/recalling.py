@@ -78,7 +78,7 @@ class Recaller:
         early: asyncio.Task[tuple[int, ...]] | None = None
         try:
             await asyncio.wait({task}, timeout=EARLY)
-            if not task.done() and not question.history and question.mode in VECTOR_LEG:
+            if not task.done() and not question.history and _mode(question) in VECTOR_LEG:
                 early = asyncio.create_task(self._raw_leg(searcher, bill))
             asked = await task
             low, high = ", ".join(asked.low) or asked.question, ", ".join(asked.high) or asked.question
@@ -116,8 +116,13 @@ class Recaller:
         return Neighbourhood(*await draft.around(ids, edges))
 
 
+def _mode(question: Question) -> str:
+    """The mode of a question; rooms alone have no graph, so that there every one is naive."""
+    return question.mode if question.scope.spaces or question.mode == "bypass" else "naive"
+
+
 async def _leg(question: Question, modes: frozenset[str], search_: Coroutine[Any, Any, Result], none: Result) -> Result:
-    if question.mode in modes and (modes is VECTOR_LEG or question.scope.spaces):
+    if _mode(question) in modes:
         return await search_
     search_.close()
     return none

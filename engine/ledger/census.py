@@ -207,13 +207,10 @@ async def canonical(db: aiosqlite.Connection, spaces: Collection[str] | None = N
     With `spaces`, only rows of these spaces.
     """
     for kind, sql in CANONICAL.items():
-        async with db.execute(sql) as cursor:
+        within = "" if spaces is None else " WHERE s.name IN (SELECT value FROM json_each(?))"
+        async with db.execute(sql + within, () if spaces is None else (json.dumps(sorted(spaces)),)) as cursor:
             columns = [column[0] for column in cursor.description]
-            lines = [
-                _line(kind, columns, row)
-                async for row in cursor
-                if spaces is None or row[columns.index("space")] in spaces
-            ]
+            lines = [_line(kind, columns, row) async for row in cursor]
         for line in sorted(lines):
             yield line
 

@@ -230,18 +230,18 @@ async def relations(db: Connection, ids: Collection[int], where: Area) -> dict[i
 async def evidence(
     db: Connection, kind: Stale, ids: Sequence[int], newest: int, only: frozenset[int] | None
 ) -> dict[int, list[int]]:
-    """The newest chunks that state each of these names or pairs, newest first."""
+    """The newest chunks that state each of these names or pairs, of `only` if given, newest first."""
     keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
+    narrowed = "" if only is None else "AND g.chunk IN (SELECT value FROM json_each(?))"
     rows = await db.execute_fetchall(
         f"SELECT j.value, f.chunk FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
         f" CROSS JOIN {facts} f ON f.id IN (SELECT g.id FROM {facts} g WHERE g.{column} = k.id"
-        " ORDER BY g.time DESC, g.hash DESC LIMIT ?) ORDER BY f.time DESC, f.hash DESC, f.chunk",
-        (json.dumps(list(ids)), newest),
+        f" {narrowed} ORDER BY g.time DESC, g.hash DESC LIMIT ?) ORDER BY f.time DESC, f.hash DESC, f.chunk",
+        (json.dumps(list(ids)), *([] if only is None else [json.dumps(sorted(only))]), newest),
     )
     found: dict[int, dict[int, None]] = {id_: {} for id_ in ids}
     for key, chunk in rows:
-        if only is None or chunk in only:
-            found[key][chunk] = None
+        found[key][chunk] = None
     return {key: list(chunks) for key, chunks in found.items()}
 
 

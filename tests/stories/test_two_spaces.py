@@ -167,7 +167,7 @@ async def test_a_scope_of_rooms_has_passages_and_no_graph(town: Engine) -> None:
     for mode in MODES:
         context = await town.recall(Question("Whom did Ada meet?", ROOM, mode=mode, threshold=-1.0))
         assert (context.entities, context.relations) == ((), ())
-        assert {source.room for source in context.sources} == ({"square"} if mode in ("naive", "mix") else set())
+        assert {source.room for source in context.sources} == {"square"}
     assert await town.names("", ROOM) == []
     assert await town.entity("Ada", ROOM) is None
     assert (await town.neighbourhood("Ada", ROOM)).relations == ()

@@ -167,6 +167,13 @@ async def test_evidence_is_the_newest_chunks_first_also_through_an_alias(desk: D
     assert await desk.ledger.read(search.evidence, Stale.NAME, [ada, 999], 9, only) == {ada: chunks[:1], 999: []}
 
 
+async def test_narrowed_evidence_is_not_crowded_out_by_newer_chunks(desk: Desk) -> None:
+    chunks = [(await desk.tell(f"d{n}", reading("Ada"), time=NOON + timedelta(hours=n)))[0] for n in range(3)]
+    [ada] = await desk.column("SELECT id FROM name WHERE canonical = 'ada'")
+    found = await desk.ledger.read(search.evidence, Stale.NAME, [ada], 1, frozenset(chunks[:1]))
+    assert found == {ada: chunks[:1]}
+
+
 async def test_the_population_of_a_space_follows_what_comes_and_goes(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Bob"))
     await desk.put(thread("t", "x", space="there"))
