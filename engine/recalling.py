@@ -69,6 +69,8 @@ class Recaller:
                     "entities": await search.population(db, Stale.NAME),
                     "relations": await search.population(db, Stale.PAIR),
                 },
+                None if only is None else await search.told_within(db, Stale.NAME, only),
+                None if only is None else await search.told_within(db, Stale.PAIR, only),
             )
 
     async def _search(self, searcher: Searcher, condensing: Coroutine[Any, Any, Condensed], bill: Bill) -> Found:

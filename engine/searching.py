@@ -51,11 +51,16 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A question's area in the ledger's integers, the chunks it is narrowed to, and the populations by table."""
+    """A question's area in the ledger's integers, the chunks it is narrowed to, and the populations by table.
+
+    `names` and `pairs` are those of which the chunks of a narrowed question say something.
+    """
 
     area: Area
     only: frozenset[int] | None
     population: Mapping[Table, Mapping[int, int]]
+    names: frozenset[int] | None = None
+    pairs: frozenset[int] | None = None
 
     def rows(self, table: Table) -> vector_store.Area:
         """The same for a vector search."""
@@ -64,7 +69,7 @@ class Where:
             self.area.spaces,
             self.area.rooms if chunks else frozenset(),
             self.population[table],
-            self.only if chunks else None,
+            self.only if chunks else self.names if table == "entities" else self.pairs,
         )
 
 
@@ -144,11 +149,14 @@ class Searcher:
     async def _exact(self, asked: Condensed) -> list[int]:
         """Entities that are named outright, or by an alias."""
         names = {canonical(keyword) for keyword in (*asked.low, *asked.high)} - {""}
-        return await self.projector.ledger.read(search.names_exactly, names, self.where.area) if names else []
+        found = await self.projector.ledger.read(search.names_exactly, names, self.where.area) if names else []
+        told = self.where.names
+        return [id_ for id_ in found if told is None or id_ in told]
 
     async def _named(self, asked: Condensed) -> list[int]:
         words = " ".join(asked.low) or asked.question
-        searching = self.projector.ledger.read(search.names_by_words, words, self.question.top_k // 2, self.where.area)
+        wanted, where = self.question.top_k // 2, self.where
+        searching = self.projector.ledger.read(search.names_by_words, words, wanted, where.area, where.names)
         return await self.watch.timed("names", searching)
 
     async def _distinct(self, vector: np.ndarray, known: Known) -> list[Hit]:
@@ -168,7 +176,8 @@ class Searcher:
         if not ids:
             return ()
         looking = self.projector.graph.around(ids, self.where.area.spaces, NEIGHBOURS)
-        edges = await self.watch.timed("graph", looking)
+        told = self.where.pairs
+        edges = [edge for edge in await self.watch.timed("graph", looking) if told is None or edge.id in told]
         fetching = self.projector.vectors.fetch("relations", [edge.id for edge in edges])
         rows = await self.watch.timed("fetch relations", fetching)
         for id_, vector in rows.items():

@@ -138,6 +138,17 @@ async def chunks_within(db: Connection, within: Within, where: Area) -> frozense
     return frozenset(row[0] for row in rows)
 
 
+async def told_within(db: Connection, kind: Stale, chunks: frozenset[int]) -> frozenset[int]:
+    """The names or pairs of which one of these chunks says something."""
+    keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
+    rows = await db.execute_fetchall(
+        f"SELECT DISTINCT k.target FROM json_each(?) j CROSS JOIN {facts} f ON f.chunk = j.value"
+        f" CROSS JOIN {keys} k ON k.id = f.{column}",
+        (json.dumps(sorted(chunks)),),
+    )
+    return frozenset(row[0] for row in rows)
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text that are worth looking for, each once, in order."""
     found = dict.fromkeys(word for word in WORD.findall(text.casefold()) if word not in STOP)
@@ -174,15 +185,18 @@ async def names_exactly(db: Connection, names: Collection[str], where: Area) -> 
     return [row[0] for row in rows]
 
 
-async def names_by_words(db: Connection, text: str, k: int, where: Area) -> list[int]:
-    """The entities of the area's spaces whose names match best (BM25), best first."""
+async def names_by_words(
+    db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
+) -> list[int]:
+    """The entities of the area's spaces, of `only` if given, whose names match best (BM25), best first."""
     words = words_of(text)
     if not words:
         return []
+    narrowed = "" if only is None else " AND e.id IN (SELECT value FROM json_each(?))"
     rows = await db.execute_fetchall(
         "SELECT e.id FROM entity_words w CROSS JOIN entity e ON e.id = w.rowid WHERE w.entity_words MATCH ?"
-        f" AND e.space IN ({_listed(where.spaces)}) ORDER BY bm25(entity_words), e.id LIMIT ?",
-        (_match(words), k),
+        f" AND e.space IN ({_listed(where.spaces)}){narrowed} ORDER BY bm25(entity_words), e.id LIMIT ?",
+        (_match(words), *([] if only is None else [json.dumps(sorted(only))]), k),
     )
     return [row[0] for row in rows]
 

@@ -174,6 +174,17 @@ async def test_narrowed_evidence_is_not_crowded_out_by_newer_chunks(desk: Desk) 
     assert found == {ada: chunks[:1]}
 
 
+async def test_a_narrowed_question_looks_for_the_names_that_its_chunks_tell(desk: Desk) -> None:
+    [one] = await desk.tell("a", reading("Ada Lovelace", "Bob"))
+    await desk.tell("b", reading("Ada Byron", "Bob"))
+    await desk.project()
+    told = await desk.ledger.read(search.told_within, Stale.NAME, frozenset({one}))
+    assert sorted(await names_of(desk, list(told))) == ["ada lovelace", "bob"]
+    assert len(await desk.ledger.read(search.told_within, Stale.PAIR, frozenset({one}))) == 1
+    found = await desk.ledger.read(search.names_by_words, "ada", 1, await desk.area(), told)
+    assert await names_of(desk, found) == ["ada lovelace"]
+
+
 async def test_the_population_of_a_space_follows_what_comes_and_goes(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Bob"))
     await desk.put(thread("t", "x", space="there"))
