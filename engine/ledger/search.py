@@ -155,22 +155,31 @@ def words_of(text: str) -> list[str]:
     return list(found)[:TERMS]
 
 
-def _match(words: Sequence[str]) -> str:
-    return " OR ".join(f'"{word}"' for word in words)
+async def _match(db: Connection, words: Sequence[str]) -> str:
+    """Any of the words; with trigrams, any three neighbours of a run without spaces.
+
+    Shorter runs are left to the vectors then: the index knows nothing of less than three characters.
+    """
+    [[schema]] = await db.execute_fetchall("SELECT sql FROM sqlite_master WHERE name = 'chunk_words'")
+    terms = list(words)
+    if "trigram" in schema:
+        runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in words)
+        terms = [term for run in runs for term in run if len(term) > 2]
+    return " OR ".join(f'"{term}"' for term in dict.fromkeys(terms))
 
 
 async def chunks_by_words(
     db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
     """The chunks of the area that match any word best (BM25), best first."""
-    words = words_of(text)
-    if not words:
+    match = await _match(db, words_of(text))
+    if not match:
         return []
     narrowed = "" if only is None else " AND c.id IN (SELECT value FROM json_each(?))"
     rows = await db.execute_fetchall(
         "SELECT c.id FROM chunk_words w CROSS JOIN chunk c ON c.id = w.rowid WHERE w.chunk_words MATCH ?"
         f" AND {where.condition('c')}{narrowed} ORDER BY bm25(chunk_words), c.id LIMIT ?",
-        (_match(words), *([] if only is None else [json.dumps(sorted(only))]), k),
+        (match, *([] if only is None else [json.dumps(sorted(only))]), k),
     )
     return [row[0] for row in rows]
 
@@ -189,14 +198,14 @@ async def names_by_words(
     db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
     """The entities of the area's spaces, of `only` if given, whose names match best (BM25), best first."""
-    words = words_of(text)
-    if not words:
+    match = await _match(db, words_of(text))
+    if not match:
         return []
     narrowed = "" if only is None else " AND e.id IN (SELECT value FROM json_each(?))"
     rows = await db.execute_fetchall(
         "SELECT e.id FROM entity_words w CROSS JOIN entity e ON e.id = w.rowid WHERE w.entity_words MATCH ?"
         f" AND e.space IN ({_listed(where.spaces)}){narrowed} ORDER BY bm25(entity_words), e.id LIMIT ?",
-        (_match(words), *([] if only is None else [json.dumps(sorted(only))]), k),
+        (match, *([] if only is None else [json.dumps(sorted(only))]), k),
     )
     return [row[0] for row in rows]
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.ledger import corrections, search
+from engine.ledger import Ledger, corrections, search
 from engine.ledger.marks import Stale
 from engine.ledger.search import Area, words_of
 from engine.records import Passage, Within
-from tests.engine.ledger.desk import reading
+from tests.engine.ledger.desk import Desk, reading
 from tests.fakes.engines import doc, thread
 
 if TYPE_CHECKING:
-    from tests.engine.ledger.desk import Desk
+    from pathlib import Path
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -183,6 +183,17 @@ async def test_a_narrowed_question_looks_for_the_names_that_its_chunks_tell(desk
     assert len(await desk.ledger.read(search.told_within, Stale.PAIR, frozenset({one}))) == 1
     found = await desk.ledger.read(search.names_by_words, "ada", 1, await desk.area(), told)
     assert await names_of(desk, found) == ["ada lovelace"]
+
+
+async def test_trigrams_find_part_of_a_run_without_spaces(tmp_path: Path) -> None:
+    desk = Desk(await Ledger.open(tmp_path / "trigrams.db", words="trigram"))
+    try:
+        await desk.put(doc("a", "昨日は東京都庁で会議", "the ferry sails"))
+        assert await found(desk, "東京都庁の場所は") == ["昨日は東京都庁で会議"]
+        assert await found(desk, "ferry") == ["the ferry sails"]
+        assert await found(desk, "東京") == []
+    finally:
+        await desk.ledger.close()
 
 
 async def test_the_population_of_a_space_follows_what_comes_and_goes(desk: Desk) -> None:
