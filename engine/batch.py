@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from engine.ledger import marks, memos, profiles, work
+from engine.ledger.blanking import blank
 from engine.ledger.marks import Stale
 from engine.ledger.names import prune_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from engine.ledger.connection import Connection
     from engine.ledger.marks import Mark
@@ -32,6 +33,7 @@ class Batch:
     gone_pairs: frozenset[int]
     ends: dict[int, str]
     reading_left: bool
+    generation: int
 
     @property
     def empty(self) -> bool:
@@ -86,21 +88,26 @@ async def gather(db: Connection, limit: int, newest: int, skip: Collection[Mark]
         frozenset({each.id for each in pair_marks} - {key.id for key in pairs}),
         {id_: surface for id_, (surface, _) in ends.items()},
         await work.reading_left(db),
+        await work.generation(db),
     )
 
 
-async def write_profiles(
-    db: Connection,
-    entities: Sequence[Profile],
-    relations: Sequence[Profile],
-    dropped_names: Collection[int],
-    dropped_pairs: Collection[int],
-) -> None:
-    """Put what the fold made of a batch, and remove what it left nothing of."""
-    await profiles.drop_profiles(db, Stale.PAIR, dropped_pairs)
-    await profiles.drop_profiles(db, Stale.NAME, dropped_names)
-    await profiles.put_entities(db, entities)
-    await profiles.put_relations(db, relations)
+async def write_profiles(db: Connection, made: Made) -> None:
+    """Put what the fold made of a batch, and remove what it left nothing of.
+
+    Facts may have been taken back since the batch was gathered: what it says of keys that changed again is blanked.
+    """
+    await profiles.drop_profiles(db, Stale.PAIR, made.gone_pairs)
+    await profiles.drop_profiles(db, Stale.NAME, made.gone_names)
+    await profiles.put_entities(db, made.entities)
+    await profiles.put_relations(db, made.relations)
+    if await work.number(db, "revised") > made.batch.generation:
+        changed = await marks.changed_since(db, made.batch.marks)
+        await blank(
+            db,
+            [each.id for each in changed if each.kind == Stale.NAME],
+            [each.id for each in changed if each.kind == Stale.PAIR],
+        )
 
 
 async def finish(db: Connection, outcome: Outcome) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from engine.recalling import Recaller
 from engine.stating import stated
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
     from datetime import datetime
     from pathlib import Path
     from typing import Literal
@@ -198,12 +198,13 @@ class Engine:
         async with self._ledger.reader() as db:
             return await search.names_like(db, begun, await search.area(db, scope), limit)
 
-    async def export(self, form: Literal["jsonl", "graphml"], scope: Scope) -> AsyncIterator[str]:
+    async def export(self, form: Literal["jsonl", "graphml"], scope: Scope) -> AsyncGenerator[str, None]:
         """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""
         async with self._ledger.stream() as db:
-            lines = census.canonical(db, scope.spaces)
-            async for line in lines if form == "jsonl" else graphml(db, await search.area(db, scope)):
-                yield line
+            made = census.canonical(db, scope.spaces) if form == "jsonl" else graphml(db, await search.area(db, scope))
+            async with aclosing(made) as lines:
+                async for line in lines:
+                    yield line
 
     async def backup(self, path: Path) -> None:
         """A consistent copy of the ledger, from which all else can be made anew."""

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from engine.ledger import census
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     import aiosqlite
 
@@ -19,7 +19,7 @@ EDGE_KEYS = ("keywords", "description", "weight")
 NUMBERS = {"mentions": "int", "degree": "int", "weight": "double"}
 
 
-async def graphml(db: aiosqlite.Connection, where: Area) -> AsyncIterator[str]:
+async def graphml(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[str, None]:
     """The lines of one GraphML document: every entity and relation of the area's spaces."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'

@@ -131,8 +131,9 @@ class Projector:
         await self.courtesy.after_you()
         gone_names = {key.id for key in names if not key.told} | batch.gone_names
         gone_pairs = {key.id for key in pairs if not key.told} | batch.gone_pairs
-        await self.ledger.write(write_profiles, entities, relations, gone_names, gone_pairs)
-        return Made(batch, hot, names, pairs, entities, relations, gone_names, gone_pairs, bill)
+        made = Made(batch, hot, names, pairs, entities, relations, gone_names, gone_pairs, bill)
+        await self.ledger.write(write_profiles, made)
+        return made
 
     async def _deliver(self, made: Made) -> None:
         """Put a folded batch into graph and vectors; then its marks go."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,9 @@ async def verify(desk: Desk, request: Verify) -> AsyncGenerator[Event]:
 
 async def export(desk: Desk, request: Export) -> AsyncGenerator[Event]:
     """Line by line."""
-    async for text in desk.engine.export(request.form, scope_of(request.spaces)):
-        yield Line(text)
+    async with aclosing(desk.engine.export(request.form, scope_of(request.spaces))) as lines:
+        async for text in lines:
+            yield Line(text)
 
 
 async def backup(desk: Desk, request: Backup) -> AsyncGenerator[Event]:

@@ -10,7 +10,7 @@ from engine.graph import Edge, Node
 from engine.ledger.times import shown
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection
+    from collections.abc import AsyncGenerator, Collection
     from datetime import datetime
 
     import aiosqlite
@@ -154,7 +154,7 @@ async def profile_places(db: Connection, table: str) -> dict[int, tuple[int, int
     return {row[0]: (row[1], 0) for row in await db.execute_fetchall(f"SELECT id, space FROM {table}")}
 
 
-async def entity_rows(db: aiosqlite.Connection, where: Area) -> AsyncIterator[tuple[Any, ...]]:
+async def entity_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[tuple[Any, ...], None]:
     """Id, name, type, description, mentions, degree and space of every entity of the area's spaces."""
     sql = (
         "SELECT e.id, e.name, e.type, e.description, e.mentions, e.degree, s.name FROM entity e"
@@ -165,7 +165,7 @@ async def entity_rows(db: aiosqlite.Connection, where: Area) -> AsyncIterator[tu
             yield tuple(row)
 
 
-async def relation_rows(db: aiosqlite.Connection, where: Area) -> AsyncIterator[tuple[Any, ...]]:
+async def relation_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[tuple[Any, ...], None]:
     """Id, both ends, keywords, description and weight of every relation of the area's spaces."""
     sql = (
         "SELECT id, a, b, keywords, description, weight FROM relation"
@@ -201,7 +201,7 @@ CANONICAL: dict[str, str] = {
 }
 
 
-async def canonical(db: aiosqlite.Connection, spaces: Collection[str] | None = None) -> AsyncIterator[str]:
+async def canonical(db: aiosqlite.Connection, spaces: Collection[str] | None = None) -> AsyncGenerator[str, None]:
     """Everything the ledger holds as sorted JSON Lines, free of ids, generations and times of processing.
 
     With `spaces`, only rows of these spaces.

@@ -149,6 +149,7 @@ async def settle_keys(db: Connection, names: Collection[int], pairs: Collection[
     await drop_replies(db, Stale.PAIR, every_pair)
     await prune(db, every_name, every_pair)
     await blank(db, every_name, every_pair)
+    await db.execute("INSERT OR REPLACE INTO meta VALUES ('revised', ?)", (generation,))
 
 
 async def drop_replies(db: Connection, kind: Stale, ids: Collection[int]) -> None:

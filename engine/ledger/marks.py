@@ -73,6 +73,17 @@ async def marks_of(db: Connection, kind: Stale, ids: Iterable[int]) -> list[Mark
     return [Mark(kind, id_, generation) for id_, generation in rows]
 
 
+async def changed_since(db: Connection, marks: Collection[Mark]) -> list[Mark]:
+    """Those of the marks whose keys changed again after they were read."""
+    rows = await db.execute_fetchall(
+        "SELECT s.kind, s.id, s.generation FROM json_each(?) j CROSS JOIN stale s"
+        " ON s.kind = json_extract(j.value, '$[0]') AND s.id = json_extract(j.value, '$[1]')"
+        " WHERE s.generation > json_extract(j.value, '$[2]')",
+        (json.dumps(list(marks)),),
+    )
+    return [Mark(Stale(kind), id_, generation) for kind, id_, generation in rows]
+
+
 async def hold(db: Connection, marks: Collection[Mark]) -> None:
     """Let hot keys wait for the end of their quiet period."""
     await db.executemany(

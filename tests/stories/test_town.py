@@ -1,0 +1,78 @@
+"""The whole product, offline: the town is read in, and 25 questions that nobody tuned on are asked about it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot import composition
+from bot.demo import TOWN
+from bot.requests import Ingest
+from bot.settings import Settings
+from bot.verbs import work_on
+from engine import Question, Scope
+from engine.language.embedded import NOTHING_FOUND
+from tests.stories.town_questions import TownQuestion, held_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engine import Source
+
+SPACE = "console:local"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What came of a question."""
+
+    text: str
+    sources: tuple[Source, ...]
+
+    @property
+    def refused(self) -> bool:
+        return NOTHING_FOUND in self.text and not self.sources
+
+    def answers(self, question: TownQuestion) -> bool:
+        """Whether every gold passage is among the sources, and the key words stand in the text."""
+        shown = [_plain(source.text) for source in self.sources]
+        found = all(any(_plain(gold.contains) in text for text in shown) for gold in question.gold)
+        return found and all(_plain(word) in _plain(self.text) for word in question.words)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+async def _ask_all(home: Path) -> dict[str, Given]:
+    settings = Settings(home=home)
+    async with composition.skills(settings) as able, composition.desk(settings, able) as desk:
+        async for _ in work_on(desk, Ingest(paths=(str(TOWN),), space=SPACE)):
+            pass
+        await desk.engine.settled()
+        scope = Scope(frozenset({SPACE}), frozenset())
+        given = {}
+        for question in held_out():
+            answer = await desk.engine.ask(Question(question.question, scope))
+            given[question.id] = Given(await answer.text(), answer.sources)
+        return given
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Given]:
+    return asyncio.run(_ask_all(tmp_path_factory.mktemp("town")))
+
+
+def test_at_least_12_of_20_questions_are_answered_from_the_gold_passage(given: dict[str, Given]) -> None:
+    right = [question.id for question in held_out() if question.answerable and given[question.id].answers(question)]
+    assert len(right) >= 12, right
+
+
+@pytest.mark.parametrize("question", [each for each in held_out() if not each.answerable], ids=lambda each: each.id)
+def test_a_question_without_an_answer_is_told_that_nothing_was_found(
+    question: TownQuestion, given: dict[str, Given]
+) -> None:
+    assert given[question.id].refused, given[question.id].text
