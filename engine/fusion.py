@@ -9,13 +9,11 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key", bound="Hashable")
 
-# Not the 60 of the paper, whose rankings were a thousand long: of lists of twenty it would let nothing in that only the
-# lighter one has, though it be first there. Measured by tests/bench/quality.py.
-DAMPING = 5
+DAMPING = 60
 
 
 def fuse(*rankings: tuple[float, Sequence[Key]]) -> list[Key]:
-    """All keys by the sum of weight / (5 + rank) over the rankings, given as (weight, keys); ties keep their order."""
+    """All keys by the sum of weight / (60 + rank) over the rankings, given as (weight, keys); ties keep their order."""
     scores: dict[Key, float] = {}
     for weight, keys in rankings:
         for rank, key in enumerate(dict.fromkeys(keys), 1):

@@ -32,7 +32,7 @@ class Options:
     compact_after: float = 600.0
     attempts: int = 6
     vector_weight: float = 1.0
-    word_weight: float = 0.8
+    word_weight: float = 0.7
     picking: Literal["walk", "vector", "weight"] = "walk"
     min_rerank_score: float = 0.0
     keep_replies: bool = True

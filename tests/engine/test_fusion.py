@@ -29,7 +29,3 @@ def test_every_key_comes_once(rankings: list[tuple[float, list[int]]]) -> None:
 def test_one_ranking_is_left_as_it_is() -> None:
     assert fuse((0.7, [3, 1, 2])) == [3, 1, 2]
     assert fuse() == []
-
-
-def test_what_only_the_lighter_ranking_has_first_comes_among_the_first_of_twenty() -> None:
-    assert fuse((1.0, list(range(20))), (0.7, ["id-17-B"])).index("id-17-B") < 5
