@@ -15,8 +15,6 @@ class Node:
 
     id: int
     space: int
-    degree: int
-    mentions: int
     known: bool | None = None
 
 
@@ -35,7 +33,7 @@ class Graph(Protocol):
     """What the engine wants from a graph. All calls may be repeated without harm; one writer at a time."""
 
     async def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
-        """Create or set nodes, then edges, in one transaction. The ends of every edge exist or are among the nodes."""
+        """Create or set nodes, then edges. The ends of every edge exist or are among the nodes."""
 
     async def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:
         """Remove edges, then nodes with whatever edges they still have, at once. Missing ones are no error."""

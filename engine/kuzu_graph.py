@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.errors import BrokenProjection, StoreError
-from engine.kuzu_reading import around, everything
+from engine.kuzu_reading import around, everything, many_gone
 from engine.kuzu_session import MODULES, SCHEMA, Module, Session, open_database
 from engine.kuzu_writing import Writer
 from engine.trouble import told_in_words
@@ -88,7 +88,11 @@ class KuzuGraph:
         return await self._in_reader(everything)
 
     async def compact(self) -> None:
-        await self._in_writer(lambda: self._wield().session.run("CHECKPOINT"))
+        """Write the log back; load the graph anew once many of its rows are gone. Nobody may write meanwhile."""
+        if await self._in_reader(many_gone):
+            await self.load(*await self.everything())
+        else:
+            await self._in_writer(lambda: self._wield().session.run("CHECKPOINT"))
 
     async def close(self) -> None:
         """Release the files. May be called twice."""
@@ -180,27 +184,16 @@ class KuzuGraph:
 
 def fill(module: Module, file: Path, buffer_pool: int, content: tuple[Iterable[Node], Iterable[Edge]]) -> None:
     """Make a new database of nodes and edges in `file` and close it. Raises RuntimeError."""
-    import pyarrow as pa  # noqa: PLC0415  - heavy; a graph that is only read and written does without
-
     nodes, edges = content
-    node_rows = [(node.id, node.space, node.degree, node.mentions) for node in nodes]
-    edge_rows = [(*sorted((edge.source, edge.target)), edge.id, float(edge.weight)) for edge in edges]
-    ids, number = pa.int64(), pa.float64()
+    ends = ((min(edge.source, edge.target), max(edge.source, edge.target), edge) for edge in edges)
     database = open_database(module, file, buffer_pool)
     session = Session(module, database)
     try:
         for statement in SCHEMA:
             session.run(statement)
-        session.copy("Entity", _columns(node_rows, {"id": ids, "space": ids, "degree": ids, "mentions": ids}))
-        session.copy("RELATES", _columns(edge_rows, {"source": ids, "target": ids, "id": ids, "weight": number}))
+        session.copy("Entity", [(node.id, node.space) for node in nodes])
+        session.copy("RELATES", [(source, target, edge.id, float(edge.weight)) for source, target, edge in ends])
         session.run("CHECKPOINT")
     finally:
         session.close()
         database.close()
-
-
-def _columns(rows: list[tuple[Any, ...]], types: dict[str, Any]) -> Any:
-    import pyarrow as pa  # noqa: PLC0415  - see above
-
-    columns = list(zip(*rows, strict=True)) or [()] * len(types)
-    return pa.table({name: pa.array(values, kind) for (name, kind), values in zip(types.items(), columns, strict=True)})

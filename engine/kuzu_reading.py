@@ -21,11 +21,16 @@ NEAR = "MATCH (a:Entity)-[r:RELATES]-(b:Entity) WHERE a.id IN $nodes AND a.space
 WEIGHTS = NEAR + " RETURN r.weight, count(r.id), min(r.id), max(r.id)"
 TIES = NEAR + " AND r.weight = $weight RETURN (r.id - $low) / $step, count(r.id)"
 HEAVY = NEAR + (" AND (r.weight > $weight OR (r.weight = $weight AND r.id <= $last)) RETURN r.id, a.id, b.id, r.weight")
-ALL_NODES = "MATCH (n:Entity) RETURN n.id, n.space, n.degree, n.mentions"
-ALL_EDGES = "MATCH (a:Entity)-[r:RELATES]->(b:Entity) RETURN r.id, a.id, b.id, r.weight"
+ALL_NODES = "MATCH (n:Entity) WHERE n.space >= 0 RETURN n.id, n.space"
+ALL_EDGES = "MATCH (a:Entity)-[r:RELATES]->(b:Entity) WHERE r.weight > 0.0 RETURN r.id, a.id, b.id, r.weight"
+SHARE_OF_NODES = "MATCH (n:Entity) RETURN count(n.id), sum(CASE WHEN n.space < 0 THEN 1 ELSE 0 END)"
+SHARE_OF_EDGES = (
+    "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN count(r.id), sum(CASE WHEN r.weight > 0.0 THEN 0 ELSE 1 END)"
+)
 
 TIE_STEPS = 500
 FEW = 1000
+MANY_GONE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ def around(session: Session, nodes: Sequence[int], spaces: Sequence[int], limit:
     near = {"nodes": list(nodes), "spaces": list(spaces)}
     # An edge between two of the nodes is counted from both ends: twice the limit surely holds the limit.
     wanted = 2 * limit
-    found = lightest([Ties(*group) for group in session.run(WEIGHTS, near)], wanted)
+    found = lightest([Ties(*group) for group in session.run(WEIGHTS, near) if group[0] > 0.0], wanted)
     if found is None:
         return []
     ties, missing = found
@@ -55,6 +60,12 @@ def around(session: Session, nodes: Sequence[int], spaces: Sequence[int], limit:
     rows = session.run(HEAVY, near | {"weight": ties.weight, "last": last})
     edges = {row[0]: _edge(*row) for row in rows}
     return sorted(edges.values(), key=lambda edge: (-edge.weight, edge.id))[:limit]
+
+
+def many_gone(session: Session) -> bool:
+    """Whether so many rows are gone (see kuzu_writing) that it pays to load the graph anew."""
+    (nodes, no_nodes), (edges, no_edges) = session.run(SHARE_OF_NODES)[0], session.run(SHARE_OF_EDGES)[0]
+    return (no_nodes or 0) > MANY_GONE * nodes or (no_edges or 0) > MANY_GONE * edges
 
 
 def lightest(groups: Sequence[Ties], wanted: int) -> tuple[Ties, int] | None:
@@ -85,8 +96,8 @@ def everything(session: Session) -> tuple[list[Node], list[Edge]]:
     )
 
 
-def _node(number: int, space: int, degree: int, mentions: int) -> Node:
-    return Node(number, space, degree, mentions, known=True)
+def _node(number: int, space: int) -> Node:
+    return Node(number, space, known=True)
 
 
 def _edge(number: int, one: int, other: int, weight: float) -> Edge:

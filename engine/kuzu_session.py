@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -24,9 +24,15 @@ ADDRESS_SPACE = 1 << 36
 ARROW_ROWS = 65_536
 
 SCHEMA = (
-    "CREATE NODE TABLE IF NOT EXISTS Entity(id INT64, space INT64, degree INT64, mentions INT64, PRIMARY KEY(id))",
+    "CREATE NODE TABLE IF NOT EXISTS Entity(id INT64, space INT64, PRIMARY KEY(id))",
     "CREATE REL TABLE IF NOT EXISTS RELATES(FROM Entity TO Entity, id INT64, weight DOUBLE)",
 )
+
+Table = Literal["Entity", "RELATES"]
+COLUMNS: dict[Table, dict[str, str]] = {
+    "Entity": {"id": "int64", "space": "int64"},
+    "RELATES": {"source": "int64", "target": "int64", "id": "int64", "weight": "float64"},
+}
 
 
 def load_library(module: Module) -> Any:
@@ -93,9 +99,16 @@ class Session:
         finally:
             result.close()
 
-    def copy(self, table: str, rows: pa.Table) -> None:
-        """Fills an empty table with rows, fast. Raises RuntimeError."""
-        self._connection.execute(f"COPY {table} FROM $rows", {"rows": rows}).close()
+    def copy(self, table: Table, rows: Sequence[Sequence[Any]]) -> None:
+        """Append many rows to a table, fast, as a transaction of its own. Raises RuntimeError."""
+        import pyarrow as pa  # noqa: PLC0415  - heavy; a graph that is only read and written a little does without
+
+        columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS[table])
+        typed = {
+            name: pa.array(values, getattr(pa, kind)())
+            for (name, kind), values in zip(COLUMNS[table].items(), columns, strict=True)
+        }
+        self._connection.execute(f"COPY {table} FROM $rows", {"rows": pa.table(typed)}).close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

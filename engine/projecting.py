@@ -227,8 +227,9 @@ class Projector:
         touched = {key.id for key in names} | {end for key in pairs for end in key.ends}
         rows = await self.ledger.read(profiles.nodes, touched)
         nodes = [
-            Node(id_, space, degree, mentions, known.get(id_, True if graphed else self._known(None)))
-            for id_, space, degree, mentions, graphed in rows
+            Node(id_, space, known.get(id_, self._known(None)))
+            for id_, space, graphed in rows
+            if id_ in known or not graphed
         ]
         weights = await self.ledger.read(profiles.weights, [key.id for key in pairs if key.told])
         edges = [Edge(key.id, *key.ends, weights[key.id], self._known(key)) for key in pairs if key.id in weights]

@@ -100,7 +100,7 @@ async def _look(ledger: Ledger, graph: Graph, vectors: Vectors) -> Report:
 
 def compare_nodes(wanted: Mapping[int, Node], found: list[Node]) -> list[Difference]:
     """Entities that the graph lacks, has too much, or has otherwise."""
-    held = {node.id: (node.space, node.degree, node.mentions) for node in found}
+    held = {node.id: node.space for node in found}
     differences = [
         Difference(Stale.NAME, id_, f"graph: entity {id_} is there twice")
         for id_ in _twice([node.id for node in found])
@@ -108,9 +108,8 @@ def compare_nodes(wanted: Mapping[int, Node], found: list[Node]) -> list[Differe
     for id_, node in wanted.items():
         if id_ not in held:
             differences.append(Difference(Stale.NAME, id_, f"graph: entity {id_} is missing"))
-        elif held[id_] != (node.space, node.degree, node.mentions):
-            words = f"graph: entity {id_} has (space, degree, mentions) {held[id_]}"
-            words += f" instead of {(node.space, node.degree, node.mentions)}"
+        elif held[id_] != node.space:
+            words = f"graph: entity {id_} is in space {held[id_]} instead of {node.space}"
             differences.append(Difference(Stale.NAME, id_, words))
     extra = held.keys() - wanted.keys()
     return differences + [Difference(Stale.NAME, id_, f"graph: entity {id_} is too much") for id_ in sorted(extra)]

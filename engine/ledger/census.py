@@ -133,7 +133,7 @@ async def documents(db: Connection, where: Area, status_: str = "") -> list[List
 
 async def nodes(db: Connection) -> list[Node]:
     """All entities, as the graph should hold them."""
-    rows = await db.execute_fetchall("SELECT id, space, degree, mentions FROM entity ORDER BY id")
+    rows = await db.execute_fetchall("SELECT id, space FROM entity ORDER BY id")
     return [Node(*row) for row in map(tuple, rows)]
 
 

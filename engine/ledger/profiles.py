@@ -229,14 +229,13 @@ async def surfaces(db: Connection, ids: Collection[int]) -> dict[int, tuple[str,
     return {id_: (surface, bool(described)) for id_, surface, described in rows}
 
 
-async def nodes(db: Connection, ids: Collection[int]) -> list[tuple[int, int, int, int, int]]:
-    """Id, space, degree, mentions, graphed of these entities."""
+async def nodes(db: Connection, ids: Collection[int]) -> list[tuple[int, int, bool]]:
+    """Id, space, and whether the graph has it, of these entities."""
     rows = await db.execute_fetchall(
-        "SELECT e.id, e.space, e.degree, e.mentions, e.graphed FROM json_each(?) j CROSS JOIN entity e"
-        " ON e.id = j.value ORDER BY e.id",
+        "SELECT e.id, e.space, e.graphed FROM json_each(?) j CROSS JOIN entity e ON e.id = j.value ORDER BY e.id",
         (json.dumps(list(ids)),),
     )
-    return [(a, b, c, d, e) for a, b, c, d, e in rows]
+    return [(id_, space, bool(graphed)) for id_, space, graphed in rows]
 
 
 async def weights(db: Connection, ids: Collection[int]) -> dict[int, int]:

@@ -50,7 +50,7 @@ class Town:
 
     def start(self) -> tuple[list[Node], list[Edge]]:
         return (
-            [Node(number, SPACE, 1, 1) for number in range(self.nodes)],
+            [Node(number, SPACE) for number in range(self.nodes)],
             [Edge(number, *pair, float(self.random.randint(1, 3))) for pair, number in self.pairs.items()],
         )
 
@@ -63,7 +63,7 @@ class Town:
         else:
             names, known = sorted(set(self.names(3 * ENTITIES)))[:ENTITIES], True
             self.random.shuffle(names)
-        nodes = [Node(name, SPACE, 3, 2, known) for name in names]
+        nodes = [Node(name, SPACE, known) for name in names]
         return nodes, list(self._chain(names))
 
     def _chain(self, names: Sequence[int]) -> Iterator[Edge]:

@@ -45,7 +45,7 @@ async def test_verify_finds_what_was_done_behind_its_back_and_repairs_it(engine:
     edge = edges[0]
     lost, kept = [node for node in nodes if node.id not in (edge.source, edge.target)]
     await graph.drop([lost.id], [])
-    await graph.put([replace(kept, degree=77)], [replace(edge, weight=77.0)])
+    await graph.put([replace(kept, space=77)], [replace(edge, weight=77.0)])
     chunks, entities = await vectors.everything("chunks"), await vectors.everything("entities")
     relations = await vectors.everything("relations")
     await vectors.drop("chunks", [chunks[0].id])
