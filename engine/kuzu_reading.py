@@ -65,7 +65,7 @@ def around(session: Session, nodes: Sequence[int], spaces: Sequence[int], limit:
 def many_gone(session: Session) -> bool:
     """Whether so many rows are gone (see kuzu_writing) that it pays to load the graph anew."""
     (nodes, no_nodes), (edges, no_edges) = session.run(SHARE_OF_NODES)[0], session.run(SHARE_OF_EDGES)[0]
-    return (no_nodes or 0) > MANY_GONE * nodes or (no_edges or 0) > MANY_GONE * edges
+    return bool((no_nodes or 0) > MANY_GONE * nodes or (no_edges or 0) > MANY_GONE * edges)
 
 
 def lightest(groups: Sequence[Ties], wanted: int) -> tuple[Ties, int] | None:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from engine.lance_table import LanceTable
 
 # Up to here every search reads all rows, which is exact and fast enough.
-INDEX_ABOVE = 20_000
+INDEX_ABOVE = 8_000
 SCALARS_ABOVE = 2_000
-RETRAIN_AT = 4.0
+RETRAIN_AT = 2.0
 # The library rewrites a file once more than a tenth of its rows are gone, never before.
 REWRITE_SHARE = 10
 KEEP = timedelta(days=7)

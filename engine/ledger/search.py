@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.ledger.marks import Stale
 from engine.ledger.times import shown, stored
 
 if TYPE_CHECKING:
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engine.ledger.connection import Connection
-    from engine.ledger.marks import Stale
     from engine.records import Scope, Within
 
 WORD = re.compile(r"\w+")
 TERMS = 16
+# A word that so large a share of so many texts has tells little of any of them, and ranking them all takes long.
+COMMON_SHARE, MANY_TEXTS = 0.125, 1000
 STOP = frozenset(
     WORD.findall(
         "a about after all also an and any are as at be been before but by can could did do does for from had has have"
@@ -155,8 +157,8 @@ def words_of(text: str) -> list[str]:
     return list(found)[:TERMS]
 
 
-async def _match(db: Connection, words: Sequence[str]) -> str:
-    """Any of the words; with trigrams, any three neighbours of a run without spaces.
+async def _match(db: Connection, table: str, words: Sequence[str]) -> str:
+    """Any of the words, but for very common ones if there are others; with trigrams, any three of a run without spaces.
 
     Shorter runs are left to the vectors then: the index knows nothing of less than three characters.
     """
@@ -165,14 +167,25 @@ async def _match(db: Connection, words: Sequence[str]) -> str:
     if "trigram" in schema:
         runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in words)
         terms = [term for run in runs for term in run if len(term) > 2]
-    return " OR ".join(f'"{term}"' for term in dict.fromkeys(terms))
+    quoted = [f'"{term}"' for term in dict.fromkeys(terms)]
+    return " OR ".join([term for term in quoted if not await _common(db, table, term)] or quoted)
+
+
+async def _common(db: Connection, table: str, term: str) -> bool:
+    kind = Stale.CHUNK if table == "chunk_words" else Stale.NAME
+    [[rows]] = await db.execute_fetchall("SELECT COALESCE(SUM(rows), 0) FROM population WHERE kind = ?", (kind,))
+    limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
+    [[found]] = await db.execute_fetchall(
+        f"SELECT COUNT(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)", (term, limit)
+    )
+    return bool(found >= limit)
 
 
 async def chunks_by_words(
     db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
     """The chunks of the area that match any word best (BM25), best first."""
-    match = await _match(db, words_of(text))
+    match = await _match(db, "chunk_words", words_of(text))
     if not match:
         return []
     narrowed = "" if only is None else " AND c.id IN (SELECT value FROM json_each(?))"
@@ -198,7 +211,7 @@ async def names_by_words(
     db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
     """The entities of the area's spaces, of `only` if given, whose names match best (BM25), best first."""
-    match = await _match(db, words_of(text))
+    match = await _match(db, "entity_words", words_of(text))
     if not match:
         return []
     narrowed = "" if only is None else " AND e.id IN (SELECT value FROM json_each(?))"

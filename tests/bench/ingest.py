@@ -1,8 +1,8 @@
 """How fast documents go in, whether it stays so, and what the folder is like at several sizes.
 
 `python -m tests.bench.ingest --documents 1000 10000 50000` lets one folder grow, and at each size waits until all is
-settled, then measures recall, memory and disk. Every model call really goes through litellm to the local stub (a
-process of its own), which answers at once.
+settled, then for a quarter of a minute, and measures recall, memory and disk. Every model call really goes through
+litellm to the local stub (a process of its own), which answers at once.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ SCOPE = Scope(frozenset({"bench"}), frozenset())
 SLICES = 5
 AHEAD = 400  # documents that may wait to be read, so that adding does not run far ahead of the work
 QUESTIONS = 60
+REST = 15.0  # seconds after which the stores have put themselves in order
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ async def run(sizes: list[int], home: Path, options: Options) -> None:
             slices += await ingest(engine, size - held, held)
             spent, held = spent + time.perf_counter() - since, size
             after = resident()
+            await asyncio.sleep(REST)
             stages, slowest = await recall(engine)
             memory = max(after, resident())
             show(Figures(size, size / spent, slices, stages, slowest, memory, on_disk(home)))

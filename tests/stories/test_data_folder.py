@@ -55,7 +55,7 @@ async def test_verify_finds_what_was_done_behind_its_back_and_repairs_it(engine:
     words = "\n".join(str(each) for each in (await engine.verify()).differences)
     for expected in (
         f"graph: entity {lost.id} is missing",
-        f"graph: entity {kept.id} has",
+        f"graph: entity {kept.id} is in space 77",
         f"graph: relation {edge.id} has weight 77",
         f"vectors: chunks {chunks[0].id} is missing",
         f"vectors: relations {relations[0].id} is missing",
