@@ -79,6 +79,25 @@ class Settings(BaseSettings):
     file_seconds: float = Field(default=60.0, gt=0)
     file_workers: int = Field(default=2, gt=0)
 
+    slack_bot_token: SecretStr = SecretStr("")
+    slack_app_token: SecretStr = SecretStr("")
+    slack_api_base: str = "https://slack.com/api/"
+    discord_token: SecretStr = SecretStr("")
+    discord_api_base: str = "https://discord.com/api/v10"
+    discord_gateway: str = ""
+
+    answers: Literal["mention", "thread", "all"] = "thread"
+    index_bots: bool = False
+    backfill_days: int = Field(default=90, ge=0)
+    retention_days: int = Field(default=0, ge=0)
+    member_age: float = Field(default=60.0, ge=0, le=60.0)
+    questions_per_minute: int = Field(default=10, gt=0)
+    tokens_per_day: int = Field(default=0, ge=0)
+    file_wait: float = Field(default=30.0, ge=0)
+    purge_when_removed: bool = False
+    health_host: str = "127.0.0.1"
+    health_port: int = Field(default=0, ge=0, le=65535)
+
     @property
     def root(self) -> Path:
         """The data folder as an absolute path."""

@@ -1,0 +1,29 @@
+"""Errors of the bot: what a platform refuses, and what a person may not do.
+
+EngineError
+├── PlatformError        the platform refused or did not answer
+│   └── Withheld         it says that we may not see or do this
+└── NotAllowed           the person may not do this
+"""
+
+from __future__ import annotations
+
+from engine.errors import EngineError
+
+
+class PlatformError(EngineError):
+    """The platform refused or did not answer."""
+
+    hint = "It is tried again when there is a reason to hope; the log says what was refused."
+
+
+class Withheld(PlatformError):
+    """The platform says that the bot may not see or do this."""
+
+    hint = "Check the bot's scopes or permissions, and that it was invited to the channel."
+
+
+class NotAllowed(EngineError):
+    """The person may not do this."""
+
+    hint = "The author, the uploader or an admin can."
