@@ -1,0 +1,52 @@
+# syntax=docker/dockerfile:1
+# Threadlore with all it needs, as a user without rights; what it knows lies in the volume /data.
+#
+#   docker build --tag threadlore .
+#   docker run --env-file .env --volume threadlore:/data threadlore
+#
+# compose.yaml does both, and serves /healthz and /metrics.
+
+ARG PYTHON=3.11
+
+FROM python:${PYTHON}-slim AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+RUN python -m venv /app
+WORKDIR /source
+# The libraries first: they change less often than our own files.
+COPY requirements.lock .
+RUN /app/bin/pip install --no-deps --require-hashes -r requirements.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY adapters adapters
+COPY bot bot
+COPY engine engine
+# The lock names what builds the wheel too, so that nothing is fetched here; what only developers need stays behind.
+RUN /app/bin/pip install --no-deps --no-build-isolation . \
+ && /app/bin/pip uninstall --yes editables hatchling hypothesis mypy pytest pytest-asyncio ruff uv
+
+FROM python:${PYTHON}-slim
+# Letters for the names in pictures: Chinese, Japanese and Korean, and whatever else the drawing library lacks.
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends fonts-droid-fallback fonts-noto-core \
+ && rm -rf /var/lib/apt/lists/*
+RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin threadlore \
+ && install --directory --owner=threadlore --group=threadlore --mode=0700 /data
+COPY --from=build /app /app
+# Without THREADLORE_HOME and THREADLORE_CACHE everything lies in the volume.
+ENV PATH=/app/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    XDG_DATA_HOME=/data \
+    XDG_CACHE_HOME=/data/cache \
+    MPLCONFIGDIR=/data/cache/matplotlib \
+    THREADLORE_HEALTH_HOST=0.0.0.0 \
+    THREADLORE_HEALTH_PORT=8080
+USER threadlore
+WORKDIR /data
+VOLUME /data
+EXPOSE 8080
+# Well as long as /healthz says so: the inbox is worked on, and every platform was heard of lately. Port 0 serves none.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=120s --retries=3 \
+  CMD ["python", "-c", "import os, urllib.request as web; port = os.environ.get('THREADLORE_HEALTH_PORT') or '0'; port == '0' or web.urlopen(f'http://127.0.0.1:{port}/healthz', timeout=4)"]
+# It finishes the answers that it has begun.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["threadlore"]
+CMD ["run"]
