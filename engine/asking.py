@@ -130,10 +130,11 @@ class Asker:
             async for piece in stream:
                 pieces.append(piece)
                 yield piece
-        if projector.options.keep_replies:
-            drawn_on = (recalled.chunks, recalled.names, recalled.pairs)
-            unlisted = bool(prompt.history) or prompt.context.mode == "bypass"
-            made = memos.Reply(key, "".join(pieces), recalled.generation, *drawn_on, unlisted=unlisted)
+        # What an answer quotes of the history is not listed anywhere, so that it could not be forgotten with it.
+        if projector.options.keep_replies and not prompt.history:
+            made = memos.Reply(
+                key, "".join(pieces), recalled.generation, recalled.chunks, recalled.names, recalled.pairs
+            )
             await projector.ledger.write(memos.keep_reply, made, time.time())
 
     async def charge(self, bill: Bill) -> None:

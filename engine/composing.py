@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine import context
 from engine.language.prompting import entity_line, relation_line, source_block
-from engine.ledger import search
+from engine.ledger import names, search
 from engine.ledger.marks import Stale
 from engine.records import Context, EntityRow, Prompt, RelationRow
 from engine.refreshing import Refresher
@@ -190,6 +190,7 @@ class Draft:
             tuple(self._relation(view, numbered) for view in self.relations),
             numbered.sources,
             self.searcher.watch.spent,
+            await self._spaces(),
         )
         return Recalled(
             made,
@@ -198,6 +199,13 @@ class Draft:
             frozenset(id_ for view in self.entities for id_ in view.ids),
             frozenset(id_ for view in self.relations for id_ in view.ids),
         )
+
+    async def _spaces(self) -> tuple[str, ...]:
+        """The spaces whose facts the rows of the graph tell."""
+        known = self.found.known
+        ids = {known.entities[id_].space for view in self.entities for id_ in view.ids}
+        ids |= {known.relations[id_].space for view in self.relations for id_ in view.ids}
+        return await self.projector.ledger.read(names.spaces, ids) if ids else ()
 
     def _narrowed(self, texts: list[ChunkText]) -> list[ChunkText]:
         """Only the passages that a narrowed question asks for."""

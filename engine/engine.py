@@ -13,7 +13,7 @@ from engine import projections
 from engine.asking import Asker
 from engine.budget import O200k
 from engine.chunking import chunks
-from engine.errors import BadInput, Empty
+from engine.errors import BadInput, Empty, NotFound
 from engine.exporting import graphml
 from engine.folder import Folder
 from engine.housekeeping import Housekeeper
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from engine.asking import Answer
     from engine.language import Embedder, Language, Reranker
-    from engine.ledger.census import Listed, Status
+    from engine.ledger.census import Listed, Stage, Status
     from engine.recalling import Neighbourhood
     from engine.records import Chunk, Context, Document, EntityRow, Message, Passage, Question, Reading, Scope
     from engine.verifying import Report
@@ -183,6 +183,18 @@ class Engine:
         """The documents within the scope."""
         async with self._ledger.reader() as db:
             return await census.documents(db, await search.area(db, scope))
+
+    async def document(self, key: str, scope: Scope) -> Document:
+        """A document with its passages. Raises NotFound if there is none within the scope."""
+        found = await self._ledger.read(documents.load, key)
+        if found.space not in scope.spaces and found.room not in scope.rooms:
+            raise NotFound(f"There is no document “{key}”.")
+        return found
+
+    async def stage(self, key: str, scope: Scope) -> Stage:
+        """How far a document within the scope has come. Raises NotFound if there is none."""
+        async with self._ledger.reader() as db:
+            return await census.stage(db, key, await search.area(db, scope))
 
     async def entity(self, name: str, scope: Scope) -> EntityRow | None:
         """What is known of a name, or of an alias of it, within the scope's spaces."""

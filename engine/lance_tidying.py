@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 # Up to here every search reads all rows, which is exact and fast enough.
 INDEX_ABOVE = 8_000
 SCALARS_ABOVE = 2_000
-RETRAIN_AT = 2.0
+RETRAIN_AT = 4.0
+# Each tidying adds a part to an index, every search looks through all of them, and files of different parts are never
+# merged: with so many, and one more for every so many rows, the index is built anew.
+PARTS, ROWS_A_PART = 8, 50_000
 # The library rewrites a file once more than a tenth of its rows are gone, never before.
 REWRITE_SHARE = 10
 KEEP = timedelta(days=7)
@@ -80,10 +83,14 @@ class Tidier:
         if rows <= INDEX_ABOVE:
             return
         self._trained = self._trained or (rows if "vector" in existing else 0)
-        if "vector" not in existing or rows >= RETRAIN_AT * self._trained:
+        if "vector" not in existing or rows >= RETRAIN_AT * self._trained or await self._scattered(rows):
             kind = IvfRq(distance_type="cosine", num_partitions=max(1, rows // PARTITION_ROWS), num_bits=2)
             await table.table.create_index("vector", config=kind, replace=True)
             self._trained, table.indexed = rows, True
+
+    async def _scattered(self, rows: int) -> bool:
+        stats = await self._table.table.index_stats("vector_idx")
+        return stats is not None and (stats.num_indices or 0) > PARTS + rows // ROWS_A_PART
 
     async def _prune(self) -> None:
         """Remove files that no search uses any more; whoever searches from now on uses the newest ones."""

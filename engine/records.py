@@ -219,7 +219,7 @@ class RelationRow:
 class Context:
     """What was recalled for a question, in the order and with the numbers in which the model is shown it.
 
-    `timings` are milliseconds by stage.
+    `timings` are milliseconds by stage; `spaces` are those whose facts the entities and relations tell.
     """
 
     question: Condensed
@@ -228,6 +228,7 @@ class Context:
     relations: tuple[RelationRow, ...] = ()
     sources: tuple[Source, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
+    spaces: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:

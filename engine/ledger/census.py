@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import NotFound
 from engine.graph import Edge, Node
 from engine.ledger.times import shown
 
@@ -54,6 +55,30 @@ class Status:
     stale: int
     failed: int
     trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How far a document has come; `error` and `hint` tell what could not be read of it."""
+
+    status: str
+    error: str
+    hint: str
+
+    @property
+    def searchable(self) -> bool:
+        """Whether a question finds it."""
+        return self.status in {"searchable", "indexed"}
+
+
+async def stage(db: Connection, key: str, where: Area) -> Stage:
+    """How far a document of an area has come. Raises NotFound."""
+    rows = await db.execute_fetchall(
+        f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {where.condition('d')}", (key,)
+    )
+    for row in rows:
+        return Stage(*row)
+    raise NotFound(f"There is no document “{key}”.")
 
 
 async def status(db: Connection, where: Area) -> Status:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import NotFound
 from engine.ledger.facts import drop_replies, keep_reading, release, settle_keys
 from engine.ledger.marks import Stale, mark, next_generation
-from engine.ledger.memos import drop_unlisted
 from engine.ledger.moving import carry
 from engine.ledger.times import shown, stored
 from engine.records import Chunk, Document, Passage, Reading
@@ -198,7 +197,6 @@ async def drop_chunks(db: Connection, chunks: Collection[int]) -> None:
     listed = (json.dumps(list(chunks)),)
     generation = await next_generation(db)
     await db.execute("INSERT OR REPLACE INTO meta VALUES ('removed', ?)", (generation,))
-    await drop_unlisted(db)
     names, pairs = await release(db, chunks)
     await drop_replies(db, Stale.CHUNK, chunks)
     gone = await db.execute_fetchall(

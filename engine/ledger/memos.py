@@ -18,8 +18,7 @@ REPLIES_KEPT = 1000
 class Reply:
     """An answer as it was streamed, with the ids of the chunks, names and pairs that it drew on.
 
-    `generation` is the ledger's when they were recalled. `unlisted`: it may quote more than these, as a thread's past
-    does; any removal then takes it along.
+    `generation` is the ledger's when they were recalled.
     """
 
     key: bytes
@@ -28,7 +27,6 @@ class Reply:
     chunks: frozenset[int] = frozenset()
     names: frozenset[int] = frozenset()
     pairs: frozenset[int] = frozenset()
-    unlisted: bool = False
 
 
 async def summary(db: Connection, key: bytes) -> str | None:
@@ -79,9 +77,7 @@ async def keep_reply(db: Connection, made: Reply, now: float) -> None:
     )
     if list(removed):
         return
-    await db.execute(
-        "INSERT OR REPLACE INTO reply_cache VALUES (?, ?, ?, ?)", (made.key, made.text, now, made.unlisted)
-    )
+    await db.execute("INSERT OR REPLACE INTO reply_cache VALUES (?, ?, ?)", (made.key, made.text, now))
     await db.executemany(
         "INSERT OR IGNORE INTO reply_use VALUES (?, ?, ?)", [(made.key, kind, each) for kind, each in uses]
     )
@@ -89,11 +85,6 @@ async def keep_reply(db: Connection, made: Reply, now: float) -> None:
         "DELETE FROM reply_cache WHERE key IN (SELECT key FROM reply_cache ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
         (REPLIES_KEPT,),
     )
-
-
-async def drop_unlisted(db: Connection) -> None:
-    """Forget the cached answers of which it is not known all that they drew on."""
-    await db.execute("DELETE FROM reply_cache WHERE unlisted")
 
 
 async def touch_reply(db: Connection, key: bytes, now: float) -> None:

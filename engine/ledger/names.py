@@ -159,3 +159,11 @@ async def prune_pairs(db: Connection, pairs: Collection[int]) -> None:
         " AND NOT EXISTS (SELECT 1 FROM pair p WHERE p.target = pair.id AND p.id <> pair.id)",
         (json.dumps(list(pairs)),),
     )
+
+
+async def spaces(db: Connection, ids: Collection[int]) -> tuple[str, ...]:
+    """The names of spaces, in order."""
+    rows = await db.execute_fetchall(
+        "SELECT name FROM space WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name", (json.dumps(sorted(ids)),)
+    )
+    return tuple(row[0] for row in rows)

@@ -282,11 +282,9 @@ CREATE TABLE vector (
 CREATE TABLE reply_cache (
     key      BLOB PRIMARY KEY,
     text     TEXT NOT NULL,
-    used_at  REAL NOT NULL,
-    unlisted INTEGER NOT NULL                    -- it may quote more than these rows: any removal takes it along
+    used_at  REAL NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX reply_cache_used ON reply_cache (used_at);
-CREATE INDEX reply_cache_unlisted ON reply_cache (key) WHERE unlisted;
 CREATE TABLE reply_use (
     key  BLOB NOT NULL REFERENCES reply_cache ON DELETE CASCADE,
     kind INTEGER NOT NULL,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WORD = re.compile(r"\w+")
 TERMS = 16
 # A word that so large a share of so many texts has tells little of any of them, and ranking them all takes long.
-COMMON_SHARE, MANY_TEXTS = 0.125, 1000
+COMMON_SHARE, MANY_TEXTS = 0.06, 1000
 STOP = frozenset(
     WORD.findall(
         "a about after all also an and any are as at be been before but by can could did do does for from had has have"

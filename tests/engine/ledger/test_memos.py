@@ -28,16 +28,6 @@ async def test_an_answer_goes_with_any_chunk_that_it_drew_on(desk: Desk) -> None
     assert await desk.rows("SELECT * FROM reply_use") == []
 
 
-async def test_an_answer_that_may_quote_more_than_is_listed_goes_with_any_removal(desk: Desk) -> None:
-    await desk.tell("a", reading("Ada"))
-    now = await desk.ledger.read(generation)
-    await desk.ledger.write(memos.keep_reply, Reply(b"k", "text", now, unlisted=True), 1.0)
-    await desk.ledger.write(memos.keep_reply, Reply(b"other", "text", now), 1.0)
-    await desk.ledger.write(documents.forget, "a")
-    assert await desk.ledger.read(memos.reply, b"k") is None
-    assert await desk.ledger.read(memos.reply, b"other") == "text"
-
-
 async def test_an_answer_goes_when_anything_of_a_name_that_it_drew_on_is_forgotten(desk: Desk) -> None:
     await desk.tell("a", reading("Ada"))
     await desk.tell("b", reading("Ada"))
