@@ -49,7 +49,7 @@ async def test_an_answer_recalled_before_something_was_removed_is_not_kept(desk:
 async def test_the_answers_longest_unused_make_room(desk: Desk) -> None:
     async def fill(db: Connection) -> None:
         rows = [(f"old {n}".encode(), "text", float(n)) for n in range(memos.REPLIES_KEPT)]
-        await db.executemany("INSERT INTO reply_cache VALUES (?, ?, ?, 0)", rows)
+        await db.executemany("INSERT INTO reply_cache VALUES (?, ?, ?)", rows)
 
     await desk.ledger.write(fill)
     await desk.ledger.write(memos.touch_reply, b"old 0", 1e6)
