@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from aiohttp import web
@@ -65,8 +66,8 @@ class Server:
         server.router.add_route("*", "/api/{method}", self._api)
         server.router.add_get("/link/", self.socket.connect)
         server.router.add_post("/hooks/{hook}", self.interactions.answer)
-        server.router.add_post("/upload/v1/{file}", lambda request: upload(self, request))
-        server.router.add_get("/files-pri/{file}/{path:.*}", lambda request: download(self, request))
+        server.router.add_post("/upload/v1/{file}", partial(upload, self))
+        server.router.add_get("/files-pri/{file}/{path:.*}", partial(download, self))
         self._runner = web.AppRunner(server, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
