@@ -1,0 +1,147 @@
+"""A question as it is worked on, whatever way it came."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from bot.audience import own
+from bot.chat import Asked, Message, Target
+from bot.store import Stored
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bot.chat import Place, Upload
+
+REFERENCE = 8  # characters of an answer's id that are shown to people
+
+_MENTION = re.compile(r"\s*<@[!&]?\w+(?:\|[^>]*)?>[\s,:]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question, and where its answer goes. `place` names the thread in which it is answered, if there is one.
+
+    `id` is the answer's, always the same for the same question. `files` are keys of the documents it came with.
+    With `since`, it is about what was said in this channel since then.
+    """
+
+    id: str
+    place: Place
+    person: str
+    text: str
+    time: datetime
+    message: str = ""
+    files: tuple[str, ...] = ()
+    private: bool = False
+    mode: str = ""
+    handle: str = ""
+    origin: Message | Asked | None = None
+    since: datetime | None = None
+
+    @property
+    def reference(self) -> str:
+        """What finds it in the log."""
+        return self.id[:REFERENCE]
+
+    def target(self, mark: str = "") -> Target:
+        """Where the answer goes."""
+        return Target(
+            answer=self.id,
+            place=self.place,
+            person=self.person,
+            message=self.message,
+            private=self.private,
+            handle=self.handle,
+            mark=mark,
+            asked=self.time,
+        )
+
+    def stored(self) -> Stored:
+        """As it is kept before it is worked on."""
+        return Stored(
+            self.id,
+            self.place,
+            self.person,
+            self.text,
+            self.time,
+            message=self.message,
+            private=self.private,
+            handle=self.handle,
+            mode=self.mode,
+            files=self.files,
+            since=self.since,
+        )
+
+
+def heard(message: Message) -> Request:
+    """A message that is a question. A talk that belongs to no workspace has no threads: it is one itself."""
+    place = replace(message.place, thread=message.thread) if message.place.workspace else message.place
+    return Request(
+        answer_id(message.place, message.id),
+        place,
+        message.author,
+        message.text,
+        message.time,
+        message=message.id,
+        files=_keys(message.place.room, message.id, message.uploads),
+        origin=message,
+    )
+
+
+def commanded(asked: Asked) -> Request:
+    """A question by a command; files of a private one go to what the asker gave the bot alone."""
+    place = asked.place
+    room = own(place.platform, place.workspace, asked.person) if asked.private else place.room
+    return Request(
+        answer_id(asked.place, asked.id),
+        asked.place,
+        asked.person,
+        asked.text,
+        asked.time,
+        files=_keys(room, asked.id, asked.uploads),
+        private=asked.private,
+        mode=asked.mode,
+        handle=asked.handle,
+        origin=asked,
+    )
+
+
+def again(stored: Stored) -> Request:
+    """A question that was begun before a restart."""
+    return Request(
+        stored.id,
+        stored.place,
+        stored.asker,
+        stored.question,
+        stored.time,
+        message=stored.message,
+        files=stored.files,
+        private=stored.private,
+        mode=stored.mode,
+        handle=stored.handle,
+        since=stored.since,
+    )
+
+
+def answer_id(place: Place, message: str) -> str:
+    """The id of the answer to a message or a command."""
+    return sha256(f"{place.room}\0{message}".encode()).hexdigest()[:20]
+
+
+def begins_with_mention(text: str) -> bool:
+    """Whether a message is spoken to somebody in particular."""
+    return _MENTION.match(text) is not None
+
+
+def spoken(text: str) -> str:
+    """A question without the mention it begins with: that is the bot, to whom it is addressed."""
+    found = _MENTION.match(text)
+    return text[found.end() :].strip() if found else text.strip()
+
+
+def _keys(room: str, message: str, uploads: tuple[Upload, ...]) -> tuple[str, ...]:
+    return tuple(f"{room}:file:{message}:{upload.id}" for upload in uploads)

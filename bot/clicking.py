@@ -1,0 +1,131 @@
+"""The buttons below an answer: thumbs, its sources in full, deleting it, and sharing what only one person saw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from bot import closing, pacing, wording
+from bot.basis import basis_of, readable
+from bot.chat import Card, Target
+from bot.errors import NotAllowed
+from bot.store import Outcome
+from engine.errors import EngineError, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from bot.chat import Clicked
+    from bot.house import House
+    from bot.store import Stored
+
+    Action = Callable[["Clicks", Clicked, Stored], Awaitable[str]]
+
+
+class Clicks:
+    """Does what a button says. Everything may be repeated."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+
+    def knows(self, clicked: Clicked) -> bool:
+        """Whether the button is one of those below an answer."""
+        return clicked.action in ACTIONS
+
+    async def take(self, clicked: Clicked) -> None:
+        """Do it, and tell the person. Raises PlatformError."""
+        try:
+            stored = await self.house.store.answers.get(clicked.value)
+            if stored is None:
+                raise NotFound(wording.NO_ANSWER)  # noqa: TRY301 - told below like every other
+            said = await ACTIONS[clicked.action](self, clicked, stored)
+        except (NotFound, NotAllowed) as error:
+            said = str(error)
+        if said:
+            target = Target(clicked.value, clicked.place, clicked.person, private=True, handle=clicked.handle)
+            await self.house.platform(clicked.place).whisper(target, Card(said))
+
+    async def thumb(self, clicked: Clicked, stored: Stored) -> str:
+        """Feedback."""
+        await self.house.store.feedback.put(stored.id, clicked.person, clicked.action == "up")
+        return wording.THANKS if clicked.action == "up" else wording.SORRY
+
+    async def sources(self, clicked: Clicked, stored: Stored) -> str:
+        """The sources of an answer, as far as this person may still read what it rests on."""
+        if stored.state != "done":
+            raise NotFound(wording.NO_ANSWER)
+        allowed = await readable(self.house, basis_of(stored), clicked.place, clicked.person)
+        if not (allowed and stored.sources):
+            return wording.NO_SOURCES
+        return "\n".join(
+            f"[{each.number}] " + (f"[{each.title}]({each.link})" if each.link else each.title) + f"\n> {each.words}"
+            for each in stored.sources
+        )
+
+    async def delete(self, clicked: Clicked, stored: Stored) -> str:
+        """Take an answer away; the asker may, and a manager."""
+        if clicked.person != stored.asker and not await self._manages(clicked):
+            raise NotAllowed(wording.NOT_YOURS)
+        target = _target(stored, stored.id, stored.mark, private=stored.private)
+        await self.house.platform(stored.place).reply(target).replace(wording.DELETED)
+        await self.house.store.answers.fail(stored.id)
+        return ""
+
+    async def share(self, clicked: Clicked, stored: Stored) -> str:
+        """Show all readers of the channel what only the asker saw, if each of them could read all it rests on."""
+        if clicked.person != stored.asker:
+            raise NotAllowed(wording.NOT_YOURS)
+        if stored.state != "done":
+            raise NotFound(wording.NO_ANSWER)
+        id_ = sha256(f"shared\0{stored.id}".encode()).hexdigest()[: len(stored.id)]
+        before = await self.house.store.answers.get(id_)
+        if before is not None and before.state != "begun":
+            return wording.SHARED
+        if not await readable(self.house, basis_of(stored), stored.place):
+            return wording.NOT_SHARED
+        await self._publish(stored, id_, before.mark if before else "")
+        return wording.SHARED
+
+    async def _publish(self, stored: Stored, id_: str, mark: str) -> None:
+        """Say it again in the channel, as an answer of its own."""
+        answers, platform = self.house.store.answers, self.house.platform(stored.place)
+        await answers.begin(_shared(stored, id_))
+        reply = platform.reply(_target(stored, id_, mark, private=False))
+        place = stored.place
+        asker = await self.house.readers.person(place.platform, place.workspace, stored.asker)
+        channel = await self.house.readers.channel(place)
+        notes = [wording.shared_by(asker.name), wording.from_all(channel.name)]
+        below = closing.closing(id_, stored.sources, notes, private=False, share=False)
+        await reply.finish(pacing.parts(stored.text, platform.limits.part), below)
+        await answers.mark(id_, reply.mark)
+        outcome = Outcome(stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms)
+        if not await answers.finish(id_, outcome):
+            await reply.replace(wording.FORGOTTEN)
+
+    async def _manages(self, clicked: Clicked) -> bool:
+        place = clicked.place
+        try:
+            return (await self.house.readers.person(place.platform, place.workspace, clicked.person)).manager
+        except EngineError:
+            return False
+
+
+ACTIONS: Mapping[str, Action] = {
+    "up": Clicks.thumb,
+    "down": Clicks.thumb,
+    "sources": Clicks.sources,
+    "delete": Clicks.delete,
+    "share": Clicks.share,
+}
+
+
+def _target(stored: Stored, id_: str, mark: str, *, private: bool) -> Target:
+    handle = stored.handle if private else ""
+    message = stored.message if private else ""
+    return Target(id_, stored.place, stored.asker, message, private, handle, mark, stored.time)
+
+
+def _shared(stored: Stored, id_: str) -> Stored:
+    """The same question as one that was asked before all."""
+    return replace(stored, id=id_, message="", private=False, handle="", mark="", state="begun")

@@ -1,0 +1,53 @@
+"""What stands below a finished answer: its sources, where it was drawn from, buttons. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from bot import wording
+from bot.chat import Button, Cited, Closing
+from bot.quoting import cited_for, quote, shortened
+from bot.store import Drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from engine.records import Source
+
+TITLE, WORDS = 100, 140  # characters
+
+_HEAD = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]+: ")  # of a message; its label says the same
+_LIVE = ("https://", "http://")
+
+
+def drawn(source: Source, answer: str) -> Drawn:
+    """A source as it is shown below an answer, and where it lies."""
+    words = quote(_HEAD.sub("", source.text), cited_for(answer, source.number), WORDS)
+    return Drawn(
+        source.number,
+        shortened(wording.harmless(title(source)), TITLE),
+        source.link if source.link.startswith(_LIVE) else "",
+        wording.harmless(words),
+        source.document,
+        source.passage,
+        source.space,
+        source.room,
+    )
+
+
+def title(source: Source) -> str:
+    """What a source is called: its document, the place in it, its date unless the place tells it."""
+    label = source.label.removeprefix(source.title).lstrip(" ›")
+    day = f"{source.time:%Y-%m-%d}" if source.time else ""
+    return " · ".join(filter(None, (source.title, label, "" if day in label else day)))
+
+
+def closing(answer: str, sources: Iterable[Drawn], notes: Iterable[str], *, private: bool, share: bool) -> Closing:
+    """What stands below an answer; `share`: there is a channel that a private one may be shown to."""
+    cited = tuple(Cited(each.number, each.title, each.link, each.words) for each in sources)
+    buttons = [Button("👍", "up", answer), Button("👎", "down", answer)]
+    buttons += [Button("Sources", "sources", answer)] if cited else []
+    buttons += [Button("Share to channel", "share", answer)] if private and share else []
+    buttons += [] if private else [Button("Delete", "delete", answer)]
+    return Closing(answer, cited, " ".join(filter(None, notes)), tuple(buttons))

@@ -1,0 +1,82 @@
+"""The files that come with a question: taken in beside its answer, and waited for no longer than a limit."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Self
+
+import structlog
+
+from bot import wording
+from bot.chat import Message
+from bot.filing import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from bot.asked import Request
+    from bot.filing import Filing, Outcome
+
+log = structlog.get_logger(__name__)
+
+
+class Enclosed:
+    """The files of one question. Leaving it waits until they are taken in, however long the answer waited for them."""
+
+    def __init__(self, request: Request, filing: Filing, limit: float) -> None:
+        self._request = request
+        self._filing = filing
+        self._limit = limit
+        self._taking: asyncio.Task[Sequence[Outcome]] | None = None
+
+    async def __aenter__(self) -> Self:
+        origin = self._request.origin
+        if origin is not None and origin.uploads:
+            self._taking = asyncio.create_task(self._take())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._taking is None:
+            return
+        if kind is not None:
+            self._taking.cancel()
+            await asyncio.gather(self._taking, return_exceptions=True)
+            return
+        outcomes = await self._taking
+        if isinstance(self._request.origin, Message):
+            await self._filing.confirm(self._request.origin, outcomes)
+
+    async def ready(self, notes: list[str]) -> frozenset[str]:
+        """The documents, once they can be found; or none, and a note that says so."""
+        if not self._request.files:
+            return frozenset()
+        until = time.monotonic() + self._limit
+        keys = await self._taken(notes) if self._taking is not None else self._request.files
+        if keys and not await self._filing.wait(keys, max(0.0, until - time.monotonic())):
+            notes.append(wording.FILE_UNREADY)
+            return frozenset()
+        return frozenset(keys)
+
+    async def _taken(self, notes: list[str]) -> tuple[str, ...]:
+        """The keys of the files that were taken in within the limit."""
+        taking = self._taking
+        if taking is None or not (await asyncio.wait({taking}, timeout=self._limit))[0]:
+            notes.append(wording.FILE_UNREADY)
+            return ()
+        if error := taking.exception():
+            log.warning("files_unread", reference=self._request.reference, error=type(error).__name__)
+            notes.append(wording.FILE_UNREAD)
+            return ()
+        outcomes = taking.result()
+        notes += [wording.refused_file(each.name, each.reason) for each in outcomes if isinstance(each, Refused)]
+        return tuple(each.document for each in outcomes if not isinstance(each, Refused))
+
+    async def _take(self) -> Sequence[Outcome]:
+        origin = self._request.origin
+        if isinstance(origin, Message):
+            return await self._filing.take(origin, asked=True)
+        return await self._filing.learn(origin, self._request.time) if origin is not None else ()

@@ -1,0 +1,136 @@
+"""What was said in a thread before a question, as far as the readers of its answer may know it.
+
+Answers are remembered with the spaces that they drew on, and are history only where these lie in scope; a private one
+only for the person who alone saw it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.asked import spoken
+from bot.audience import covers
+from bot.errors import PlatformError
+from engine.errors import EngineError
+from engine.records import Scope, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from bot.asked import Request
+    from bot.chat import Message, Place
+    from bot.house import House
+    from bot.store import Stored
+
+log = structlog.get_logger(__name__)
+
+MESSAGES = 30  # of a thread, the newest
+ANSWERS = 10  # of the bot's own
+PATIENCE = 3.0  # seconds for the platform to tell what was said
+
+_MARK = re.compile(r" ?\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The turns before a question, and what they drew on."""
+
+    turns: tuple[Turn, ...] = ()
+    drawn: Scope = Scope(frozenset(), frozenset())  # noqa: RUF009 - frozen
+    documents: frozenset[str] = frozenset()
+
+
+class Historian:
+    """Remembers threads: the bot's own answers from its store, what others said from the platform."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    async def before(self, request: Request, scope: Scope) -> Past:
+        """What was said before a question that may be used within a scope."""
+        if not request.place.thread and request.place.workspace:
+            return Past()
+        answers, messages = await asyncio.gather(self._answers(request, scope), self._messages(request))
+        said = [each for each in messages if each.id not in {answer.message for answer in answers}]
+        rooms = frozenset({request.place.room}) if said else frozenset()
+        drawn = Scope(
+            frozenset(space for each in answers for space in each.spaces),
+            rooms.union(*(each.rooms for each in answers)),
+        )
+        documents = frozenset(key for each in answers for key in each.documents)
+        return Past(merged(answers, await self._told(said)), drawn, documents)
+
+    async def _answers(self, request: Request, scope: Scope) -> list[Stored]:
+        found = await self.answered(request.place)
+        if request.private:
+            room, thread = request.place.room, request.place.thread
+            found += await self._house.store.answers.private_turns(room, thread, request.person)
+        found = [each for each in found if each.time < request.time and each.id != request.id]
+        homes = await self.homes({room for each in found for room in each.rooms})
+        within = [each for each in found if covers(scope, Scope(each.spaces, each.rooms), homes)]
+        return sorted(within, key=lambda each: each.time)[-ANSWERS:]
+
+    async def answered(self, place: Place) -> list[Stored]:
+        """The answers in a thread that all its readers saw; also the one whose message the thread began with."""
+        answers = self._house.store.answers
+        found = await answers.turns(place.room, place.thread)
+        first = await answers.of_message(place.main, place.thread) if place.thread else None
+        if first and first.state == "done" and not first.private and all(first.id != each.id for each in found):
+            found.append(first)
+        return found
+
+    async def homes(self, rooms: Iterable[str]) -> Mapping[str, str]:
+        """The present spaces of rooms; those of which that cannot be known are left out."""
+        wanted, found = set(rooms), {}
+        platforms = {room.partition(":")[0] for room in wanted}
+        places = [place for name in platforms for place in await self._house.store.rooms.known(name)]
+        for place in places:
+            if place.room in wanted:
+                try:
+                    found[place.room] = await self._house.readers.home(place)
+                except PlatformError:
+                    continue
+        return found
+
+    async def _messages(self, request: Request) -> Sequence[Message]:
+        """What people said in the thread before; a thread that only begins has nothing."""
+        place = request.place
+        if not place.thread or place.thread == request.message:
+            return ()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                found = await self._house.platform(place).thread(place, MESSAGES)
+        except (EngineError, TimeoutError) as error:
+            log.warning("thread_unknown", room=place.room, error=type(error).__name__)
+            return ()
+        return [each for each in found if not each.by_bot and each.id != request.message and each.time <= request.time]
+
+    async def _told(self, messages: Sequence[Message]) -> list[tuple[datetime, Turn]]:
+        return list(await asyncio.gather(*map(self._turn, messages)))
+
+    async def _turn(self, message: Message) -> tuple[datetime, Turn]:
+        place, text = message.place, message.text
+        try:
+            text = await self._house.platform(place).readable(place.workspace, text)
+            person = await self._house.readers.person(place.platform, place.workspace, message.author)
+        except PlatformError:
+            return message.time, Turn("user", text)
+        return message.time, Turn("user", f"{person.name}: {text}")
+
+
+def merged(answers: Iterable[Stored], said: Iterable[tuple[datetime, Turn]]) -> tuple[Turn, ...]:
+    """Questions with their answers, and what others said, in the order of time.
+
+    Numbers in brackets are taken out of answers: in the next one they mean other passages.
+    """
+    turns: list[tuple[datetime, tuple[Turn, ...]]] = [(time, (turn,)) for time, turn in said]
+    for each in answers:
+        asked, told = Turn("user", spoken(each.question)), Turn("assistant", _MARK.sub("", each.text))
+        turns.append((each.time, (asked, told)))
+    return tuple(turn for _, group in sorted(turns, key=lambda each: each[0]) for turn in group)

@@ -1,0 +1,172 @@
+"""A growing text as messages of a limited length, and when it is time to write again. Pure.
+
+A part ends at a paragraph, a line, a sentence or a word; never within `[1]`, a link or a fence line. A fence that it
+would cut is closed, and opened again with its language in the next part. Where a part ends depends on what stands
+before that alone, so parts that are followed by another one never change, however the text goes on.
+
+Lengths are in UTF-16 units, the largest measure that a platform might use; limits are at least 128 of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RESERVE = 16  # units of a part that are kept for the line which closes a fence
+ZONE = 400  # units at the end of a part in which it may be cut
+MARKS, INFO = 8, 24  # characters of a fence, and behind it, that are repeated
+SPAN = 300  # characters of a citation or a link that is not cut
+
+_LEAD = r"[ \t]*(?:>[ \t]*)*"
+_FENCE = re.compile(rf"{_LEAD}(`{{3,}}(?=[^`]*\Z)|~{{3,}})[ \t]*(.*)", re.DOTALL)
+_FENCE_SO_FAR = re.compile(rf"{_LEAD}(?:`{{1,2}}|~{{1,2}}|`{{3,}}[^`]*|~{{3,}}.*)", re.DOTALL)
+_WHOLE = re.compile(rf"!?\[[^\[\]\n]{{0,{SPAN}}}\](?:\([^()\s]{{0,{SPAN}}}\))?|<[^<>\s]{{1,{SPAN}}}>")
+_UNFINISHED = re.compile(rf"!?\[[^\[\]\n]{{0,{SPAN}}}(?:\](?:\([^()\s]{{0,{SPAN}}})?)?\Z|<[^<>\s]{{0,{SPAN}}}\Z")
+_BREAKS = (
+    re.compile(r"\n[ \t]*\n+"),
+    re.compile(r"\n"),
+    re.compile(r"[.!?…:;][\"'”’)\]]*\s+|[。！？]"),
+    re.compile(r"\s+"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """An open block of code: the marks that close it, and what stands behind those that open it."""
+
+    marks: str
+    info: str
+
+    @property
+    def opening(self) -> str:
+        """The line that opens it again."""
+        return f"{self.marks[:MARKS]}{self.info[:INFO]}\n"
+
+    def closing(self, text: str) -> str:
+        """What closes it behind this text."""
+        return ("" if text.endswith("\n") else "\n") + self.marks
+
+
+def parts(text: str, limit: int) -> tuple[str, ...]:
+    """A whole text in parts of at most `limit` units, every fence in them closed."""
+    return tuple(closed(opening + raw) for opening, raw in _pages(text, limit))
+
+
+def shown(text: str, limit: int) -> tuple[str, ...]:
+    """What may be shown of a text that still grows: it only ever grows, too, but for fences closed at a part's end.
+
+    The last part's own fence is not closed (`closed` does); what may yet fall behind its end is held back, and a fence
+    line until it is whole.
+    """
+    pages = list(_pages(text, limit))
+    if not pages:
+        return ()
+    opening, raw = pages.pop()
+    raw = _held(raw[: _index(raw, _sure(opening, limit))])
+    made = [closed(opening_ + raw_) for opening_, raw_ in pages]
+    return (*made, opening + raw) if raw.strip() else tuple(made)
+
+
+def wait(now: float, wrote: float | None, every: float) -> float:
+    """Seconds until the next write may begin; the first one need not wait."""
+    return 0.0 if wrote is None else max(0.0, wrote + every - now)
+
+
+def closed(text: str) -> str:
+    """A text with its open fence closed, for where it is shown as it stands."""
+    fence = fence_after(text)
+    return text + fence.closing(text) if fence else text
+
+
+def fence_after(text: str) -> Fence | None:
+    """The fence that is open at the end of a text."""
+    fence: Fence | None = None
+    for line in text.split("\n"):
+        found = _FENCE.fullmatch(line)
+        if found is None:
+            continue
+        marks, info = found[1], found[2].strip()
+        if fence is None:
+            fence = Fence(marks[:MARKS], info)
+        elif marks[0] == fence.marks[0] and len(marks) >= len(fence.marks) and not info:
+            fence = None
+    return fence
+
+
+def _pages(text: str, limit: int) -> Iterator[tuple[str, str]]:
+    """The parts: what opens a fence again, and the text's own characters."""
+    opening, rest = "", text
+    while _units(opening) + _units(rest) > limit - RESERVE:
+        window = rest[: _index(rest, limit - RESERVE - _units(opening))]
+        cut = _cut(opening, window, _index(rest, _sure(opening, limit)))
+        if rest[:cut].strip():
+            yield opening, rest[:cut]
+        fence = fence_after(opening + rest[:cut])
+        opening, rest = fence.opening if fence else "", rest[cut:]
+    if rest.strip():
+        yield opening, rest
+
+
+def _sure(opening: str, limit: int) -> int:
+    """The units of a part's own text that surely stay in it."""
+    return limit - RESERVE - min(ZONE, limit // 4) - _units(opening)
+
+
+def _cut(opening: str, window: str, sure: int) -> int:
+    """Where a part ends: at the best place of the window, and not within the characters that surely stay."""
+    least = max(1, len(_held(window[:sure])))
+    whole = [found.span() for found in _WHOLE.finditer(window)]
+    if unfinished := _UNFINISHED.search(window):
+        whole.append((unfinished.start(), len(window) + 1))
+    fenced = _fence_lines(opening, window)
+    places = [[found.end() for found in pattern.finditer(window)] for pattern in _BREAKS]
+    places.append([at for at in range(least, len(window) + 1) if not _is_pair(window, at)])
+    for spans in (whole + fenced, fenced, whole, []):
+        for kind in places:
+            allowed = [at for at in kind if at >= least and not any(start < at < stop for start, stop in spans)]
+            if allowed:
+                return allowed[-1]
+    return len(window)
+
+
+def _fence_lines(opening: str, window: str) -> list[tuple[int, int]]:
+    """Where fence lines stand; to one that opens a block belongs what keeps a part from ending right behind it."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    for line in window.split("\n"):
+        stop = at + len(line) + 1
+        if _FENCE_SO_FAR.fullmatch(line):
+            opens = fence_after(opening + window[:stop]) is not None
+            found.append((at, stop + opens))
+        at = stop
+    return found
+
+
+def _is_pair(text: str, at: int) -> bool:
+    """Whether a cut here would part the halves of one character."""
+    return 0 < at < len(text) and "\ud800" <= text[at - 1] <= "\udbff" and "\udc00" <= text[at] <= "\udfff"
+
+
+def _held(text: str) -> str:
+    """A text without a last line that is, or may become, a fence."""
+    head, newline, line = text.rpartition("\n")
+    return head + newline if _FENCE_SO_FAR.fullmatch(line) else text
+
+
+def _units(text: str) -> int:
+    """The length of a text in UTF-16 units."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _index(text: str, units: int) -> int:
+    """How many characters of a text fit into so many units."""
+    head = text[: max(0, units)]
+    if not head or max(head) < "\U00010000":
+        return len(head)
+    sizes = accumulate(2 if char >= "\U00010000" else 1 for char in head)
+    return sum(size <= units for size in sizes)

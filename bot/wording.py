@@ -1,0 +1,129 @@
+"""Every sentence that the bot says by itself, and what it says of an error. Pure.
+
+What others wrote (titles, names of files and channels) goes through `harmless` first: it calls nobody, and no address
+in it is alive.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.errors import NotAllowed, PlatformError, Withheld
+from engine.errors import (
+    BadInput,
+    BadKey,
+    BadQuestion,
+    DiskTrouble,
+    LanguageError,
+    NotFound,
+    RateLimited,
+    Refused,
+    StoreError,
+    TooLong,
+)
+from engine.links import Links
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SEARCHING = "is searching…"
+READING = "is reading your file…"
+WRITING = "is writing…"
+
+NOTHING_FOUND = "I found nothing about that in what I may read here."
+NOTHING_FOUND_ALONE = "I found nothing about that in what you and I may both read."
+ASK_ALONE = "Ask me in a direct message, or privately with my command: there I may also use what only you can read."
+UNSUPPORTED = "No source stands behind this answer."
+STILL_READING = "I am still reading what was said here; ask again a little later for a fuller answer."
+FILE_UNREADY = "Your file is still being read: this answer does without what I have not read yet."
+FILE_UNREAD = "I could not read your file yet: this answer does without it."
+FILE_SILENT = "Your file says nothing about this, so I looked everywhere I may."
+EMPTY = "What would you like to know? Ask me in a sentence."
+BROKEN_OFF = "_The answer broke off here._"
+WITHDRAWN = (
+    "I took this answer back: who can read it has changed, and it drew on something that not all of you may read. "
+    "Ask again, and I shall answer from what you all can read."
+)
+READERS_UNKNOWN = "I took this answer back: I could not make sure who can read it. Ask again in a moment."
+FORGOTTEN = "I took this answer back: something that it drew on was deleted meanwhile."
+FROM_HERE = "Answered from what was said here."
+FROM_YOURS = "Answered from what you can read."
+ONLY_YOU = "Only you see this. Answered from what you can read."
+DELETED = "_This answer was deleted by the one who asked._"
+THANKS = "Thank you: that is noted."
+SORRY = "Thank you: I noted that this did not help. Tell me in the thread what was wrong, or ask in other words."
+QUIET = "All right: I stay quiet in this thread until somebody mentions me."
+SHARED = "Shared."
+NOT_SHARED = "I cannot share this: it draws on something that not everybody there may read."
+NOT_YOURS = "Only the one who asked can do that."
+NO_ANSWER = "That answer is not there any more: something that it drew on was deleted, or it was too long ago."
+NO_SOURCES = "This answer has no sources that you may read."
+TOO_MANY = "That were many questions in a minute. Give me a moment, then ask again."
+SPENT = (
+    "This workspace has used up its tokens for today. I can answer again tomorrow (UTC); an admin can raise the limit."
+)
+
+_ADMIN = "An admin of this bot can find out more in its log."
+_SENTENCES: Sequence[tuple[type[Exception], str]] = (
+    (RateLimited, "The language model asks me to slow down. Try again in a minute."),
+    (TooLong, "That was too much for the language model at once. Ask something narrower, or in a new thread."),
+    (Refused, "The language model declined to answer this. Asking in other words may help."),
+    (BadKey, f"My key for the language model is not accepted. {_ADMIN}"),
+    (LanguageError, "The language model cannot be reached. Try again in a minute."),
+    (DiskTrouble, f"My disk is full or fails, so I could not do that. {_ADMIN}"),
+    (StoreError, f"I cannot read my own data. {_ADMIN}"),
+    (Withheld, "I am not allowed to do that here. Check what I am permitted to do, and that I was invited."),
+    (PlatformError, "I could not reach the chat platform. Try again in a moment."),
+)
+_SPOKEN = (BadQuestion, BadInput, NotFound, NotAllowed)  # their own words are meant for whoever asked
+
+
+def failure(error: BaseException, reference: str = "") -> str:
+    """What is said of an error; `reference` finds it in the log."""
+    tail = f" (reference `{reference}`)" if reference else ""
+    if isinstance(error, _SPOKEN):
+        return harmless(f"{error} {error.hint}".strip()) + tail
+    found = (sentence for kind, sentence in _SENTENCES if isinstance(error, kind))
+    return next(found, f"Something went wrong on my side. {_ADMIN}") + tail
+
+
+def broken_off(error: BaseException, reference: str) -> str:
+    """What stands below an answer that ended in the middle."""
+    return f"{BROKEN_OFF} {failure(error, reference)}"
+
+
+def from_all(channel: str) -> str:
+    """What an answer that all readers of a channel see was drawn from."""
+    return f"Answered from what everyone in #{harmless(channel.lstrip('#'))} can see."
+
+
+def shared_by(name: str) -> str:
+    """Whose private answer it was."""
+    return f"Shared by {harmless(name)}."
+
+
+def joined(days: int) -> str:
+    """What a channel is told once when the bot comes in: what it will do, and how to stop it."""
+    past = f"the last {days} days of this channel and " if days else ""
+    return (
+        f"Hello! I read {past}what is said and shared here from now on, so that I can answer questions about it, with "
+        "the messages I rely on. Mention me to ask. I never tell anyone what they could not read themselves. Whoever "
+        "does not want to be read sends me the command `forget-me`; a manager stops me here with `settings ingest off`."
+    )
+
+
+def nothing(*, alone: bool) -> str:
+    """There is nothing to answer from."""
+    return NOTHING_FOUND_ALONE if alone else f"{NOTHING_FOUND} {ASK_ALONE}"
+
+
+def refused_file(name: str, reason: str) -> str:
+    """A file that came with a question could not be read."""
+    return harmless(f"I could not read {name}: {reason}")
+
+
+def harmless(text: str) -> str:
+    """What somebody else wrote, on one line: it calls nobody, and no address in it is alive."""
+    links = Links.knowing((), "")
+    line = " ".join(text.split())
+    return links.feed(line) + links.close()
