@@ -1,0 +1,181 @@
+"""The connection: what Discord tells of becomes Happenings of bot/chat.py, which the bot keeps before it acts."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import discord
+import structlog
+
+from adapters.discord.addresses import find_gateway
+from adapters.discord.buttons import Pressed
+from adapters.discord.commands import tree_of
+from adapters.discord.intents import wanted
+from adapters.discord.interactions import Interactions
+from adapters.discord.patience import patiently, watching
+from adapters.discord.permissions import roles_matter, same_readers
+from adapters.discord.platform import Discord
+from adapters.discord.syncing import sync
+from adapters.discord.translating import NAME, addressed, fingerprint, message_of, place_of, spoken, thread_place
+from bot.chat import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Place
+
+if TYPE_CHECKING:
+    from adapters.discord.interactions import Ear
+    from bot.chat import Happening
+    from bot.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+
+class Chat(discord.Client):
+    """Discord's events, translated. What is its own, and what Discord says itself, is left out."""
+
+    def __init__(self, ear: Ear, settings: Settings) -> None:
+        super().__init__(
+            intents=wanted(),
+            allowed_mentions=discord.AllowedMentions.none(),
+            http_trace=watching(),
+            enable_debug_events=True,  # tells of heartbeats too
+        )
+        self._ear = ear
+        self._settings = settings
+        self._tree = tree_of(self)
+        self.platform = Discord(self, settings)
+        self.interactions = Interactions(ear, self.platform)
+
+    async def setup_hook(self) -> None:
+        """Before the connection: buttons of former runs, commands, and the gateway's address."""
+        self.add_dynamic_items(Pressed)
+        await sync(self._tree, self._settings.root, f"{discord.http.Route.BASE} {self.application_id}")
+        await find_gateway(self, self._settings)
+
+    async def pressed(self, interaction: discord.Interaction[Any], action: str, value: str) -> None:
+        """A button was pressed."""
+        await self.interactions.pressed(interaction, action, value)
+
+    async def on_ready(self) -> None:
+        """The connection is new: what was said before it is to be caught up on."""
+        log.info("connected", platform=NAME, servers=len(self.guilds))
+        self._ear.attach(self.platform)
+
+    async def on_socket_raw_receive(self, _: object) -> None:
+        self._ear.alive(NAME)
+
+    async def on_message(self, message: discord.Message) -> None:
+        if self._own(message) or not spoken(message):
+            return
+        heard = message_of(message, await self._place(message))
+        await self._tell(Heard(heard, addressed(message, self._me)), f"message:{message.id}")
+
+    async def on_raw_message_edit(self, event: discord.RawMessageUpdateEvent) -> None:
+        message = event.message
+        if self._own(message) or not spoken(message):
+            return
+        edited = message_of(message, await self._place(message))
+        await self._tell(Edited(edited), f"edit:{message.id}:{fingerprint(edited)}")
+
+    async def on_raw_message_delete(self, event: discord.RawMessageDeleteEvent) -> None:
+        place = await self.platform.whereabouts.place(event.guild_id, event.channel_id)
+        await self._tell(Deleted(place, (str(event.message_id),)), f"delete:{event.message_id}")
+
+    async def on_raw_bulk_message_delete(self, event: discord.RawBulkMessageDeleteEvent) -> None:
+        place = await self.platform.whereabouts.place(event.guild_id, event.channel_id)
+        ids = tuple(map(str, sorted(event.message_ids)))
+        await self._tell(Deleted(place, ids), f"deletes:{event.channel_id}:{ids[0] if ids else ''}:{len(ids)}")
+
+    async def on_thread_join(self, thread: discord.Thread) -> None:
+        self.platform.whereabouts.note(thread)
+
+    async def on_thread_create(self, thread: discord.Thread) -> None:
+        self.platform.whereabouts.note(thread)
+
+    async def on_raw_thread_update(self, event: discord.RawThreadUpdateEvent) -> None:
+        private = event.thread_type is discord.ChannelType.private_thread
+        place = thread_place(event.guild_id, event.thread_id, event.parent_id, private=private)
+        self.platform.whereabouts.remember(event.thread_id, place)
+
+    async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
+        """Another title of a post is an edit of its first message."""
+        if before.name == after.name or not isinstance(after.parent, discord.ForumChannel):
+            return
+        first = await patiently("to read a post", lambda: after.fetch_message(after.id))
+        edited = message_of(first, place_of(after))
+        await self._tell(Edited(edited), f"edit:{first.id}:{fingerprint(edited)}")
+
+    async def on_raw_thread_delete(self, event: discord.RawThreadDeleteEvent) -> None:
+        private = event.thread_type is discord.ChannelType.private_thread
+        place = thread_place(event.guild_id, event.thread_id, event.parent_id, private=private)
+        self.platform.whereabouts.deleted(event.thread_id)
+        await self._tell(Gone(place.main if private else place), f"gone:{event.thread_id}")
+
+    async def on_raw_thread_member_remove(self, event: discord.RawThreadMembersUpdate) -> None:
+        place = await self.platform.whereabouts.place(event.guild_id, event.thread_id)
+        await self._changed(place.main)
+
+    async def on_guild_channel_update(self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel) -> None:
+        if same_readers(before, after):
+            return
+        await self._changed(place_of(after))
+        for thread in getattr(after, "threads", ()):
+            if thread.is_private():
+                await self._changed(place_of(thread).main)
+
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        await self._tell(Gone(place_of(channel)), f"gone:{channel.id}")
+
+    async def on_guild_role_update(self, before: discord.Role, after: discord.Role) -> None:
+        if before.permissions != after.permissions:
+            await self._changed(_guild(after.guild))
+
+    async def on_guild_role_delete(self, role: discord.Role) -> None:
+        await self._changed(_guild(role.guild))
+
+    async def on_guild_update(self, before: discord.Guild, after: discord.Guild) -> None:
+        if before.owner_id != after.owner_id:
+            await self._changed(_guild(after))
+
+    async def on_member_update(self, before: discord.Member, after: discord.Member) -> None:
+        if roles_matter(after.guild, {*before.roles} ^ {*after.roles}):
+            await self._changed(_guild(after.guild))
+
+    async def on_raw_member_remove(self, event: discord.RawMemberRemoveEvent) -> None:
+        await self._changed(Place(NAME, str(event.guild_id), ""))
+
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        channel = guild.system_channel
+        place = place_of(channel) if channel is not None else _guild(guild)
+        await self._tell(Joined(place), f"joined:{uuid4()}")
+
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        await self._tell(Ended(NAME, str(guild.id), "removed from the server"), f"ended:{uuid4()}")
+
+    async def on_error(self, event: str, /, *_args: Any, **_kwargs: Any) -> None:
+        """Say in the log what went wrong; the event itself is never shown there, for texts stand in it."""
+        error = sys.exception() if sys.version_info >= (3, 11) else None
+        log.error("event_not_taken", event_name=event, error=type(error).__name__, what=str(error)[:200])
+
+    async def _changed(self, place: Place) -> None:
+        await self._tell(Changed(place), f"changed:{uuid4()}")
+
+    async def _tell(self, happening: Happening, key: str) -> None:
+        await self._ear.hear(happening, f"{NAME}:{key}")
+
+    async def _place(self, message: discord.Message) -> Place:
+        if isinstance(message.channel, discord.PartialMessageable):
+            return await self.platform.whereabouts.place(message.channel.guild_id, message.channel.id)
+        return self.platform.whereabouts.note(message.channel)
+
+    def _own(self, message: discord.Message) -> bool:
+        return message.author.id == self._me.id
+
+    @property
+    def _me(self) -> discord.ClientUser:
+        if self.user is None:
+            raise RuntimeError("an event came before the connection was ready")
+        return self.user
+
+
+def _guild(guild: discord.Guild) -> Place:
+    return Place(NAME, str(guild.id), "")

@@ -1,0 +1,57 @@
+"""What the bot keeps of a reply and of an interaction, as strings. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+PATIENCE = 14 * 60.0  # seconds; Discord takes an interaction's token for fifteen minutes
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The messages of a reply, in order, and the channel they stand in."""
+
+    channel: str
+    messages: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.channel}:{','.join(self.messages)}" if self.messages else ""
+
+    @classmethod
+    def of(cls, text: str) -> Mark:
+        """The mark that a string was made of."""
+        channel, _, messages = text.partition(":")
+        return cls(channel, tuple(part for part in messages.split(",") if part))
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """How to answer an interaction: its token, and until when (a time of the clock) that is taken.
+
+    `click`: of a button, whose first response was no message; `private`: only one person sees what it answers.
+    """
+
+    interaction: str
+    application: str
+    token: str
+    until: float
+    private: bool
+    click: bool
+
+    def __str__(self) -> str:
+        kind = f"{'p' if self.private else ''}{'c' if self.click else ''}"
+        return f"{kind}:{self.until:.0f}:{self.interaction}:{self.application}:{self.token}"
+
+    @classmethod
+    def of(cls, text: str) -> Handle | None:
+        """The handle that a string was made of; None of an empty one."""
+        if not text:
+            return None
+        kind, until, interaction, application, token = text.split(":", 4)
+        return cls(interaction, application, token, float(until), "p" in kind, "c" in kind)
+
+
+def nonce(answer: str, part: int) -> str:
+    """What makes a message one and the same however often it is sent: at most 25 characters."""
+    return blake2b(f"{answer}:{part}".encode(), digest_size=12).hexdigest()

@@ -1,0 +1,80 @@
+"""Who can read a channel, from its overwrites and the members' roles. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import discord
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+GuildChannel: TypeAlias = discord.abc.GuildChannel
+
+_READ = discord.Permissions(view_channel=True, read_message_history=True)
+_READ_AND_CONNECT = discord.Permissions(view_channel=True, read_message_history=True, connect=True)
+# Permissions that decide, given by a role, what somebody reads or manages.
+_DECISIVE = _READ_AND_CONNECT | discord.Permissions(administrator=True, manage_guild=True, manage_threads=True)
+
+
+def needed(channel: GuildChannel) -> discord.Permissions:
+    """What reading its messages takes; the text of a voice channel is for those who may connect to it."""
+    return _READ_AND_CONNECT if isinstance(channel, discord.VoiceChannel | discord.StageChannel) else _READ
+
+
+def is_open(channel: GuildChannel) -> bool:
+    """Whether every member of the guild can read it: everyone is allowed to, and nobody is denied it."""
+    need = needed(channel)
+    if not need <= channel.permissions_for(channel.guild.default_role):
+        return False
+    others = (rules for target, rules in channel.overwrites.items() if target.id != channel.guild.id)
+    return not any(rules.pair()[1].value & need.value for rules in others)
+
+
+def readers(channel: GuildChannel, *, also: discord.Permissions | None = None) -> frozenset[str]:
+    """The members who can read it, and have these other permissions there too."""
+    need = needed(channel) | also if also else needed(channel)
+    alone = {target.id for target in channel.overwrites if not isinstance(target, discord.Role)}
+    alone.add(channel.guild.owner_id or 0)
+    allowed: dict[tuple[int, ...], bool] = {}
+    found = []
+    for member in channel.guild.members:
+        # Members with the same roles can do the same, unless the channel names one of them.
+        roles = (member.id,) if member.id in alone else tuple(sorted(role.id for role in member.roles))
+        if roles not in allowed:
+            allowed[roles] = need <= channel.permissions_for(member)
+        if allowed[roles]:
+            found.append(str(member.id))
+    return frozenset(found)
+
+
+def thread_readers(parent: GuildChannel, members: Iterable[int]) -> frozenset[str]:
+    """Who can read a private thread: its members and those who manage threads, if they still see the channel."""
+    inside = frozenset(map(str, members)) & readers(parent)
+    return inside | readers(parent, also=discord.Permissions(manage_threads=True))
+
+
+def adult(channel: GuildChannel) -> bool:
+    """Whether it is age-restricted."""
+    return bool(getattr(channel, "nsfw", False))
+
+
+def may_open_threads(channel: object) -> bool:
+    """Whether the bot may begin a thread on a message there, and write in it."""
+    if not isinstance(channel, discord.TextChannel):
+        return False
+    own = channel.permissions_for(channel.guild.me)
+    return own.create_public_threads and own.send_messages_in_threads
+
+
+def same_readers(before: GuildChannel, after: GuildChannel) -> bool:
+    """Whether an update of a channel left alone who reads it, what it is called, and whether it is age-restricted."""
+    return (before.name, before.overwrites, adult(before)) == (after.name, after.overwrites, adult(after))
+
+
+def roles_matter(guild: discord.Guild, roles: Collection[discord.Role]) -> bool:
+    """Whether having these roles or not can decide what somebody may read or manage."""
+    if any(role.permissions.value & _DECISIVE.value for role in roles):
+        return True
+    named = {target.id for channel in guild.channels for target in channel.overwrites} if roles else set()
+    return any(role.id in named for role in roles)

@@ -1,0 +1,124 @@
+"""Messages of the bot in a channel: a message that is sent twice is there once."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import discord
+from discord.http import MultipartParameters, handle_message_parameters
+
+from adapters.discord.buttons import view
+from adapters.discord.marks import nonce
+from adapters.discord.patience import Missing, patiently
+
+if TYPE_CHECKING:
+    from discord.http import HTTPClient
+
+    from bot.chat import Button, Picture
+
+Posted: TypeAlias = tuple[str, str]  # the ids of a channel and of a message in it
+
+NOBODY = discord.AllowedMentions.none()
+PLAIN = discord.MessageFlags()
+QUIET = discord.MessageFlags(suppress_embeds=True)  # hides boxes, also ours
+ALONE = discord.MessageFlags(ephemeral=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What one message shows, as Discord renders it."""
+
+    content: str
+    embed: discord.Embed | None = None
+    buttons: tuple[Button, ...] = ()
+    picture: Picture | None = None
+
+
+class Way(Protocol):
+    """How the messages of a reply get to its readers."""
+
+    async def put(self, part: int, message: str, sheet: Sheet) -> Posted:
+        """Send a part, or if it was sent before as this message, change it."""
+
+    async def take(self, message: str) -> None:
+        """Delete a part."""
+
+
+class InChannel:
+    """Messages that everyone there sees. `reference`: the message that they answer; `answer`: what they belong to."""
+
+    def __init__(self, http: HTTPClient, channel: str, answer: str, reference: str = "") -> None:
+        self._http = http
+        self.channel = channel
+        self._answer = answer
+        self._reference = reference
+
+    async def put(self, part: int, message: str, sheet: Sheet) -> Posted:
+        """A message which somebody deleted meanwhile stays deleted."""
+        if not message:
+            return await self._send(part, sheet)
+        with suppress(Missing):
+            await patiently(
+                "to change its message",
+                lambda: self._http.edit_message(
+                    int(self.channel),
+                    int(message),
+                    params=changed(sheet, flags=PLAIN if sheet.embed is not None else QUIET),
+                ),
+            )
+        return self.channel, message
+
+    async def take(self, message: str) -> None:
+        """Delete a part."""
+        with suppress(Missing):
+            await patiently("to delete its message", lambda: self._http.delete_message(int(self.channel), int(message)))
+
+    async def _send(self, part: int, sheet: Sheet) -> Posted:
+        # Only the first part quotes the question.
+        reference = self._reference if part == 0 else ""
+        sent = await patiently(
+            "to write there",
+            lambda: self._http.send_message(
+                int(self.channel), params=fresh(sheet, nonce(self._answer, part), reference)
+            ),
+        )
+        return str(sent.get("channel_id", self.channel)), str(sent["id"])
+
+
+def fresh(
+    sheet: Sheet, once: str | None = None, reference: str = "", flags: discord.MessageFlags | None = None
+) -> MultipartParameters:
+    """A message to be sent. With the same `once` it is sent once in a few minutes."""
+    quoted = {"message_id": reference, "fail_if_not_exists": False}
+    return handle_message_parameters(
+        content=sheet.content,
+        embeds=[sheet.embed] if sheet.embed is not None else discord.utils.MISSING,
+        view=shown if (shown := view(sheet.buttons)) is not None else discord.utils.MISSING,
+        files=_files(sheet) or discord.utils.MISSING,
+        nonce=once,
+        message_reference=quoted if reference else discord.utils.MISSING,  # type: ignore[arg-type]
+        flags=flags or (PLAIN if sheet.embed is not None else QUIET),
+        allowed_mentions=NOBODY,
+    )
+
+
+def changed(sheet: Sheet, flags: discord.MessageFlags | None = None) -> MultipartParameters:
+    """A message as it shall be from now on."""
+    return handle_message_parameters(
+        content=sheet.content,
+        embeds=[sheet.embed] if sheet.embed is not None else [],
+        view=view(sheet.buttons),
+        attachments=_files(sheet) or discord.utils.MISSING,
+        flags=flags or discord.utils.MISSING,
+        allowed_mentions=NOBODY,
+    )
+
+
+def _files(sheet: Sheet) -> list[discord.File]:
+    if sheet.picture is None:
+        return []
+    picture = sheet.picture
+    return [discord.File(BytesIO(picture.data), filename=picture.name, description=picture.words[:1024])]

@@ -1,0 +1,135 @@
+"""Standard Markdown as Discord shows it: no previews, tables as columns, sources as an embed. Pure."""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import discord
+
+from bot.pacing import closed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bot.chat import Cited, Closing
+
+LONGEST = 2000  # characters of a message
+LINES = 10  # of sources below an answer
+NAME = 100  # characters of a thread's name
+_TITLE = 200
+_DESCRIPTION = 4096
+_FOOTER = 2048
+
+_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
+_URL = r"https?://(?:[^\s()<>\[\]]|\([^\s()<>]*\))+"
+_LINKS = re.compile(
+    rf"!?\[(?P<words>(?:[^\[\]]|\[[^\]]*\])*)\]\(<?(?P<to>{_URL})>?(?:\s+\"[^\"]*\")?\)"
+    rf"|<https?://[^>\s]+>|(?P<bare>{_URL})"
+)
+_CELL_LINK = re.compile(rf"\[(\d*)([^\]]*)\]\(<?{_URL}>?\)")
+_RULER = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?\s*")
+_DEEP = re.compile(r"^#{4,6}\s+(.*?)\s*#*$")
+_NOISE = re.compile(r"<[@#][!&]?\d+>|[*_`~|>#]+|<a?:(\w+):\d+>")
+
+
+def rendered(markdown: str) -> str:
+    """What is sent for a part of an answer; not longer than a message may be if the part is not."""
+    for text in ("\n".join(_lines(markdown, tables=True)), "\n".join(_lines(markdown, tables=False))):
+        quiet = "".join(part if index % 2 else _LINKS.sub(_quiet, part) for index, part in enumerate(_CODE.split(text)))
+        if len(quiet) <= LONGEST:
+            return quiet.strip() or "…"
+    return markdown[:LONGEST]
+
+
+def unfinished(markdown: str) -> str:
+    """The last part while the answer is still being written."""
+    text = rendered(closed(markdown))
+    more = "\n…" if text.endswith("```") else " …"
+    return text + more if len(text) + len(more) <= LONGEST and text != "…" else text
+
+
+def split(markdown: str, length: int = LONGEST - 200) -> list[str]:
+    """A text in pieces no longer than this, cut between lines where there are any."""
+    pieces: list[str] = []
+    for line in markdown.splitlines(keepends=True) or [""]:
+        for start in range(0, len(line), length):
+            piece = line[start : start + length]
+            if pieces and len(pieces[-1]) + len(piece) <= length:
+                pieces[-1] += piece
+            else:
+                pieces.append(piece)
+    return [piece.strip("\n") for piece in pieces if piece.strip()] or [""]
+
+
+def sources(closing: Closing) -> discord.Embed | None:
+    """The box below an answer, or None if there is nothing to be said in it."""
+    if not closing.sources and not closing.note:
+        return None
+    shown = [_source(cited) for cited in closing.sources[:LINES]]
+    if len(closing.sources) > LINES:
+        shown[-1] = f"… +{len(closing.sources) - LINES + 1}"
+    while sum(len(line) + 1 for line in shown) > _DESCRIPTION:
+        shown.pop()
+    embed = discord.Embed(title="Sources" if shown else None, description="\n".join(shown) or None)
+    if closing.note:
+        embed.set_footer(text=closing.note[:_FOOTER])
+    return embed
+
+
+def named(question: str) -> str:
+    """The name of a thread in which a question is answered; empty if the question says nothing."""
+    words = " ".join(_NOISE.sub(r"\1", question).split())
+    if len(words) <= NAME:
+        return words
+    whole, _, _ = words[: NAME - 1].rpartition(" ")
+    return (whole or words[: NAME - 1]) + "…"
+
+
+def _source(cited: Cited) -> str:
+    title = re.sub(r"[\[\]]", "", cited.title)
+    title = " ".join(title.split())[:_TITLE] or cited.link or "—"
+    return f"**[{cited.number}]** " + (f"[{title}]({cited.link})" if cited.link and title != cited.link else title)
+
+
+def _quiet(found: re.Match[str]) -> str:
+    """A link that shows no preview."""
+    if bare := found["bare"]:
+        url = bare.rstrip(".,;:!?'\"*_~|")
+        return f"<{url}>{bare[len(url) :]}"
+    if (to := found["to"]) is None:
+        return found[0]
+    words = found["words"]
+    return f"<{to}>" if not words or "://" in words else f"[{words}](<{to}>)"
+
+
+def _lines(markdown: str, *, tables: bool) -> Iterator[str]:
+    """The lines, with tables as blocks of code and headings as bold where Discord knows none."""
+    lines, fenced, at = markdown.split("\n"), False, 0
+    while at < len(lines):
+        line = lines[at]
+        fenced ^= line.lstrip().startswith("```")
+        if tables and not fenced and "|" in line and at + 1 < len(lines) and _RULER.fullmatch(lines[at + 1]):
+            end = next((end for end in range(at + 2, len(lines)) if "|" not in lines[end]), len(lines))
+            yield from _columns([lines[at], *lines[at + 2 : end]])
+            at = end
+            continue
+        yield line if fenced else _DEEP.sub(r"**\1**", line)
+        at += 1
+
+
+def _columns(table: Sequence[str]) -> Iterator[str]:
+    cells = [[_cell(cell) for cell in row.strip().strip("|").split("|")] for row in table]
+    widths = [max(map(len, column)) for column in zip_longest(*cells, fillvalue="")]
+    yield "```"
+    for number, row in enumerate(cells):
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip()
+        if number == 0:
+            yield "  ".join("─" * width for width in widths)
+    yield "```"
+
+
+def _cell(text: str) -> str:
+    linked = _CELL_LINK.sub(lambda found: f"[{found[1]}]" if found[1] and not found[2] else found[1] + found[2], text)
+    return linked.strip().replace("**", "").replace("`", "")
