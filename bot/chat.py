@@ -86,6 +86,7 @@ class Message:
     """What somebody said, as the platform wrote it (`Platform.readable` resolves its names).
 
     `edited` changes when the author edits it, and not when a preview is added. `title`: of a forum post.
+    `own`: the bot itself said it. `addressed`: to the bot, as in Heard, so that a history tells it too.
     """
 
     id: str
@@ -97,6 +98,8 @@ class Message:
     edited: str = ""
     by_bot: bool = False
     title: str = ""
+    own: bool = False
+    addressed: bool = False
 
     @property
     def thread(self) -> str:

@@ -1,0 +1,207 @@
+"""Files that people share become documents: fetched, read in a sandbox, added, and confirmed by a reaction.
+
+A file shared in two rooms is two documents. What is given to the bot alone goes into the person's own space.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot import wording
+from bot.audience import own
+from bot.chat import Asked, Called, Card, Message, Place, Target
+from bot.errors import PlatformError, Withheld
+from bot.store import Filed
+from engine.errors import BadInput, NotFound, TooLarge, Unsupported
+from engine.records import Document, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from bot.chat import Sign, Upload
+    from bot.house import House
+    from bot.shelving import Shelf
+    from engine.reading import Reader
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE = 4  # files in memory
+LOOK = 0.1  # seconds between two looks at how far a document has come
+CONFIRM = 600.0  # seconds after which a file counts as taken in, searchable or not
+UNREADABLE = {"image": "a picture", "audio": "sound", "video": "film", "font": "a font"}
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file that did not become a document, and the sentence why."""
+
+    name: str
+    reason: str
+
+
+Outcome = Filed | Refused
+
+
+class Filing:
+    """Takes files in. `reader` reads them in processes of their own. Nobody who calls it holds the room."""
+
+    def __init__(self, house: House, shelf: Shelf, reader: Reader) -> None:
+        self._house = house
+        self._shelf = shelf
+        self._reader = reader
+        self._gate = asyncio.Semaphore(AT_ONCE)
+
+    async def file(self, message: Message) -> list[Outcome]:
+        """Take the files of a message in and confirm that, or say why not."""
+        outcomes = await self.take(message)
+        await self.confirm(message, outcomes)
+        return outcomes
+
+    async def take(self, message: Message, *, asked: bool = False, quiet: bool = False) -> list[Outcome]:
+        """Make the files of a message documents; durable when it returns, searchable a little later.
+
+        `asked`: they came with a question, and are read even where the channel is not. `quiet`: without reactions.
+        Raises PlatformError for what may pass by itself.
+        """
+        if not message.uploads or not await self._wanted(message, asked=asked):
+            return []
+        if not quiet:
+            await self._sign(message, "working")
+        link = self._house.platform(message.place).link(message.place, message.id)
+        return [await self._taken(message, upload, link) for upload in message.uploads]
+
+    async def learn(self, given: Asked | Called, time: datetime) -> list[Outcome]:
+        """The same for files that came with a command; those of a private question go into the asker's own space."""
+        place, person = given.place, given.person
+        if await self._house.store.people.opted_out(place.platform, place.workspace, person):
+            return [Refused(each.name, wording.OPTED_OUT) for each in given.uploads]
+        message = Message(given.id, place, person, "", time, given.uploads)
+        space = own(place.platform, place.workspace, person) if isinstance(given, Asked) and given.private else ""
+        return [await self._taken(message, upload, "", space) for upload in given.uploads]
+
+    async def confirm(self, message: Message, outcomes: Sequence[Outcome]) -> None:
+        """Sign a message when its files can be found, or say to its author alone why not."""
+        if not outcomes:
+            return
+        filed = [each for each in outcomes if isinstance(each, Filed)]
+        await self.wait([each.document for each in filed], CONFIRM)
+        names = {each.id: each.name for each in message.uploads}
+        refused = [each for each in outcomes if isinstance(each, Refused)]
+        refused += [
+            Refused(names.get(each.upload, each.upload), reason)
+            for each in filed
+            if (reason := await self._broken(each))
+        ]
+        await self._sign(message, "failed" if refused else "done")
+        if refused:
+            await self._explain(message, refused)
+
+    async def give_up(self, message: Message, error: Exception) -> None:
+        """The files of a message could not be had, however often it was tried."""
+        await self._sign(message, "failed")
+        reason = wording.failure(error)
+        await self._explain(message, [Refused(each.name, reason) for each in message.uploads])
+
+    async def wait(self, documents: Iterable[str], seconds: float) -> bool:
+        """Wait until a question finds these documents, or they failed; False if time ran out first."""
+        try:
+            async with asyncio.timeout(seconds):
+                for document in documents:
+                    while await self._pending(document):  # noqa: ASYNC110 - the engine sends no news of a document
+                        await asyncio.sleep(LOOK)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _wanted(self, message: Message, *, asked: bool) -> bool:
+        place, store = message.place, self._house.store
+        if message.own or (message.by_bot and not self._house.settings.index_bots):
+            return False
+        if await store.people.opted_out(place.platform, place.workspace, message.author):
+            return False
+        if asked or (await self._house.readers.channel(place)).kind == "direct":
+            return True
+        return (await store.channels.get(place.room)).ingest
+
+    async def _taken(self, message: Message, upload: Upload, link: str, space: str = "") -> Outcome:
+        """`space`: the person's own one, if the file goes there."""
+        room = space or message.place.room
+        filed = Filed(
+            f"{room}:file:{message.id}:{upload.id}", room, message.id, upload.id, message.author, message.time
+        )
+        try:
+            async with self._gate:
+                document = await self._read(filed, message, upload)
+            await self._add(filed, replace(document, link=link, space=space), message.place)
+        except (BadInput, Withheld) as error:
+            log.info("file_refused", room=room, kind=upload.kind, size=upload.size, error=type(error).__name__)
+            return Refused(upload.name, wording.failure(error))
+        return filed
+
+    async def _read(self, filed: Filed, message: Message, upload: Upload) -> Document:
+        limit = self._house.desk.limits.size
+        _check(upload, limit)
+        data = await self._house.platform(message.place).fetch(upload, limit)
+        read = await self._reader.read(upload.name, data)
+        return Document(filed.document, "", filed.room, upload.name, read.passages, read.time or message.time)
+
+    async def _add(self, filed: Filed, document: Document, place: Place) -> None:
+        """Add a file to the engine, where its readers can find it now, unless it was deleted meanwhile."""
+        async with self._shelf.alone(filed.room):
+            if await self._gone(filed, place):
+                return
+            space = document.space or await self._house.readers.home(place)
+            await self._house.store.files.note(filed)
+            await self._house.desk.engine.add(replace(document, space=space))
+        if await self._gone(filed, place):  # taken back everywhere, which waits for no room
+            await self._shelf.forget(filed.document)
+
+    async def _gone(self, filed: Filed, place: Place) -> bool:
+        """Whether the file, or its message, was deleted before it was taken in."""
+        deleted = self._house.store.messages.deleted
+        everywhere = await deleted(f"{place.platform}:{place.workspace}:", [filed.upload])
+        return bool(everywhere or await deleted(place.room, [filed.message, filed.upload]))
+
+    async def _pending(self, document: str) -> bool:
+        return (await self._stage(document))[0] == "pending"
+
+    async def _broken(self, filed: Filed) -> str:
+        """Why a document that was accepted cannot be found, if so."""
+        status, error = await self._stage(filed.document)
+        return error if status == "failed" else ""
+
+    async def _stage(self, document: str) -> tuple[str, str]:
+        room = document.partition(":file:")[0]
+        try:
+            stage = await self._house.desk.engine.stage(document, Scope(frozenset(), frozenset({room})))
+        except NotFound:
+            return "", ""  # deleted meanwhile
+        return stage.status, f"{stage.error} {stage.hint}".strip()
+
+    async def _sign(self, message: Message, sign: Sign) -> None:
+        try:
+            await self._house.platform(message.place).sign(message.place, message.id, sign)
+        except PlatformError as error:
+            log.warning("not_signed", room=message.place.room, error=type(error).__name__)
+
+    async def _explain(self, message: Message, refused: Iterable[Refused]) -> None:
+        text = "\n".join(wording.refused_file(each.name, each.reason) for each in refused)
+        target = Target("", message.place, message.author, message.id, private=True)
+        try:
+            await self._house.platform(message.place).whisper(target, Card(text))
+        except PlatformError as error:
+            log.warning("not_explained", room=message.place.room, error=type(error).__name__)
+
+
+def _check(upload: Upload, limit: int) -> None:
+    """Refuse what need not be fetched. Raises TooLarge and Unsupported."""
+    family = UNREADABLE.get(upload.kind.partition("/")[0])
+    if family:
+        raise Unsupported(f"It is {family}.")
+    if upload.size > limit:
+        raise TooLarge(f"It has {upload.size / 2**20:.0f} MiB; {limit / 2**20:.0f} are allowed.")

@@ -1,0 +1,116 @@
+"""One message and what becomes of it: heard, edited, deleted, its files taken back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bot.conversations import Run, digest, joined, thread_key, unread
+from engine.reading.messages import GAP
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from bot.chat import Message, Place, Upload
+    from bot.conversations import Spoken
+    from bot.house import House
+    from bot.presence import Presence
+    from bot.shelving import Shelf
+    from bot.store import Known
+
+
+class Hearing:
+    """What messages say becomes known, or ceases to be. The caller holds the room."""
+
+    def __init__(self, house: House, shelf: Shelf, presence: Presence) -> None:
+        self._house = house
+        self._shelf = shelf
+        self._presence = presence
+        self._store = house.store
+
+    async def hear(self, message: Message, *, addressed: bool) -> None:
+        """A new message. What is said to the bot is known to have been said, but not indexed."""
+        room = message.place.room
+        known = await self._store.messages.get(room, message.id)
+        if addressed:
+            await self._set_aside(message, known)
+        elif not (known and known.settled) and await self.admits(message):
+            await self._take_in(message, known)
+
+    async def edit(self, message: Message) -> Message:
+        """A message as it is now, whether anything changed or not; gives it with those files that are not known."""
+        room = message.place.room
+        if message.own or await self._store.messages.deleted(room, [message.id]):
+            return replace(message, uploads=())
+        further = await self._compare_files(message)
+        known = await self._store.messages.get(room, message.id)
+        if known is None:
+            await self._hear_late(message)
+        elif known.document and not (known.settled and known.digest == digest(message)):
+            said = await self._shelf.written(message)
+            await (self._shelf.edit(said, known.document) if said else self._shelf.drop([known]))
+        return replace(message, uploads=further)
+
+    async def delete(self, place: Place, ids: Collection[str]) -> None:
+        """Messages are gone, with their files; they stay so even if they are told of later."""
+        room = place.room
+        await self._store.messages.note_deleted(room, ids)
+        await self._shelf.drop(await self._store.messages.several(room, ids))
+        for file in await self._store.files.of_messages(room, ids):
+            await self._shelf.forget(file.document)
+        await self._store.answers.drop_questions(room, ids)
+
+    async def unshare(self, place: Place, uploads: Collection[str]) -> None:
+        """Files were taken back, in one channel or everywhere."""
+        whole = f"{place.platform}:{place.workspace}:"
+        await self._store.messages.note_deleted(place.room if place.channel else whole, uploads)
+        for file in await self._store.files.of_uploads(whole, uploads):
+            if not place.channel or file.room == place.room:
+                await self._shelf.forget(file.document)
+
+    async def admits(self, message: Message) -> bool:
+        """Whether a message may be indexed at all."""
+        place = message.place
+        if message.own or message.addressed or (message.by_bot and not self._house.settings.index_bots):
+            return False
+        if await self._store.people.opted_out(place.platform, place.workspace, message.author):
+            return False
+        if await self._store.messages.deleted(place.room, [message.id]):
+            return False
+        return await self._presence.here(place)
+
+    async def _set_aside(self, message: Message, known: Known | None) -> None:
+        if known and known.document:
+            await self._shelf.drop([known])
+        await self._store.messages.note([unread(message)])
+
+    async def _hear_late(self, message: Message) -> None:
+        """An edit came before its message, or is of one from before the bot's time."""
+        horizon = await self._store.rooms.horizon(message.place.room)
+        if (horizon is None or message.time >= horizon) and await self.admits(message):
+            await self._take_in(message, None)
+
+    async def _take_in(self, message: Message, known: Known | None) -> None:
+        said = await self._shelf.written(message)
+        if said is None:
+            return
+        document = known.document if known else await self._document(said)
+        run = Run(document, message.place.thread, said.title, (said,))
+        await self._shelf.put(run, message.place, opened=True)
+
+    async def _document(self, said: Spoken) -> str:
+        message = said.message
+        room, root = message.place.room, message.place.thread
+        if root or await self._store.messages.of_thread(room, message.id):
+            return thread_key(room, root or message.id)
+        return joined(said, await self._store.windows.near(room, message.time - GAP, message.time + GAP))
+
+    async def _compare_files(self, message: Message) -> tuple[Upload, ...]:
+        """Files that the message has no more are forgotten; gives those which are not known."""
+        room, now = message.place.room, {each.id for each in message.uploads}
+        before = await self._store.files.of_messages(room, [message.id])
+        for file in before:
+            if file.upload not in now:
+                await self._store.messages.note_deleted(room, [file.upload])
+                await self._shelf.forget(file.document)
+        return tuple(each for each in message.uploads if each.id not in {file.upload for file in before})

@@ -1,0 +1,35 @@
+"""What the rooms of the bot work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.errors import PlatformError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bot.chat import Place, Platform
+    from bot.desk import Desk
+    from bot.readers import Readers
+    from bot.settings import Settings
+    from bot.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The engine at its desk, the bot's tables, facts about readers, the connected platforms by name, settings."""
+
+    desk: Desk
+    store: Store
+    readers: Readers
+    platforms: Mapping[str, Platform]
+    settings: Settings
+
+    def platform(self, place: Place) -> Platform:
+        """The platform of a place. Raises PlatformError if it is not connected."""
+        try:
+            return self.platforms[place.platform]
+        except KeyError as error:
+            raise PlatformError(f"There is no connection to {place.platform}.") from error

@@ -1,0 +1,200 @@
+"""The inbox: what the platforms tell is stored before it is worked on, once however often it is told.
+
+What is not handled when the process ends is worked on again at the next start; so everything done with it may be
+repeated. Happenings of one lane are listened to one after another, in the order in which they came; what comes of them
+(an answer, a file) goes its own way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
+
+import structlog
+from pydantic import TypeAdapter, ValidationError
+
+from bot import chat
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+    from types import TracebackType
+
+    from bot.chat import Happening
+    from bot.store import Store
+    from bot.store.inbox import Waiting
+
+log = structlog.get_logger(__name__)
+
+KEPT = 48 * 60 * 60  # seconds that a key is remembered
+FIRST, LONGEST = 1.0, 600.0  # seconds until the next try; they double
+TRIES = 12  # of what may pass by itself
+TRIES_OF_A_BUG = 3
+DRAIN = 20.0  # seconds for what is under way when the process ends
+
+_RECORDS: dict[str, TypeAdapter[Any]] = {kind.__name__: TypeAdapter(kind) for kind in get_args(chat.Happening)}
+
+
+class Worker(Protocol):
+    """Who handles happenings. Everything may be called again for the same one."""
+
+    def lane(self, happening: Happening) -> str:
+        """What it must be heard in order with; empty: with nothing."""
+
+    async def listen(self, happening: Happening) -> None:
+        """Learn from it; one after another within a lane."""
+
+    async def follow(self, happening: Happening) -> None:
+        """Do what comes of it; many at once."""
+
+    async def give_up(self, happening: Happening, error: Exception) -> None:
+        """It failed for good."""
+
+
+class Inbox:
+    """`async with Inbox(store, worker) as inbox`: takes happenings in, and hands them to the worker."""
+
+    def __init__(self, store: Store, worker: Worker, clock: Callable[[], float] = time.time) -> None:
+        self._rows = store.inbox
+        self._worker = worker
+        self._clock = clock
+        self._news = asyncio.Event()
+        self._lanes: dict[str, deque[tuple[Waiting, Happening]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._timers: set[asyncio.TimerHandle] = set()
+        self._idle = asyncio.Event()
+        self._looking = True
+        self._seen = 0
+
+    async def __aenter__(self) -> Self:
+        self._pump = asyncio.create_task(self._pumping(), name="inbox")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pump.cancel()
+        for timer in self._timers:
+            timer.cancel()
+        self._lanes.clear()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=DRAIN)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(self._pump, *self._tasks, return_exceptions=True)
+
+    async def put(self, happening: Happening, *keys: str) -> bool:
+        """Keep a happening; durable when it returns. False if it is known by one of its keys."""
+        kind = type(happening).__name__
+        payload = _RECORDS[kind].dump_json(happening).decode()
+        fresh = await self._rows.put(kind, payload, keys, self._clock())
+        if fresh:
+            self._idle.clear()
+            self._news.set()
+        return fresh
+
+    @property
+    def working(self) -> bool:
+        """Whether what comes in is worked on."""
+        return not self._pump.done()
+
+    async def idle(self) -> None:
+        """Return once nothing is being worked on; what is to be tried again later is not waited for."""
+        await self._idle.wait()
+
+    async def depth(self) -> int:
+        """How many happenings are not handled yet."""
+        return await self._rows.depth()
+
+    async def _pumping(self) -> None:
+        while True:
+            self._news.clear()
+            self._looking = True
+            for row in await self._rows.waiting(after=self._seen):
+                self._seen = row.id
+                self._later(row.due - self._clock(), row)
+            self._looking = False
+            self._rest()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), KEPT / 48)
+                continue
+            await self._rows.prune(self._clock() - KEPT)
+
+    def _later(self, delay: float, row: Waiting) -> None:
+        if delay <= 0:
+            self._enter(row)
+            return
+
+        def now() -> None:
+            self._timers.discard(timer)
+            self._enter(row)
+
+        timer = asyncio.get_running_loop().call_later(delay, now)
+        self._timers.add(timer)
+
+    def _enter(self, row: Waiting) -> None:
+        """Put a happening at the end of its lane."""
+        self._idle.clear()
+        try:
+            happening: Happening = _RECORDS[row.kind].validate_json(row.payload)
+        except (KeyError, ValidationError) as error:
+            self._start(self._rows.fail(row.id, type(error).__name__))
+            return
+        lane = self._worker.lane(happening) or f"row {row.id}"
+        if lane in self._lanes:
+            self._lanes[lane].append((row, happening))
+        else:
+            self._lanes[lane] = deque([(row, happening)])
+            self._start(self._walk(lane))
+
+    async def _walk(self, lane: str) -> None:
+        """Listen to what waits in a lane, in order."""
+        while waiting := self._lanes.get(lane):
+            row, happening = waiting.popleft()
+            if await self._tried(row, happening, self._worker.listen):
+                self._start(self._follow(row, happening))
+        self._lanes.pop(lane, None)
+
+    async def _follow(self, row: Waiting, happening: Happening) -> None:
+        if await self._tried(row, happening, self._worker.follow):
+            await self._rows.done(row.id)
+
+    async def _tried(self, row: Waiting, happening: Happening, work: Callable[[Happening], Awaitable[None]]) -> bool:
+        try:
+            await work(happening)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again or recorded
+            await self._failed(row, happening, error)
+            return False
+        return True
+
+    async def _failed(self, row: Waiting, happening: Happening, error: Exception) -> None:
+        name, bug = type(error).__name__, not isinstance(error, EngineError | OSError)
+        tries = row.tries + 1
+        if tries >= (TRIES_OF_A_BUG if bug else TRIES):
+            log.error("happening_given_up", kind=row.kind, error=name, tries=tries)
+            await self._rows.fail(row.id, name)
+            await self._worker.give_up(happening, error)
+            return
+        delay = min(LONGEST, FIRST * 2 ** (tries - 1))
+        log.warning("happening_delayed", kind=row.kind, error=name, tries=tries, seconds=delay, bug=bug)
+        await self._rows.delay(row.id, self._clock() + delay, name)
+        self._later(delay, replace(row, tries=tries))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("inbox_trouble", error=type(error).__name__)
+        self._rest()
+
+    def _rest(self) -> None:
+        if not (self._tasks or self._looking or self._news.is_set()):
+            self._idle.set()

@@ -1,0 +1,182 @@
+"""What happens in channels becomes knowledge, or ceases to be: one method for each kind of happening.
+
+Everything may be repeated: the inbox hands a happening over again if it was cut off. Within a room, one thing happens
+after another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.catching_up import CatchingUp
+from bot.chat import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Place, Unshared
+from bot.filing import Filing
+from bot.hearing import Hearing
+from bot.past import Past
+from bot.presence import Presence
+from bot.retention import Retention
+from bot.shelving import Shelf
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from bot.chat import Happening
+    from bot.house import House
+    from engine.reading import Reader
+
+log = structlog.get_logger(__name__)
+
+PAUSE = 15.0  # seconds between two looks at what time brings
+HOUR, DAY = 60 * 60.0, 24 * 60 * 60.0
+COMPACT = 600.0  # seconds between two removals of forgotten bytes from the bot's own file
+
+
+class Listening:
+    """What the bot learns from its channels. `filing` takes their files in.
+
+    `work` runs beside everything else: back-fill, catching up, closing and forgetting by age.
+    """
+
+    def __init__(self, house: House, reader: Reader) -> None:
+        self._house = house
+        self._shelf = Shelf(house)
+        self.filing = Filing(house, self._shelf, reader)
+        self._presence = Presence(house, self._shelf)
+        self._hearing = Hearing(house, self._shelf, self._presence)
+        self._past = Past(house, self._shelf, self._hearing, self.filing)
+        self._catching_up = CatchingUp(house, self._shelf, self._hearing, self._past)
+        self._retention = Retention(house, self._shelf)
+        self._owed: dict[Place, float] = {}
+        self._done: dict[str, float] = {}
+
+    async def take(self, happening: Happening) -> None:
+        """Learn from what happened; of questions and commands there is nothing to learn.
+
+        A message that is answered although it was not addressed to the bot comes with `addressed` set.
+        """
+        match happening:
+            case Edited(message):
+                async with self._shelf.alone(message.place.room):
+                    now = await self._hearing.edit(message)
+                if now.uploads:
+                    await self.filing.take(now, quiet=True)
+            case Changed(place):
+                await self._changed(place)
+            case Ended():
+                await self._presence.end(happening)
+            case Unshared(place, uploads):
+                await self._hearing.unshare(place, uploads)
+            case Heard(message):
+                async with self._shelf.alone(message.place.room):
+                    await self._hearing.hear(message, addressed=happening.addressed)
+            case Deleted(place) | Gone(place) | Joined(place):
+                async with self._shelf.alone(place.room):
+                    await self._take_place(happening)
+            case _:
+                return
+
+    async def _take_place(self, happening: Deleted | Gone | Joined) -> None:
+        match happening:
+            case Deleted(place, ids):
+                await self._hearing.delete(place, ids)
+            case Gone(place):
+                await self._presence.leave(place)
+            case Joined(place):
+                await self._presence.join(place)
+
+    async def _changed(self, place: Place) -> None:
+        self._house.readers.forget(place)
+        known = await self._house.store.rooms.known(place.platform, place.workspace)
+        for each in [place.main] if place.channel else known:
+            async with self._shelf.alone(each.room):
+                await self._presence.move(each)
+
+    # What people want forgotten.
+
+    async def forget_document(self, document: str) -> bool:
+        """Forget a file or a conversation; says whether there was one."""
+        return await self._shelf.forget(document)
+
+    async def forget_message(self, place: Place, message: str) -> None:
+        """Forget one message with its files, even if it stays where it is."""
+        async with self._shelf.alone(place.room):
+            await self._hearing.delete(place, [message])
+
+    async def forget_person(self, platform: str, workspace: str, person: str) -> None:
+        """Forget what somebody wrote, shared and asked, and index nothing of his from now on."""
+        store = self._house.store
+        for where in {workspace, ""}:
+            await store.people.opt_out(platform, where, person)
+            messages = sorted(await store.messages.of_author(platform, where, person), key=lambda each: each.room)
+            for room, group in groupby(messages, key=lambda each: each.room):
+                async with self._shelf.alone(room):
+                    await self._shelf.drop(list(group))
+            for file in await store.files.of_author(platform, where, person):
+                async with self._shelf.alone(file.room):
+                    await self._shelf.forget(file.document)
+            await store.answers.drop_of(platform, where, person)
+
+    # The past.
+
+    async def backfill(self, place: Place, days: int) -> None:
+        """Take in what was said in a channel in the last days; begins soon, and goes on after a restart."""
+        since = self._presence.horizon(days)
+        channel = await self._house.readers.channel(place)
+        await self._house.store.rooms.note(place.main, channel.name, since)
+        await self._house.store.cursors.begin(place.room, since)
+        self._presence.news.set()
+
+    async def catch_up(self, platform: str) -> None:
+        """After a connection was lost: look soon for what was missed in all channels of a platform."""
+        for place in await self._house.store.rooms.known(platform):
+            self._owed[place] = 0.0
+        self._presence.news.set()
+
+    async def work(self) -> None:
+        """Do what is due, until cancelled."""
+        while True:
+            try:
+                await self.tick()
+                await self.past()
+            except EngineError as error:
+                log.warning("upkeep_failed", error=type(error).__name__)
+            self._presence.news.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._presence.news.wait(), PAUSE)
+
+    async def tick(self, now: datetime | None = None) -> None:
+        """What time brings: conversations end, what is too old goes, and once a day channels are compared."""
+        now = now or datetime.now(UTC)
+        await self._retention.close_quiet(now)
+        if self._is_time("forget", HOUR):
+            await self._retention.forget_old(now)
+        if self._is_time("compact", COMPACT):
+            await self._house.store.compact()
+        if self._is_time("compare", DAY):
+            for platform in self._house.platforms:
+                await self.catch_up(platform)
+
+    async def past(self) -> None:
+        """Catch up with all channels that are due, and take back-fills as far as they go now."""
+        for place in [each for each, due in self._owed.items() if due <= time.monotonic()]:
+            try:
+                await self._catching_up.catch_up(place)
+                self._owed.pop(place, None)
+            except EngineError as error:
+                log.warning("catching_up_delayed", room=place.room, error=type(error).__name__)
+                self._owed[place] = time.monotonic() + 60.0
+        while await self._past.fill():
+            pass
+
+    def _is_time(self, what: str, every: float) -> bool:
+        now = time.monotonic()
+        if now - self._done.get(what, -every) < every:
+            return False
+        self._done[what] = now
+        return True

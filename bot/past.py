@@ -1,0 +1,123 @@
+"""What was said before the bot listened: back-fill on joining, and catching up after it was away.
+
+A back-fill goes from the newest messages to the oldest, page by page, and notes how far it came; a page is taken in
+up to the last silence, so that repeating it after a crash gives the same documents.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.conversations import Run, parted, runs, unread
+from bot.errors import PlatformError, Withheld
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.chat import Message, Place
+    from bot.conversations import Spoken
+    from bot.filing import Filing
+    from bot.hearing import Hearing
+    from bot.house import House
+    from bot.shelving import Shelf
+    from bot.store.channels import Cursor
+
+log = structlog.get_logger(__name__)
+
+HELD = 2000  # messages without a silence, beyond which they are cut anyway
+FIRST, LONGEST = 5.0, 900.0  # seconds until the next try; they double
+
+
+class Past:
+    """Takes in what was said in channels before."""
+
+    def __init__(self, house: House, shelf: Shelf, hearing: Hearing, filing: Filing) -> None:
+        self._house = house
+        self._shelf = shelf
+        self._hearing = hearing
+        self._filing = filing
+        self._store = house.store
+
+    async def fill(self, now: float | None = None) -> bool:
+        """Go on with one back-fill that is due (seconds since 1970), to its end; False if there is none."""
+        cursor = await self._store.cursors.due(time.time() if now is None else now)
+        if cursor is None:
+            return False
+        room = cursor.place.room
+        try:
+            if not (await self._store.channels.get(room)).ingest:
+                await self._store.cursors.end(room)
+            elif await self._filled(cursor):
+                await self._store.cursors.finish(cursor)
+        except Withheld:
+            log.warning("backfill_withheld", room=room)
+            await self._store.cursors.end(room)
+        except PlatformError as error:
+            delay = min(LONGEST, FIRST * 2**cursor.tries)
+            log.warning("backfill_delayed", room=room, error=type(error).__name__, seconds=delay)
+            await self._store.cursors.delay(room, time.time() + delay)
+        return True
+
+    async def _filled(self, cursor: Cursor) -> bool:
+        """Take everything in; False if the back-fill was ended or began anew meanwhile."""
+        held: list[Message] = []
+        platform = self._house.platform(cursor.place)
+        async for page in platform.history(cursor.place, cursor.since, cursor.before):
+            whole, held = parted([*held, *page])
+            if len(held) > HELD:
+                whole, held = [*held, *whole], []
+            await self.take(cursor.place, whole)
+            if whole and not await self._store.cursors.advance(cursor, _oldest(whole)):
+                return False
+        await self.take(cursor.place, held)
+        return True
+
+    async def take(self, place: Place, messages: Sequence[Message]) -> None:
+        """Take in what is not known yet of some messages of a channel."""
+        said = [found for each in await self._unknown(place, messages) if (found := await self._shelf.written(each))]
+        async with self._shelf.alone(place.room):
+            unknown = {each.id for each in await self._unknown(place, messages)}
+            for run in await self._runs(place, [each for each in said if each.message.id in unknown]):
+                await self._shelf.put(run, place)
+            await self._store.messages.note([unread(each) for each in messages if each.addressed])
+        for message in messages:
+            if message.uploads:
+                await self._file(message)
+
+    async def _unknown(self, place: Place, messages: Sequence[Message]) -> list[Message]:
+        known = await self._store.messages.several(place.room, [each.id for each in messages])
+        settled = {each.id for each in known if each.settled}
+        return [each for each in messages if each.id not in settled and await self._hearing.admits(each)]
+
+    async def _runs(self, place: Place, said: Sequence[Spoken]) -> list[Run]:
+        """Documents of messages; those that were decided already, before a crash, stay as they were decided."""
+        known = await self._store.messages.several(place.room, [each.message.id for each in said])
+        decided = {each.id: each.document for each in known}
+        fresh = runs([each for each in said if each.message.id not in decided], place.room)
+        rest = sorted(
+            (each for each in said if decided.get(each.message.id)), key=lambda each: decided[each.message.id]
+        )
+        for document, group in groupby(rest, key=lambda each: decided[each.message.id]):
+            spoken = tuple(group)
+            fresh.append(Run(document, spoken[0].message.place.thread, spoken[0].title, spoken))
+        return fresh
+
+    async def _file(self, message: Message) -> None:
+        """Take in the files of a message of the past; what cannot be read of them is nobody's business now."""
+        known = await self._store.files.of_messages(message.place.room, [message.id])
+        if {each.id for each in message.uploads} - {each.upload for each in known} and await self._hearing.admits(
+            message
+        ):
+            await self._filing.take(message, quiet=True)
+
+
+def _oldest(messages: Sequence[Message]) -> str:
+    """The message of the channel itself from which an older page begins."""
+    own = [each for each in messages if each.place.thread in {"", each.id}]
+    if own:
+        return min(own, key=lambda each: (each.time, each.id)).id
+    return messages[0].place.thread

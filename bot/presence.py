@@ -1,0 +1,125 @@
+"""Being in channels: taken in, told so once, put out, and moved when other people may read there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot import wording
+from bot.chat import Card, Place
+from bot.conversations import thread_key
+from bot.errors import Withheld
+from engine.records import Scope
+
+if TYPE_CHECKING:
+    from bot.chat import Ended
+    from bot.house import House
+    from bot.shelving import Shelf
+
+log = structlog.get_logger(__name__)
+
+SILENCE = 60.0  # seconds until the bot tries again to speak where it may not
+
+
+class Presence:
+    """Which channels the bot is in, and what that entails. The caller holds the room. `news`: there is a new one."""
+
+    def __init__(self, house: House, shelf: Shelf) -> None:
+        self._house = house
+        self._shelf = shelf
+        self._store = house.store
+        self._silent: dict[str, float] = {}
+        self.news = asyncio.Event()
+
+    async def join(self, place: Place) -> bool:
+        """The bot is in this channel; says whether what is said there is read at all.
+
+        It is not where it is switched off, and where the bot may not say what it does.
+        """
+        if not (await self._store.channels.get(place.room)).ingest:
+            return False
+        channel = await self._house.readers.channel(place)
+        if channel.kind == "direct":
+            return False
+        if not await self._store.rooms.announced(place.room):
+            if not await self._announce(place):
+                return False
+            since = self.horizon(self._house.settings.backfill_days)
+            await self._store.rooms.note(place.main, channel.name, since)
+            await self._store.cursors.begin(place.room, since)
+            await self._store.rooms.note_announced(place.room)
+            self.news.set()
+        return True
+
+    async def _announce(self, place: Place) -> bool:
+        """Tell a channel what the bot does there, if it may speak."""
+        now = time.monotonic()
+        if now < self._silent.get(place.room, now):
+            return False
+        try:
+            card = Card(wording.joined(self._house.settings.backfill_days))
+            await self._house.platform(place).post(place.main, card)
+        except Withheld:
+            log.warning("may_not_speak", room=place.room)
+            self._silent[place.room] = now + SILENCE
+            return False
+        return True
+
+    async def here(self, place: Place) -> bool:
+        """Whether what is said in a channel is read; somebody may have taken the bot in unnoticed."""
+        known = await self._store.rooms.announced(place.room)
+        return (await self._store.channels.get(place.room)).ingest if known else await self.join(place)
+
+    def horizon(self, days: int) -> datetime:
+        """So many days ago, but nothing that is too old to be kept."""
+        kept = self._house.settings.retention_days
+        return datetime.now(UTC) - timedelta(days=min(days, kept) if kept else days)
+
+    async def leave(self, place: Place) -> None:
+        """A thread or a channel is gone: nothing of it is known any more."""
+        if place.thread:
+            await self._leave_thread(place)
+            return
+        scope = Scope(frozenset(), frozenset({place.room}))
+        for document in await self._house.desk.engine.documents(scope):
+            await self._shelf.forget(document.key)
+        await self._store.messages.drop_room(place)
+        await self._store.answers.drop_in(place)
+        await self._store.cursors.end(place.room)
+        await self._store.rooms.drop(place)
+
+    async def _leave_thread(self, place: Place) -> None:
+        messages = await self._store.messages.of_thread(place.room, place.thread)
+        ids = [each.id for each in messages]
+        await self._store.messages.note_deleted(place.room, ids)
+        for file in await self._store.files.of_messages(place.room, ids):
+            await self._shelf.forget(file.document)
+        await self._shelf.forget(thread_key(place.room, place.thread))
+        await self._store.messages.drop(place.room, ids)
+        await self._store.answers.drop_in(place)
+
+    async def move(self, place: Place) -> None:
+        """Other people may read a channel: its documents go where exactly those can."""
+        try:
+            home = await self._house.readers.home(place)
+        except Withheld:
+            home = place.room  # nobody says who can read it: only those who do
+        moved = await self._house.desk.engine.move_room(place.room, home)
+        if moved:
+            log.info("room_moved", room=place.room, documents=moved)
+
+    async def end(self, ended: Ended) -> None:
+        """The bot was put out of a workspace: its data stays until somebody says otherwise, or goes, by setting."""
+        purged = self._house.settings.purge_when_removed
+        log.warning("workspace_left", platform=ended.platform, workspace=ended.workspace, purged=purged)
+        if not purged:
+            return
+        for place in await self._store.rooms.known(ended.platform, ended.workspace):
+            await self.leave(place)
+        for file in await self._store.files.of_workspace(ended.platform, ended.workspace):
+            await self._shelf.forget(file.document)
+        await self._store.purge(ended.platform, ended.workspace)

@@ -1,0 +1,147 @@
+"""Messages on their way into documents and out of them: the engine and the store are told, and stay of one mind.
+
+The store decides first, the engine follows, and the store notes that it did: whatever is cut off is repeated, and
+ends in the same state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from itertools import groupby
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from bot.conversations import Run, digest, grown, known, spoken
+from bot.errors import Withheld
+from engine.errors import NotFound
+from engine.records import Document, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from bot.chat import Message, Place
+    from bot.conversations import Spoken
+    from bot.house import House
+    from bot.store import Known
+    from engine.records import Passage
+
+
+class Shelf:
+    """Where conversations are kept. Whoever changes something of a room holds it `alone`."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._engine = house.desk.engine
+        self._store = house.store
+        self._lanes: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def alone(self, room: str) -> asyncio.Lock:
+        """Held by whoever changes what is known of a room."""
+        return self._lanes.setdefault(room, asyncio.Lock())
+
+    async def written(self, message: Message) -> Spoken | None:
+        """A message as its readers see it, with names as they are now; None if there is no text in it."""
+        if not message.text.strip():
+            return None
+        platform, place = self._house.platform(message.place), message.place
+        text = await platform.readable(place.workspace, message.text)
+        link = platform.link(place, message.id)
+        return spoken(message, await self._name(message), text, link, self._house.desk.count)
+
+    async def put(self, run: Run, place: Place, *, opened: bool = False) -> None:
+        """Make messages passages of their document; those that the engine has already are left alone."""
+        await self._store.messages.note([known(each, run.document) for each in run.spoken])
+        fresh = {each.id for each in await self._of(place.room, run) if not each.settled}
+        if fresh:
+            await self._store.windows.grow(grown(run, place.room), opened=opened)
+            await self._uproot(run, place)
+            await self._write(run, place, [each.passage for each in run.spoken if each.message.id in fresh], opened)
+            await self._store.messages.settle(place.room, fresh)
+
+    async def edit(self, said: Spoken, document: str) -> None:
+        """A message has other words now."""
+        place, title = said.message.place, said.title
+        await self._write(Run(document, place.thread, title, (said,)), place, [said.passage], opened=False)
+        await self._store.messages.edit(place.room, said.message.id, digest(said.message))
+        await self._store.messages.settle(place.room, [said.message.id])
+
+    async def drop(self, messages: Collection[Known]) -> None:
+        """Take messages out of their documents; nothing is known of them any more."""
+        by_document = sorted(messages, key=lambda each: (each.room, each.document))
+        for (room, document), group in groupby(by_document, key=lambda each: (each.room, each.document)):
+            ids = [each.id for each in group]
+            if document:
+                await self._amend(document, drop=ids)
+                await self._store.answers.blank([document])
+            await self._store.messages.drop(room, ids)
+
+    async def forget(self, document: str) -> bool:
+        """Forget a document, file or conversation; says whether there was one."""
+        gone = await self._engine.forget(document)
+        await self._store.answers.blank([document])
+        await self._store.windows.drop(document)
+        await self._store.files.drop(document)
+        return gone
+
+    async def close(self, document: str) -> None:
+        """A conversation is over: it may be read as a whole now."""
+        with suppress(NotFound):
+            await self._engine.amend(document, open=False)
+        await self._store.windows.close(document)
+
+    async def _of(self, room: str, run: Run) -> list[Known]:
+        """What is known of a run's messages, as far as they belong to its document."""
+        found = await self._store.messages.several(room, [each.message.id for each in run.spoken])
+        return [each for each in found if each.document == run.document]
+
+    async def _write(self, run: Run, place: Place, passages: Sequence[Passage], opened: bool) -> None:  # noqa: FBT001 - as in Document
+        try:
+            await self._engine.amend(run.document, put=passages, open=True if opened else None)
+        except NotFound:
+            await self._engine.add(await self._document(run, place, passages, opened))
+
+    async def _document(self, run: Run, place: Place, passages: Sequence[Passage], opened: bool) -> Document:  # noqa: FBT001 - as in Document
+        channel = await self._house.readers.channel(place)
+        return Document(
+            key=run.document,
+            space=await self._house.readers.home(place),
+            room=place.room,
+            title=f"#{channel.name}: {run.title}",
+            passages=tuple(passages),
+            time=passages[0].time,
+            link=passages[0].link,
+            kind="conversation",
+            open=opened,
+        )
+
+    async def _uproot(self, run: Run, place: Place) -> None:
+        """Move the root of a thread, if it lies in a window still, to its thread."""
+        root = await self._store.messages.get(place.room, run.thread) if run.thread else None
+        if root is None or root.document in {"", run.document}:
+            return
+        passage = await self._passage(root, place)
+        if passage:
+            title = f"Thread by {passage.author}, {root.time:%Y-%m-%d}"
+            await self._write(Run(run.document, run.thread, title, run.spoken), place, [passage], opened=False)
+            await self._amend(root.document, drop=[root.id])
+        await self._store.messages.move(place.room, root.id, run.document)
+
+    async def _passage(self, message: Known, place: Place) -> Passage | None:
+        try:
+            found = await self._engine.document(message.document, Scope(frozenset(), frozenset({place.room})))
+        except NotFound:
+            return None
+        return next((each for each in found.passages if each.key == message.id), None)
+
+    async def _amend(self, document: str, drop: Collection[str]) -> None:
+        with suppress(NotFound):
+            await self._engine.amend(document, drop=drop)
+
+    async def _name(self, message: Message) -> str:
+        """Who wrote it; somebody whom the platform does not show bears his id."""
+        place = message.place
+        try:
+            return (await self._house.readers.person(place.platform, place.workspace, message.author)).name
+        except Withheld:
+            return message.author

@@ -1,0 +1,78 @@
+"""The bot's own tables, in one SQLite file beside the engine's: what it was told, what it knows, what it answered.
+
+    async with Store.open(settings.root / "bot.db") as store: ...
+
+Texts of messages are not here: they live in the engine alone (an event's payload goes once it is handled, an
+answer's text once something that it drew on is forgotten). Each part of the store is one group of tables:
+
+    inbox     Inbox rows, for bot/inbox.py alone
+    messages  note, get, settle, move, deleted, of_document, of_author, document_of, documents_of_author, …
+    files     note, drop, of_message, of_upload, of_author, documents
+    windows   what is known of conversations: open ones, their first and last time, their tokens
+    answers   begin(Stored), mark(id, mark), finish(id, Outcome), fail(id), get(id), turns(room, thread), last_in(room,
+              thread), of_message(place, message), blank(documents), unfinished(), of_asker, drop
+    feedback  put(answer, person, up), count(answer)
+    channels  get(room) -> ChannelSettings, put(room, settings)
+    people    opted_out, opt_out, opt_in (platform, workspace, person)
+    rooms     known(platform, workspace=None) -> list[Place], name(room), note(place, name), announced, drop(place)
+    cursors   where each channel's back-fill stands
+    usage     add(platform, workspace, day, tokens), of(platform, workspace, day) -> int
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from bot.store.answers import Answers
+from bot.store.channels import Channels, Cursors, Rooms
+from bot.store.database import Database
+from bot.store.files import Files
+from bot.store.inbox import InboxRows
+from bot.store.messages import Messages
+from bot.store.people import Feedback, People, Usage
+from bot.store.records import ChannelSettings, Drawn, Filed, Known, Outcome, State, Stored, Window
+from bot.store.windows import Windows
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+__all__ = ["ChannelSettings", "Drawn", "Filed", "Known", "Outcome", "State", "Store", "Stored", "Window"]
+
+
+class Store:
+    """All tables of the bot; every method is a transaction of its own, durable when it returns."""
+
+    def __init__(self, database: Database) -> None:
+        self.inbox = InboxRows(database)
+        self.messages = Messages(database)
+        self.files = Files(database)
+        self.windows = Windows(database)
+        self.answers = Answers(database)
+        self.feedback = Feedback(database)
+        self.channels = Channels(database)
+        self.people = People(database)
+        self.rooms = Rooms(database)
+        self.cursors = Cursors(database)
+        self.usage = Usage(database)
+        self._database = database
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, path: Path) -> AsyncIterator[Store]:
+        """Open or create the file. Raises StoreError, NewerSchema, DiskTrouble."""
+        async with Database.open(path) as database:
+            yield cls(database)
+
+    async def purge(self, platform: str, workspace: str) -> None:
+        """Remove every row of a workspace."""
+        await self._database.purge(platform, workspace)
+
+    async def compact(self) -> None:
+        """Let removed bytes leave the log file too."""
+        await self._database.compact()
+
+    async def copy_to(self, path: Path) -> None:
+        """A consistent copy of the file, for a backup."""
+        await self._database.copy_to(path)

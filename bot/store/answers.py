@@ -1,0 +1,189 @@
+"""Answers: begun, finished, found again, and blanked once something that they drew on is forgotten."""
+
+from __future__ import annotations
+
+import json
+import time as clock
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from bot.chat import Place
+from bot.store.records import Drawn, Outcome, Stored
+from engine.ledger.times import EPOCH, shown, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from bot.store.database import Database, Row, Transaction
+
+_SOURCES: TypeAdapter[tuple[Drawn, ...]] = TypeAdapter(tuple[Drawn, ...])
+_COLUMNS = (
+    "id, platform, workspace, channel, thread, asker, question, time, message, private, handle, mode, files, since,"
+    " text, sources, spaces, rooms, mark, state, (SELECT json_group_array(document) FROM drawn WHERE answer = id)"
+)
+_BLANK = "state = CASE state WHEN 'begun' THEN 'begun' ELSE 'blanked' END, text = '', sources = '[]'"
+
+
+class Answers:
+    """What was asked and answered, and where."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, answer: Stored) -> bool:
+        """Keep a question before it is worked on; False if its id is known already."""
+        place = answer.place
+        rows = await self._database.write(
+            "INSERT INTO answer (id, platform, workspace, channel, thread, room, asker, question, time, message,"
+            " private, handle, mode, files, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING RETURNING id",
+            (
+                *(answer.id, place.platform, place.workspace, place.channel, place.thread, place.room),
+                *(answer.asker, answer.question, stored(answer.time), answer.message, answer.private),
+                *(answer.handle, answer.mode, json.dumps(answer.files), stored(answer.since)),
+            ),
+        )
+        return bool(rows)
+
+    async def mark(self, id_: str, mark: str) -> None:
+        """Keep what is needed to find the reply again."""
+        await self._database.write("UPDATE answer SET mark = ? WHERE id = ?", (mark, id_))
+
+    async def finish(self, id_: str, outcome: Outcome) -> bool:
+        """Keep what was answered; False if something it drew on was forgotten meanwhile: then it is blank, or gone."""
+        async with self._database.transaction() as db:
+            if not await db.run("SELECT 1 FROM answer WHERE id = ?", (id_,)):
+                return False
+            await db.run("DELETE FROM drawn WHERE answer = ?", (id_,))
+            await db.each("INSERT INTO drawn VALUES (?, ?)", [(id_, key) for key in sorted(outcome.documents)])
+            await db.run(
+                "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ?",
+                (
+                    outcome.text,
+                    _SOURCES.dump_json(outcome.sources).decode(),
+                    json.dumps(sorted(outcome.spaces)),
+                    json.dumps(sorted(outcome.rooms)),
+                    id_,
+                ),
+            )
+            blanked = await db.run(
+                f"UPDATE answer SET {_BLANK} WHERE id = ?1 AND EXISTS (SELECT 1 FROM drawn d"
+                " JOIN forgotten f ON f.document = d.document WHERE d.answer = ?1 AND f.time * 1e6 >= answer.time)"
+                " RETURNING id",
+                (id_,),
+            )
+        return not blanked
+
+    async def fail(self, id_: str) -> None:
+        """It could not be answered, and the asker was told."""
+        await self._database.write("UPDATE answer SET state = 'failed' WHERE id = ?", (id_,))
+
+    async def get(self, id_: str) -> Stored | None:
+        """One answer."""
+        return next(iter(await self._where("id = ?", id_)), None)
+
+    async def turns(self, room: str, thread: str) -> list[Stored]:
+        """The finished answers of a thread that all its readers saw, oldest first."""
+        return await self._where("room = ? AND thread = ? AND state = 'done' AND NOT private", room, thread)
+
+    async def private_turns(self, room: str, thread: str, asker: str) -> list[Stored]:
+        """The finished answers that only this asker saw there, oldest first."""
+        return await self._where(
+            "room = ? AND thread = ? AND state = 'done' AND private AND asker = ?", room, thread, asker
+        )
+
+    async def last_in(self, room: str, thread: str, asker: str = "") -> Stored | None:
+        """The latest answer of a thread (empty: of the channel) that all saw; with an asker: the latest that he saw."""
+        seen = "(asker = ?3 OR NOT private)" if asker else "(NOT private AND ?3 = '')"
+        found = await self._where(f"room = ?1 AND (?2 = '' OR thread = ?2) AND {seen}", room, thread, asker)
+        return found[-1] if found else None
+
+    async def of_message(self, place: Place, message: str) -> Stored | None:
+        """The answer to this message, or the one whose reply bears this mark."""
+        found = await self._where("room = ?1 AND (message = ?2 OR mark = ?2)", place.room, message)
+        return found[-1] if found else None
+
+    async def of_asker(self, platform: str, workspace: str, asker: str) -> list[Stored]:
+        """What somebody asked, oldest first."""
+        return await self._where("platform = ? AND workspace = ? AND asker = ?", platform, workspace, asker)
+
+    async def unfinished(self) -> list[Stored]:
+        """Answers that were begun and never came to an end, oldest first."""
+        return await self._where("state = 'begun'")
+
+    async def blank(self, documents: Collection[str]) -> list[Stored]:
+        """Something of these documents was forgotten: take away what answers said of it; gives the blanked ones."""
+        keys = json.dumps(sorted(documents))
+        async with self._database.transaction() as db:
+            await _note_forgotten(db, documents)
+            rows = await db.run(
+                f"UPDATE answer SET {_BLANK} WHERE state = 'done' AND id IN (SELECT answer FROM drawn"
+                f" WHERE document IN (SELECT value FROM json_each(?))) RETURNING {_COLUMNS}",
+                (keys,),
+            )
+        return [_answer(row) for row in rows]
+
+    async def drop(self, id_: str) -> None:
+        """Remove an answer."""
+        await self._database.write("DELETE FROM answer WHERE id = ?", (id_,))
+
+    async def drop_of(self, platform: str, workspace: str, asker: str) -> None:
+        """Remove everything that somebody asked."""
+        await self._database.write(
+            "DELETE FROM answer WHERE platform = ? AND workspace = ? AND asker = ?", (platform, workspace, asker)
+        )
+
+    async def drop_questions(self, room: str, messages: Collection[str]) -> None:
+        """Remove the answers to these messages."""
+        await self._database.write(
+            "DELETE FROM answer WHERE room = ? AND message IN (SELECT value FROM json_each(?))",
+            (room, json.dumps(list(messages))),
+        )
+
+    async def drop_in(self, place: Place) -> None:
+        """Remove the answers of a thread, or of a whole channel."""
+        await self._database.write(
+            "DELETE FROM answer WHERE room = ?1 AND (?2 = '' OR thread = ?2)", (place.room, place.thread)
+        )
+
+    async def drop_before(self, time: float) -> None:
+        """Remove answers older than a time (seconds since 1970)."""
+        await self._database.write("DELETE FROM answer WHERE time < ?", (int(time * 1e6),))
+
+    async def _where(self, condition: str, *parameters: Any) -> list[Stored]:
+        rows = await self._database.rows(
+            f"SELECT {_COLUMNS} FROM answer WHERE {condition} ORDER BY time, id", parameters
+        )
+        return [_answer(row) for row in rows]
+
+
+async def _note_forgotten(db: Transaction, documents: Collection[str]) -> None:
+    now = clock.time()
+    await db.each("INSERT OR REPLACE INTO forgotten VALUES (?, ?)", [(key, now) for key in sorted(documents)])
+    await db.run("DELETE FROM forgotten WHERE time < ?", (now - 24 * 60 * 60,))
+
+
+def _answer(row: Row) -> Stored:
+    id_, platform, workspace, channel, thread, asker, question, time, message, private, handle, mode, *rest = row
+    files, since, text, sources, spaces, rooms, mark, state, documents = rest
+    return Stored(
+        id=id_,
+        place=Place(platform, workspace, channel, thread),
+        asker=asker,
+        question=question,
+        time=shown(time) or EPOCH,
+        message=message,
+        private=bool(private),
+        handle=handle,
+        mode=mode,
+        files=tuple(json.loads(files)),
+        since=shown(since),
+        text=text,
+        sources=_SOURCES.validate_json(sources),
+        documents=frozenset(json.loads(documents)),
+        spaces=frozenset(json.loads(spaces)),
+        rooms=frozenset(json.loads(rooms)),
+        mark=mark,
+        state=state,
+    )

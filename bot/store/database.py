@@ -1,0 +1,131 @@
+"""The file of the bot's tables: one connection that writes, one that reads, numbered migrations."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import aiosqlite
+
+from engine.errors import NewerSchema
+from engine.ledger.database import translated
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Sequence
+    from pathlib import Path
+
+PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA busy_timeout = 10000",
+    "PRAGMA temp_store = MEMORY",
+)
+
+Row = tuple[Any, ...]
+
+
+class Database:
+    """SQLite in WAL mode; a write is durable when it returns, a read sees what was committed."""
+
+    def __init__(self, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._writing = asyncio.Lock()
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, path: Path) -> AsyncIterator[Database]:
+        """Open or create the file, and bring its schema up to date. Raises StoreError."""
+        async with AsyncExitStack() as stack:
+            try:
+                connections = [await stack.enter_async_context(_connected(path)) for _ in range(2)]
+                await _migrate(connections[0], path)
+            except sqlite3.Error as error:
+                raise translated(error) from error
+            yield cls(*connections)
+
+    async def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """The rows of a query."""
+        try:
+            return [tuple(row) for row in await self._reader.execute_fetchall(sql, parameters)]
+        except sqlite3.Error as error:
+            raise translated(error) from error
+
+    async def row(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
+        """The first row of a query."""
+        return next(iter(await self.rows(sql, parameters)), None)
+
+    async def write(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Run one statement in a transaction of its own; gives what it returns."""
+        async with self.transaction() as transaction:
+            return await transaction.run(sql, parameters)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """All or nothing; nobody else writes meanwhile."""
+        async with self._writing:
+            try:
+                await self._writer.execute("BEGIN IMMEDIATE")
+                yield Transaction(self._writer)
+                await self._writer.commit()
+            except BaseException as error:
+                await asyncio.shield(self._writer.rollback())
+                if isinstance(error, sqlite3.Error):
+                    raise translated(error) from error
+                raise
+
+    async def purge(self, platform: str, workspace: str) -> None:
+        """Remove every row of a workspace, but for who opted out."""
+        async with self.transaction() as db:
+            for table in ("room", "answer", "usage"):
+                await db.run(f"DELETE FROM {table} WHERE platform = ? AND workspace = ?", (platform, workspace))
+            for table in ("channel", "cursor", "message", "deleted", "conversation", "file"):
+                sql = f"DELETE FROM {table} WHERE substr(room, 1, length(?1)) = ?1"
+                await db.run(sql, (f"{platform}:{workspace}:",))
+
+    async def compact(self) -> None:
+        """Write the log back and empty it, so that removed bytes leave it too."""
+        async with self._writing:
+            await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    async def copy_to(self, path: Path) -> None:
+        """A consistent copy of the file."""
+        async with aiosqlite.connect(path) as target:
+            await self._reader.backup(target)
+
+
+class Transaction:
+    """The connection while it writes."""
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        self._connection = connection
+
+    async def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Run one statement; gives its rows."""
+        return [tuple(row) for row in await self._connection.execute_fetchall(sql, parameters)]
+
+    async def each(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each row of parameters."""
+        await self._connection.executemany(sql, parameters)
+
+
+@asynccontextmanager
+async def _connected(path: Path) -> AsyncIterator[aiosqlite.Connection]:
+    async with aiosqlite.connect(path, isolation_level=None) as connection:
+        for pragma in PRAGMAS:
+            await connection.execute(pragma)
+        yield connection
+
+
+async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
+    [(version,)] = await connection.execute_fetchall("PRAGMA user_version")
+    scripts = [(files("bot.store") / "schema.sql").read_text()]
+    if version > len(scripts):
+        raise NewerSchema(f"The file {path} has schema {version}; this program knows up to {len(scripts)}.")
+    for number, script in enumerate(scripts[version:], version + 1):
+        await connection.executescript(f"BEGIN;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")

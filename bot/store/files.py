@@ -1,0 +1,71 @@
+"""Files that are documents: who shared them, where, and with which message."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from bot.store.records import Filed
+from engine.ledger.times import EPOCH, shown, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
+
+    from bot.store.database import Database
+
+_COLUMNS = "document, room, message, upload, author, time"
+_OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
+
+
+class Files:
+    """What is known of files."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note(self, file: Filed) -> None:
+        """Keep a file, before the engine is told of it."""
+        await self._database.write(
+            f"INSERT OR IGNORE INTO file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
+            (file.document, file.room, file.message, file.upload, file.author, stored(file.time)),
+        )
+
+    async def get(self, document: str) -> Filed | None:
+        """One file by its document."""
+        return next(iter(await self._where("document = ?", document)), None)
+
+    async def of_messages(self, room: str, ids: Collection[str]) -> list[Filed]:
+        """The files that came with these messages."""
+        return await self._where(
+            "room = ? AND message IN (SELECT value FROM json_each(?))", room, json.dumps(list(ids))
+        )
+
+    async def of_uploads(self, prefix: str, uploads: Collection[str]) -> list[Filed]:
+        """These files, wherever they were shared in rooms whose names begin so."""
+        return await self._where(
+            f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM json_each(?2))", prefix, json.dumps(list(uploads))
+        )
+
+    async def of_author(self, platform: str, workspace: str, author: str) -> list[Filed]:
+        """The files that somebody shared."""
+        return await self._where(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
+
+    async def of_workspace(self, platform: str, workspace: str) -> list[Filed]:
+        """All files of a workspace."""
+        return await self._where(_OF_WORKSPACE, f"{platform}:{workspace}:")
+
+    async def before(self, time: datetime) -> list[Filed]:
+        """The files that are older."""
+        return await self._where("time < ?", stored(time))
+
+    async def drop(self, document: str) -> None:
+        """It is no document any more."""
+        await self._database.write("DELETE FROM file WHERE document = ?", (document,))
+
+    async def _where(self, condition: str, *parameters: Any) -> list[Filed]:
+        rows = await self._database.rows(f"SELECT {_COLUMNS} FROM file WHERE {condition} ORDER BY document", parameters)
+        return [
+            Filed(document, room, message, upload, author, shown(time) or EPOCH)
+            for document, room, message, upload, author, time in rows
+        ]

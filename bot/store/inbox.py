@@ -1,0 +1,83 @@
+"""The rows of the inbox."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An event that is not handled yet: its record's class, and the record as JSON."""
+
+    id: int
+    kind: str
+    payload: str
+    tries: int
+    due: float
+
+
+class InboxRows:
+    """Events, stored before they are worked on. Times are seconds since 1970."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, kind: str, payload: str, keys: Sequence[str], now: float) -> bool:
+        """Keep an event; False if it is known by one of its keys: then the others are known from now on too."""
+        async with self._database.transaction() as db:
+            known = None
+            for key in keys:
+                known = known or next(iter(await db.run("SELECT row FROM inbox_key WHERE key = ?", (key,))), None)
+            [(row,)] = (
+                [known]
+                if known
+                else await db.run(
+                    "INSERT INTO inbox (kind, payload, due, received) VALUES (?, ?, ?, ?) RETURNING id",
+                    (kind, payload, now, now),
+                )
+            )
+            await db.each("INSERT OR IGNORE INTO inbox_key VALUES (?, ?)", [(key, row) for key in keys])
+        return known is None
+
+    async def waiting(self, after: int = 0) -> list[Waiting]:
+        """What came after this event and is not handled yet, in order."""
+        rows = await self._database.rows(
+            "SELECT id, kind, payload, tries, due FROM inbox WHERE state = 'waiting' AND id > ? ORDER BY id", (after,)
+        )
+        return [Waiting(*row) for row in rows]
+
+    async def done(self, id_: int) -> None:
+        """It is handled; its keys stay."""
+        await self._database.write("UPDATE inbox SET state = 'done', payload = NULL WHERE id = ?", (id_,))
+
+    async def delay(self, id_: int, due: float, error: str) -> None:
+        """It failed with an error of this class, and is tried again at that time."""
+        await self._database.write(
+            "UPDATE inbox SET tries = tries + 1, due = ?, error = ? WHERE id = ?", (due, error, id_)
+        )
+
+    async def fail(self, id_: int, error: str) -> None:
+        """It is given up."""
+        await self._database.write(
+            "UPDATE inbox SET state = 'failed', payload = NULL, tries = tries + 1, error = ? WHERE id = ?", (error, id_)
+        )
+
+    async def depth(self) -> int:
+        """How many events wait."""
+        [(count,)] = await self._database.rows("SELECT COUNT(*) FROM inbox WHERE state = 'waiting'")
+        return int(count)
+
+    async def failed(self) -> list[tuple[str, str]]:
+        """What was given up lately: the class of the event, and of the error."""
+        rows = await self._database.rows("SELECT kind, error FROM inbox WHERE state = 'failed' ORDER BY id")
+        return [(kind, error) for kind, error in rows]
+
+    async def prune(self, before: float) -> None:
+        """Forget the keys of what was received before that time and is not waiting."""
+        await self._database.write("DELETE FROM inbox WHERE state <> 'waiting' AND received < ?", (before,))

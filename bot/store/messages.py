@@ -1,0 +1,144 @@
+"""Messages without their texts: who wrote them, when, and which document each is a passage of."""
+
+from __future__ import annotations
+
+import json
+import time as clock
+from typing import TYPE_CHECKING, Any
+
+from bot.store.records import Known
+from engine.ledger.times import EPOCH, shown, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from datetime import datetime
+
+    from bot.chat import Place
+    from bot.store.database import Database, Row
+
+_COLUMNS = "room, id, thread, author, time, digest, document, tokens, settled"
+_OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
+_DROP_EMPTY = "DELETE FROM conversation WHERE document = ?1 AND NOT EXISTS (SELECT 1 FROM message WHERE document = ?1)"
+REMEMBERED = 7 * 24 * 60 * 60  # seconds that a deletion is remembered
+
+
+class Messages:
+    """What is known of messages."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, room: str, id_: str) -> Known | None:
+        """One message."""
+        return next(iter(await self.several(room, (id_,))), None)
+
+    async def several(self, room: str, ids: Collection[str]) -> list[Known]:
+        """Those of these messages that are known, by time."""
+        return await self._where("room = ? AND id IN (SELECT value FROM json_each(?))", room, json.dumps(list(ids)))
+
+    async def document_of(self, room: str, id_: str) -> str:
+        """The document which a message is a passage of, empty if it is of none."""
+        known = await self.get(room, id_)
+        return known.document if known else ""
+
+    async def of_document(self, document: str) -> list[Known]:
+        """The messages of a conversation, by time."""
+        return await self._where("document = ? AND document <> ''", document)
+
+    async def of_thread(self, room: str, thread: str) -> list[Known]:
+        """The messages of a thread, by time; its root is among them if it lies in the thread's document."""
+        return await self._where("room = ? AND thread = ?", room, thread)
+
+    async def of_author(self, platform: str, workspace: str, author: str) -> list[Known]:
+        """What somebody wrote, by time."""
+        return await self._where(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
+
+    async def documents_of_author(self, platform: str, workspace: str, author: str) -> list[str]:
+        """The conversations that somebody took part in."""
+        return sorted({each.document for each in await self.of_author(platform, workspace, author) if each.document})
+
+    async def between(self, room: str, since: datetime, until: datetime) -> list[Known]:
+        """The messages of a channel within a time, both ends included, by time."""
+        return await self._where("room = ? AND time BETWEEN ? AND ?", room, stored(since), stored(until))
+
+    async def before(self, time: datetime, limit: int) -> list[Known]:
+        """Up to so many of the messages that are older, the oldest first."""
+        return await self._where("time < ?", stored(time), limit=limit)
+
+    async def newest(self, room: str) -> datetime | None:
+        """The time of the newest known message of a channel."""
+        row = await self._database.row("SELECT MAX(time) FROM message WHERE room = ?", (room,))
+        return shown(row[0]) if row else None
+
+    async def note(self, messages: Iterable[Known]) -> None:
+        """Keep new messages, before the engine is told; one that is known already stays as it is."""
+        async with self._database.transaction() as db:
+            await db.each(
+                f"INSERT OR IGNORE INTO message ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (m.room, m.id, m.thread, m.author, stored(m.time), m.digest, m.document, m.tokens, m.settled)
+                    for m in messages
+                ],
+            )
+
+    async def settle(self, room: str, ids: Collection[str]) -> None:
+        """The engine has them too."""
+        await self._database.write(
+            "UPDATE message SET settled = 1 WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
+            (room, json.dumps(list(ids))),
+        )
+
+    async def edit(self, room: str, id_: str, digest: str) -> None:
+        """Its text is another one now."""
+        await self._database.write("UPDATE message SET digest = ? WHERE room = ? AND id = ?", (digest, room, id_))
+
+    async def move(self, room: str, id_: str, document: str) -> None:
+        """It is a passage of this document now; a conversation of which no message is left goes."""
+        async with self._database.transaction() as db:
+            before = await db.run("SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
+            await db.run(
+                "UPDATE message SET document = ?, settled = 1 WHERE room = ? AND id = ?", (document, room, id_)
+            )
+            await db.each(_DROP_EMPTY, before)
+
+    async def drop(self, room: str, ids: Collection[str]) -> None:
+        """Nothing is known of them any more; a conversation of which none is left goes too."""
+        listed = json.dumps(list(ids))
+        async with self._database.transaction() as db:
+            gone = await db.run(
+                "DELETE FROM message WHERE room = ? AND id IN (SELECT value FROM json_each(?)) RETURNING document",
+                (room, listed),
+            )
+            await db.each(_DROP_EMPTY, sorted(set(gone)))
+
+    async def drop_room(self, place: Place) -> None:
+        """Nothing is known of a channel any more, except for which deletions it told."""
+        async with self._database.transaction() as db:
+            for table in ("message", "conversation", "file"):
+                await db.run(f"DELETE FROM {table} WHERE room = ?", (place.room,))
+
+    async def note_deleted(self, room: str, ids: Collection[str]) -> None:
+        """They are gone, and stay so even if they are told of later."""
+        now = clock.time()
+        async with self._database.transaction() as db:
+            await db.each("INSERT OR REPLACE INTO deleted VALUES (?, ?, ?)", [(room, id_, now) for id_ in ids])
+            await db.run("DELETE FROM deleted WHERE time < ?", (now - REMEMBERED,))
+
+    async def deleted(self, room: str, ids: Collection[str]) -> frozenset[str]:
+        """Those of them whose deletion is remembered."""
+        rows = await self._database.rows(
+            "SELECT id FROM deleted WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
+            (room, json.dumps(list(ids))),
+        )
+        return frozenset(row[0] for row in rows)
+
+    async def _where(self, condition: str, *parameters: Any, limit: int = -1) -> list[Known]:
+        rows = await self._database.rows(
+            f"SELECT {_COLUMNS} FROM message WHERE {condition} ORDER BY time, id LIMIT {limit}", parameters
+        )
+        return [_known(row) for row in rows]
+
+
+def _known(row: Row) -> Known:
+    room, id_, thread, author, time, digest, document, tokens, settled = row
+    return Known(room, id_, thread, author, shown(time) or EPOCH, digest, document, tokens, bool(settled))

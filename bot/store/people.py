@@ -1,0 +1,69 @@
+"""People who opted out, what they thought of answers, and what a workspace spent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.store.database import Database
+
+
+class People:
+    """Who does not want to be indexed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def opted_out(self, platform: str, workspace: str, person: str) -> bool:
+        """Whether nothing of this person is indexed."""
+        sql = "SELECT 1 FROM opted_out WHERE platform = ? AND workspace = ? AND person = ?"
+        return await self._database.row(sql, (platform, workspace, person)) is not None
+
+    async def opt_out(self, platform: str, workspace: str, person: str) -> None:
+        """From now on nothing of this person is indexed; what is known already goes by Listening.forget_person."""
+        sql = "INSERT OR IGNORE INTO opted_out VALUES (?, ?, ?)"
+        await self._database.write(sql, (platform, workspace, person))
+
+    async def opt_in(self, platform: str, workspace: str, person: str) -> None:
+        """What this person writes from now on may be indexed again."""
+        sql = "DELETE FROM opted_out WHERE platform = ? AND workspace = ? AND person = ?"
+        await self._database.write(sql, (platform, workspace, person))
+
+
+class Feedback:
+    """Thumbs, one by answer and person."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, answer: str, person: str, up: bool) -> bool:  # noqa: FBT001 - a thumb points up or down
+        """Keep what somebody thought of an answer, his latest word counts; False if there is no such answer."""
+        sql = "INSERT OR REPLACE INTO feedback SELECT id, ?, ? FROM answer WHERE id = ? RETURNING answer"
+        return bool(await self._database.write(sql, (person, up, answer)))
+
+    async def count(self, answer: str) -> tuple[int, int]:
+        """How many thumbs point up, and how many down."""
+        sql = "SELECT COALESCE(SUM(up), 0), COALESCE(SUM(NOT up), 0) FROM feedback WHERE answer = ?"
+        [(up, down)] = await self._database.rows(sql, (answer,))
+        return up, down
+
+
+class Usage:
+    """Tokens by workspace and day."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, platform: str, workspace: str, day: str, tokens: int) -> None:
+        """Put tokens on the day's bill; `day` is like 2026-11-20."""
+        sql = (
+            "INSERT INTO usage VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (platform, workspace, day) DO UPDATE SET tokens = tokens + excluded.tokens"
+        )
+        await self._database.write(sql, (platform, workspace, day, tokens))
+
+    async def of(self, platform: str, workspace: str, day: str) -> int:
+        """The tokens of a day."""
+        sql = "SELECT tokens FROM usage WHERE platform = ? AND workspace = ? AND day = ?"
+        row = await self._database.row(sql, (platform, workspace, day))
+        return int(row[0]) if row else 0

@@ -1,0 +1,120 @@
+"""The rows of the bot's store as records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types at run time
+from typing import Literal
+
+from bot.chat import Place  # noqa: TC001  - pydantic reads the fields' types at run time
+
+State = Literal["begun", "done", "failed", "blanked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A source below an answer as it was shown ([number], title, link, words), and where it lies in the engine."""
+
+    number: int
+    title: str
+    link: str
+    words: str
+    document: str
+    passage: str
+    space: str
+    room: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an answer came to. `documents` are those that were recalled or cited, `text` still bears its [n]."""
+
+    text: str
+    sources: tuple[Drawn, ...] = ()
+    documents: frozenset[str] = frozenset()
+    spaces: frozenset[str] = frozenset()
+    rooms: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An answer, finished or not. `message` is the question's, `mark` finds the reply again (Reply.mark).
+
+    `handle`, `mode`, `private` are the question's, so that it can be answered after a restart. `files` are keys of
+    documents which it came with. With `since`, it is about what was said in this channel since then.
+    """
+
+    id: str
+    place: Place
+    asker: str
+    question: str
+    time: datetime
+    message: str = ""
+    private: bool = False
+    handle: str = ""
+    mode: str = ""
+    files: tuple[str, ...] = ()
+    since: datetime | None = None
+    text: str = ""
+    sources: tuple[Drawn, ...] = ()
+    documents: frozenset[str] = frozenset()
+    spaces: frozenset[str] = frozenset()
+    rooms: frozenset[str] = frozenset()
+    mark: str = ""
+    state: State = "begun"
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSettings:
+    """What was set for a channel; empty: as in the settings of the bot.
+
+    `answers`: mention | thread | all. `ingest`: whether its messages are read.
+    """
+
+    mode: str = ""
+    style: str = ""
+    language: str = ""
+    answers: str = ""
+    ingest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A message as the store knows it. `document`: the conversation that it is a passage of, empty: of none.
+
+    `digest` is of its text, `thread` as in Place, `tokens` of its line. `settled`: the engine has it too.
+    """
+
+    room: str
+    id: str
+    thread: str
+    author: str
+    time: datetime
+    digest: str
+    document: str = ""
+    tokens: int = 0
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A file that became a document."""
+
+    document: str
+    room: str
+    message: str
+    upload: str
+    author: str
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A conversation: its room, the times of its first and last message, its tokens; `thread` is its root, if any."""
+
+    document: str
+    room: str
+    thread: str
+    first: datetime
+    last: datetime
+    tokens: int
