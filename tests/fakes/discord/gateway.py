@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tests.fakes.discord.world import World
 
 GUILDS = 1 << 0
+MOST_FRAMES, WITHIN = 120, 60.0
 MEMBERS = 1 << 1
 KNOWN_INTENTS = (1 << 26) - 1
 ABORT = -1
@@ -71,6 +72,8 @@ class Gateway:
         await socket.prepare(request)
         connection = Connection()
         self.connections.add(connection)
+        if request.query.get("v") not in {"9", "10"} or request.query.get("encoding", "json") != "json":
+            connection.close(4012)
         connection.say({"op": 10, "d": {"heartbeat_interval": int(self.heartbeat * 1000), "_trace": []}})
         writer = asyncio.create_task(self._write(request, socket, connection))
         try:
@@ -111,6 +114,9 @@ class Gateway:
                 return
             if message.type is not WSMsgType.TEXT:
                 return
+            if connection.floods(MOST_FRAMES, WITHIN):
+                connection.close(4008)
+                continue
             try:
                 frame = json.loads(message.data)
             except ValueError:

@@ -28,7 +28,9 @@ async def slash(person: Person, channel: Channel, words: str, options: Json) -> 
     command, path, declared = find(person, channel, words)
     _check_place(person, channel)
     filled = fill(person, channel, declared, options)
-    data = _command_data(command) | {"options": _nested(path, filled.options)}
+    data = _command_data(command)
+    if nested := _nested(path, filled.options):
+        data["options"] = nested
     if filled.resolved:
         data["resolved"] = filled.resolved
     name = " ".join([command["name"], *(part["name"] for part in path)])

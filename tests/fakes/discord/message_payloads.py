@@ -46,6 +46,8 @@ def message_json(message: Message, world: World, *, deep: bool = True) -> Json:
             )
     if message.thread is not None and not message.thread.deleted:
         payload["thread"] = thread_json(message.thread, world.app.id)
+    if message.webhook:
+        payload["webhook_id"] = message.webhook
     if message.interaction is not None:
         payload |= _of_interaction(message, message.interaction, world)
     return payload

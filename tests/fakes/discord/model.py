@@ -33,6 +33,7 @@ class Said(IntEnum):
     DEFAULT = 0
     RECIPIENT_ADD = 1
     RECIPIENT_REMOVE = 2
+    RENAMED = 4
     THREAD_CREATED = 18
     REPLY = 19
     COMMAND = 20
@@ -200,6 +201,7 @@ class Message:
     thread: Channel | None = None
     seen_by: str = ""
     interaction: Interaction | None = None
+    webhook: str = ""
     followup: bool = False
     previews: list[str] = field(default_factory=list)
     deleted: bool = False

@@ -9,8 +9,8 @@ from tests.fakes.discord.drafts import Draft, check_content
 from tests.fakes.discord.model import Channel, File, Guild, Interaction, Kind, Member, Message, User
 from tests.fakes.discord.permissions import Can
 from tests.fakes.discord.talk import change, fresh, react, refer, remove, say, unreact
-from tests.fakes.discord.thread_routes import post_in, thread_from
-from tests.fakes.discord.threads import announce, begin, join, leave
+from tests.fakes.discord.thread_routes import post_in, take_in, thread_from, thread_in
+from tests.fakes.discord.threads import join, leave
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,8 +127,7 @@ class Person:
             return self.here
         self._must(start, Can.CREATE_PRIVATE_THREADS if private else Can.CREATE_PUBLIC_THREADS)
         kind = Kind.PRIVATE_THREAD if private else Kind.PUBLIC_THREAD
-        self.here = begin(self.world, start, kind, name, self.user)
-        announce(self.world, self.here)
+        self.here = thread_in(self.world, start, kind, name, self.user)
         return self.here
 
     async def posts(self, forum: Channel, title: str, text: str, *, files: Sequence[File] = ()) -> Message:
@@ -147,7 +146,7 @@ class Person:
     async def adds(self, thread: Channel, *people: Person) -> None:
         """Take people into a thread."""
         self._must(thread, Can.SEND_MESSAGES_IN_THREADS)
-        join(self.world, thread, [person.user.id for person in people])
+        take_in(self.world, thread, self.user, [person.user for person in people])
 
     async def puts_out(self, thread: Channel, person: Person) -> None:
         leave(self.world, thread, [person.user.id])

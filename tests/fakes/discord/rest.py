@@ -71,6 +71,17 @@ class Rest:
             raise Limited(verdict.headers, body)
         return verdict.headers
 
+    async def strike_download(self, request: web.Request) -> int:
+        """Downloads go wrong as calls do, under the route "/attachments"; gives the status to fail with, or 200."""
+        call = Call("GET", request.path, "/attachments")
+        try:
+            await self._strike(next((one for one in self.faults if one.hits(call)), None), request)
+        except Refused as refused:
+            return refused.status
+        except Limited:
+            return 429
+        return 200
+
     async def _strike(self, fault: Fault | None, request: web.Request) -> None:
         if fault is None or fault.trouble == "lost":
             return

@@ -129,5 +129,6 @@ class FakeDiscord(Stage):
         if request.path.rstrip("/") == "/gateway":
             return await self.gateway.serve(request)
         if request.path.startswith(("/attachments/", "/proxy-attachments/", "/ephemeral-attachments/")):
-            return self.cdn.serve(request)
+            status = await self.rest.strike_download(request)
+            return self.cdn.serve(request) if status == 200 else web.Response(status=status)
         return await self.rest.serve(request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,15 @@ class Connection:
     def __init__(self) -> None:
         self.line: asyncio.Queue[str | int] = asyncio.Queue()
         self.deaf = False
+        self._frames: deque[float] = deque()
+
+    def floods(self, most: int, within: float) -> bool:
+        """Count a frame that came; whether there were too many of late."""
+        now = time.monotonic()
+        self._frames.append(now)
+        while now - self._frames[0] > within:
+            self._frames.popleft()
+        return len(self._frames) > most
 
     def say(self, frame: Json) -> None:
         if not self.deaf:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.fakes.discord.channel_routes import drop
-from tests.fakes.discord.model import Channel, Guild, Kind, Member, Overwrite, Role, User
+from tests.fakes.discord.drafts import Draft
+from tests.fakes.discord.model import Channel, Guild, Kind, Member, Message, Overwrite, Role, Said, User
 from tests.fakes.discord.payloads import (
     channel_json,
     guild_create_json,
@@ -17,6 +18,7 @@ from tests.fakes.discord.payloads import (
 )
 from tests.fakes.discord.people import Person
 from tests.fakes.discord.permissions import EVERYONE, NOTHING, Can
+from tests.fakes.discord.talk import fresh, note, say
 from tests.fakes.discord.threads import awaken, leave, updated
 
 if TYPE_CHECKING:
@@ -101,6 +103,13 @@ class Stage:
         """The app as a member of a guild."""
         return Person(self.world, self.world.app, guild)
 
+    def webhook_says(self, channel: Channel, name: str, text: str) -> Message:
+        """An integration posts under a name of its own: its author is no member."""
+        hook = User(self.world.ids.next(), name, bot=True)
+        message = fresh(self.world, channel, hook)
+        message.webhook = hook.id
+        return say(self.world, message, Draft(content=text))
+
     # What changes later.
 
     def overwrites(self, channel: Channel, who: Role | Person, *, allow: Can = NOTHING, deny: Can = NOTHING) -> None:
@@ -115,6 +124,7 @@ class Stage:
         channel.name = name
         if channel.thread is not None:
             updated(self.world, channel)
+            note(self.world, channel, Said.RENAMED, self.world.users[channel.thread.owner], text=name)
             return
         self.world.emit("CHANNEL_UPDATE", channel_json(channel, self.world.app.id), GUILDS)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GUILD_MESSAGES, DIRECT_MESSAGES = 1 << 9, 1 << 12
 GUILD_REACTIONS, DIRECT_REACTIONS = 1 << 10, 1 << 13
 BARE_URL = re.compile(r"(?<!<)\bhttps?://[^\s<>)\]]+")
-SYSTEM = {Said.RECIPIENT_ADD, Said.RECIPIENT_REMOVE, Said.THREAD_CREATED, Said.THREAD_STARTER}
+SYSTEM = {Said.RECIPIENT_ADD, Said.RECIPIENT_REMOVE, Said.RENAMED, Said.THREAD_CREATED, Said.THREAD_STARTER}
 
 
 def say(world: World, message: Message, draft: Draft) -> Message:
@@ -156,6 +156,19 @@ def store(world: World, file: File, channel: Channel, *, ephemeral: bool = False
     attachment = Attachment(world.ids.next(), File(name, file.data, file.kind, file.description), channel.id, ephemeral)
     world.attachments[attachment.id] = attachment
     return attachment
+
+
+def note(
+    world: World, channel: Channel, kind: Said, author: User, *, about: User | None = None, text: str = ""
+) -> Message:
+    """What the platform itself notes in a channel: somebody was added, a thread was begun or renamed."""
+    message = fresh(world, channel, author)
+    message.kind, message.content = kind, text
+    message.mentions = [about] if about is not None else []
+    channel.messages[message.id] = message
+    channel.last_message = message.id
+    _tell(world, "MESSAGE_CREATE", message)
+    return message
 
 
 def update(world: World, message: Message) -> None:

@@ -14,7 +14,7 @@ from tests.fakes.discord.model import Channel, Flag, Json, Kind, Message, Said, 
 from tests.fakes.discord.payloads import member_json, thread_json, thread_member_json
 from tests.fakes.discord.permissions import Can
 from tests.fakes.discord.routing import NOTHING, Call, Reply, on
-from tests.fakes.discord.talk import SYSTEM, fresh, say, update
+from tests.fakes.discord.talk import SYSTEM, fresh, note, say, update
 from tests.fakes.discord.threads import announce, begin, join, leave
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def thread_from(world: World, message: Message, name: str, owner: User) -> Chann
     message.thread = thread
     message.flags |= Flag.HAS_THREAD
     announce(world, thread)
+    if channel.last_message != message.id:
+        _note_begun(world, channel, thread, owner)
     update(world, message)
     starter = fresh(world, thread, message.author)
     starter.kind, starter.replied = Said.THREAD_STARTER, message
@@ -59,6 +61,13 @@ def thread_from(world: World, message: Message, name: str, owner: User) -> Chann
     starter.reference = {"type": 0, "message_id": message.id, "channel_id": channel.id, "guild_id": channel.guild.id}
     say(world, starter, Draft())
     return thread
+
+
+def _note_begun(world: World, channel: Channel, thread: Channel, owner: User) -> None:
+    """In the parent it is noted that a thread was begun: not at its newest message, which shows it anyhow."""
+    assert channel.guild is not None
+    begun = note(world, channel, Said.THREAD_CREATED, owner, text=thread.name)
+    begun.reference = {"type": 0, "channel_id": thread.id, "guild_id": channel.guild.id}
 
 
 @on("POST", "/channels/{channel}/threads")
@@ -75,12 +84,20 @@ def begin_without_message(world: World, call: Call) -> Reply:
     private = kind is Kind.PRIVATE_THREAD
     world.need(channel, Can.CREATE_PRIVATE_THREADS if private else Can.CREATE_PUBLIC_THREADS)
     minutes = duration(call.body.get("auto_archive_duration") or 1440)
-    thread = begin(world, channel, kind, name, world.app)
+    thread = thread_in(world, channel, kind, name, world.app)
     assert thread.thread is not None
     thread.thread.archive_after = minutes
     thread.thread.invitable = bool(call.body.get("invitable", True))
-    announce(world, thread)
     return Reply(201, thread_json(thread, world.app.id))
+
+
+def thread_in(world: World, channel: Channel, kind: Kind, name: str, owner: User) -> Channel:
+    """A thread that begins with no message."""
+    thread = begin(world, channel, kind, name, owner)
+    announce(world, thread)
+    if not thread.private:
+        _note_begun(world, channel, thread, owner)
+    return thread
 
 
 def _post(world: World, forum: Channel, name: str, call: Call) -> Reply:
@@ -136,8 +153,17 @@ def add(world: World, call: Call) -> Reply:
     _active(thread)
     world.need(thread, Can.SEND_MESSAGES_IN_THREADS)
     assert thread.guild is not None
-    join(world, thread, [world.member(thread.guild, call["user"]).user.id])
+    take_in(world, thread, world.app, [world.member(thread.guild, call["user"]).user])
     return NOTHING
+
+
+def take_in(world: World, thread: Channel, host: User, guests: list[User]) -> None:
+    """Somebody adds others to a thread, which is noted there."""
+    assert thread.thread is not None
+    for guest in guests:
+        if guest.id not in thread.thread.members:
+            join(world, thread, [guest.id])
+            note(world, thread, Said.RECIPIENT_ADD, host, about=guest)
 
 
 @on("DELETE", "/channels/{channel}/thread-members/{user}")

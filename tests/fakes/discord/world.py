@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,9 @@ Emit = Callable[..., None]
 
 PRIVILEGED = {"members": 1 << 1, "presences": 1 << 8, "message_content": 1 << 15}
 """Intents that must be switched on in the developer portal."""
+
+OFTEN = 0.05
+"""Seconds between looks at what changes outside of the platform."""
 
 DM_POWERS = ALL & ~(Can.MANAGE_MESSAGES | Can.MANAGE_CHANNELS | Can.MANAGE_THREADS | Can.ADMINISTRATOR)
 
@@ -54,11 +58,12 @@ class World:
         self._stirred.set()
 
     async def until(self, predicate: Callable[[], Any], timeout: float) -> Any:  # noqa: ASYNC109 - the caller's patience
-        """Wait until the predicate holds, looking again at every change; gives what it gave."""
+        """Wait until the predicate holds, looking again at every change, and often; gives what it gave."""
         async with asyncio.timeout(timeout):
             while not (found := predicate()):
                 self._stirred.clear()
-                await self._stirred.wait()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._stirred.wait(), OFTEN)
         return found
 
     # How things are found.
