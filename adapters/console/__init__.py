@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.records import Turn
 
 
-async def run(service: Service, settings: Settings, *, history: Sequence[Turn] = ()) -> None:
+async def converse(service: Service, settings: Settings, *, history: Sequence[Turn] = ()) -> None:
     """Converse until the person leaves (Ctrl-D, /quit) or the input ends.
 
     Raises what keeps the service from opening; an error of a single question is told, and the conversation goes on.

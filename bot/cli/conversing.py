@@ -28,11 +28,11 @@ def chat(context: typer.Context, space: Space = "") -> None:
     """Let the console adapter run."""
 
     async def work(common: Common) -> int:
-        from bot.adapters import adapter  # noqa: PLC0415  - --help spares it
+        from bot.adapters import conversation  # noqa: PLC0415  - --help spares it
         from bot.service import reach_meanwhile  # noqa: PLC0415  - --help spares it
 
         settings = common.settings(space=space)
-        console = adapter("console")
+        console = conversation("console")
         async with reach_meanwhile(settings) as service:
             await console(service, settings)
         return 0

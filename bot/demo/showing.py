@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bot.adapters import adapter
+from bot.adapters import conversation
 from bot.demo import TOWN
 from bot.demo.questions import QUESTIONS
 from bot.dialogue import Dialogue
@@ -38,7 +38,7 @@ async def show(settings: Settings, *, keep: bool) -> None:
             await _ask(dialogue, screen)
             if sys.stdin.isatty() and sys.stdout.isatty():
                 screen.out.print("\nNow you. The town goes on:", style="bold")
-                await adapter("console")(service, chosen, history=dialogue.history)
+                await conversation("console")(service, chosen, history=dialogue.history)
 
 
 @contextmanager

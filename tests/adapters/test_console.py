@@ -13,11 +13,11 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from rich.console import Console
 
-from adapters.console import run
+from adapters.console import converse
 from adapters.console.commands import COMMANDS
 from adapters.console.conversation import Conversation
 from adapters.console.terminal import typed
-from bot.adapters import adapter
+from bot.adapters import adapter, conversation
 from bot.dialogue import Dialogue
 from bot.events import Cited, Done, Recalled, Said, Seen, Told
 from bot.requests import Ask, Forget, Look, Request, Tell
@@ -183,7 +183,7 @@ async def test_ctrl_c_stops_the_answer_and_nothing_else() -> None:
 async def test_a_pipe_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("What is the fee?\n\n/status\n"))
     desk = Desk()
-    await run(desk, load(space="s"), history=(Turn("user", "Hello"), Turn("assistant", "Hm.")))
+    await converse(desk, load(space="s"), history=(Turn("user", "Hello"), Turn("assistant", "Hm.")))
     shown = capsys.readouterr().out
     assert "› What is the fee?\nNine crowns [1]." in shown
     assert "2 indexed" in shown
@@ -220,6 +220,6 @@ async def test_the_greeting_says_how_much_is_known(place: Place) -> None:
 
 
 def test_the_console_is_found_by_its_name() -> None:
-    assert adapter("console") is run
+    assert conversation("console") is converse
     with pytest.raises(NotFound):
         adapter("telegraph")

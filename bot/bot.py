@@ -1,0 +1,236 @@
+"""The bot: what happens on the platforms goes through the inbox to the rooms that know what it means."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot import commands, wording
+from bot.answering import Answering
+from bot.asked import commanded, heard
+from bot.chat import Asked, Called, Card, Changed, Clicked, Edited, Ended, Heard, Place, Target
+from bot.clicking import Clicks
+from bot.errors import PlatformError
+from bot.following import Following
+from bot.guards import Guards
+from bot.health import Metrics, complaints
+from bot.history import Historian
+from bot.homepage import homepage
+from bot.house import House
+from bot.inbox import Inbox
+from bot.listening import Listening
+from bot.readers import Readers
+from engine.errors import EngineError
+from engine.reading import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from bot.asked import Request
+    from bot.chat import Happening, Platform
+    from bot.desk import Desk
+    from bot.settings import Settings
+    from bot.store import Store
+
+log = structlog.get_logger(__name__)
+
+CONNECTING = 60.0  # seconds that what happened waits for its platform to be connected
+REFRESH = 15.0  # seconds between two looks at how much waits in the inbox
+
+
+class Bot:
+    """One bot for all platforms. `async with Bot.open(...) as bot`; adapters attach their platform and let it hear."""
+
+    def __init__(self, house: House, platforms: dict[str, Platform], reader: Reader) -> None:
+        self.house = house
+        self.settings = house.settings
+        self.store = house.store
+        self.metrics = Metrics()
+        guards = Guards(house.store, house.settings.questions_per_minute, house.settings.tokens_per_day)
+        self.listening = Listening(house, reader)
+        self.answering = Answering(house, guards, self.listening.filing, self.metrics)
+        self.inbox = Inbox(house.store, self)
+        self._following = Following(house, Historian(house))
+        self._clicks = Clicks(house)
+        self._platforms = platforms
+        self._attached: dict[str, asyncio.Event] = {}
+        self._asked: set[tuple[str, str]] = set()
+        self._depth = 0
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, desk: Desk, store: Store, settings: Settings) -> AsyncIterator[Bot]:
+        """Begin to work on what the inbox holds; when left, what is under way is finished first."""
+        platforms: dict[str, Platform] = {}
+        house = House(desk, store, Readers(platforms, store, settings.member_age), platforms, settings)
+        async with Reader(desk.limits) as reader:
+            bot = cls(house, platforms, reader)
+            bot.metrics.waiting(lambda: bot._depth)
+            async with bot.inbox:
+                tasks = [asyncio.create_task(bot.listening.work()), asyncio.create_task(bot._watch())]
+                try:
+                    yield bot
+                finally:
+                    for task in tasks:
+                        task.cancel()
+                    await asyncio.gather(*tasks, return_exceptions=True)
+
+    # What adapters call.
+
+    def attach(self, platform: Platform) -> None:
+        """The platform can be spoken to from now on."""
+        self._platforms[platform.name] = platform
+        self._event(platform.name).set()
+        self.alive(platform.name)
+
+    async def hear(self, happening: Happening, *keys: str) -> bool:
+        """Keep what happened; durable when it returns. False if it was known already by one of the keys."""
+        if isinstance(happening, Changed):
+            self.house.readers.forget(happening.place)  # at once: an answer may be on its way to somebody who left
+        return await self.inbox.put(happening, *keys)
+
+    async def suggest(self, person: str, place: Place, prefix: str) -> list[str]:
+        """Names that begin like this, as far as the person may read of them; none if that cannot be known."""
+        with suppress(EngineError):
+            return await self.house.desk.engine.names(prefix, await self.house.readers.scope_alone(place, person))
+        return []
+
+    async def home(self, platform: str, workspace: str, person: str) -> Card:
+        """A page for one person: what is indexed that he may read, and what he can do."""
+        return await homepage(self.house, platform, workspace, person, datetime.now(UTC))
+
+    def alive(self, platform: str) -> None:
+        """The platform gave a sign of life."""
+        self.metrics.heard(platform)
+
+    async def catch_up(self, platform: str) -> None:
+        """The connection had been lost: look for what was missed."""
+        await self.listening.catch_up(platform)
+
+    def complaints(self) -> list[str]:
+        """Why the bot is not well; nothing if it is."""
+        return complaints(self.metrics, self._attached, working=self.inbox.working)
+
+    # What the inbox calls.
+
+    def lane(self, happening: Happening) -> str:
+        """What happens in a room is learnt from in order; questions and commands wait for nothing."""
+        match happening:
+            case Asked() | Called() | Clicked():
+                return ""
+            case Ended():
+                return f"{happening.platform}:{happening.workspace}"
+            case Heard(message) | Edited(message):
+                return message.place.room
+            case _:
+                return happening.place.room
+
+    async def listen(self, happening: Happening) -> None:
+        """Learn from it."""
+        await self._connected(_platform(happening))
+        if (
+            isinstance(happening, Heard)
+            and not happening.addressed
+            and await self._following.answers(happening.message)
+        ):
+            happening = Heard(happening.message, addressed=True)
+        if isinstance(happening, Heard) and happening.addressed:
+            self._asked.add((happening.message.place.room, happening.message.id))
+        await self.listening.take(happening)
+
+    async def follow(self, happening: Happening) -> None:
+        """Answer, obey, or take files in."""
+        match happening:
+            case Heard(message):
+                key = (message.place.room, message.id)
+                if key not in self._asked:
+                    await self.listening.filing.file(message)
+                    return
+                if not await self._following.stop(message):
+                    await self.answering.answer(heard(message))
+                self._asked.discard(key)
+            case Asked():
+                await self.answering.answer(commanded(happening))
+            case Called():
+                await self._obey(happening)
+            case Clicked():
+                await self._click(happening)
+
+    async def give_up(self, happening: Happening, error: Exception) -> None:
+        """It was tried often enough: whoever waits is told."""
+        request = self._request(happening)
+        try:
+            if request is not None:
+                await self.answering.give_up(request, error)
+            elif isinstance(happening, Heard) and happening.message.uploads:
+                await self.listening.filing.give_up(happening.message, error)
+            elif isinstance(happening, Called | Clicked):
+                await self._whisper(happening, Card(wording.failure(error)))
+        except EngineError as silent:
+            log.warning("nobody could be told", error=type(silent).__name__)
+
+    def _request(self, happening: Happening) -> Request | None:
+        match happening:
+            case Heard(message) if (message.place.room, message.id) in self._asked:
+                return heard(message)
+            case Asked():
+                return commanded(happening)
+        return None
+
+    async def _obey(self, call: Called) -> None:
+        try:
+            card = await commands.run(self, call)
+        except PlatformError:
+            raise
+        except EngineError as error:
+            card = Card(wording.failure(error))
+        if card is not None:
+            await self._whisper(call, card)
+
+    async def _click(self, clicked: Clicked) -> None:
+        """A button below an answer; any other one is a command."""
+        if self._clicks.knows(clicked):
+            await self._clicks.take(clicked)
+            return
+        await self._obey(
+            Called(clicked.id, clicked.place, clicked.person, clicked.action, clicked.value, handle=clicked.handle)
+        )
+
+    async def _whisper(self, to: Called | Clicked, card: Card) -> None:
+        target = Target("", to.place, to.person, private=True, handle=to.handle)
+        await self.house.platform(to.place).whisper(target, card)
+
+    # Being connected.
+
+    def expect(self, platform: str) -> None:
+        """The platform will be attached; what happened there waits for it."""
+        self._event(platform)
+
+    def _event(self, platform: str) -> asyncio.Event:
+        return self._attached.setdefault(platform, asyncio.Event())
+
+    async def _connected(self, platform: str) -> None:
+        waiting = self._attached.get(platform)
+        if waiting is not None and not waiting.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CONNECTING):
+                    await waiting.wait()
+
+    async def _watch(self) -> None:
+        while True:
+            self._depth = await self.inbox.depth()
+            await asyncio.sleep(REFRESH)
+
+
+def _platform(happening: Happening) -> str:
+    match happening:
+        case Ended():
+            return happening.platform
+        case Heard(message) | Edited(message):
+            return message.place.platform
+        case _:
+            return happening.place.platform
