@@ -85,7 +85,7 @@ def recalled(event: Recalled) -> str:
 
 def counted(number: int, name: str) -> str:
     """A number and its noun."""
-    many = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    many = f"{name[:-1]}ies" if name.endswith("y") and name[-2] not in "aeiou" else f"{name}s"
     return f"{number:,} {name if number == 1 else many}"
 
 

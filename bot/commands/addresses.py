@@ -1,0 +1,30 @@
+"""Which message an address may lead to. Pure; whoever uses it holds it against the messages that are known."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+# A time in microseconds as one number: ids of this kind are written without their dot in addresses.
+_TIMED = re.compile(r"p(\d{10})(\d{6})")
+
+
+def is_address(words: str) -> bool:
+    """Whether the words are one address, perhaps in the brackets that chat programs put around it."""
+    return re.fullmatch(r"<?https?://[^\s<>|]+(\|[^<>]*)?>?", words.strip()) is not None
+
+
+def bare(words: str) -> str:
+    """The address without brackets and label."""
+    return words.strip().strip("<>").partition("|")[0]
+
+
+def candidates(address: str) -> tuple[str, ...]:
+    """Ids that its path names, the last one first: each as it is, or as the message id that it stands for."""
+    parts = [part for part in urlsplit(bare(address)).path.split("/") if part]
+    return tuple(_id(part) for part in reversed(parts))
+
+
+def _id(part: str) -> str:
+    match = _TIMED.fullmatch(part)
+    return f"{match[1]}.{match[2]}" if match else part

@@ -1,0 +1,90 @@
+"""A command that somebody gave, with what it takes to obey it: what he may read, and what he may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from bot.errors import NotAllowed
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bot.answering import Answering
+    from bot.chat import Called, Place
+    from bot.house import House
+    from bot.listening import Listening
+    from bot.settings import Settings
+    from bot.store import Store
+    from engine.engine import Engine
+    from engine.records import Scope
+
+
+class Parts(Protocol):
+    """The parts of the bot that commands need."""
+
+    @property
+    def house(self) -> House: ...
+    @property
+    def listening(self) -> Listening: ...
+    @property
+    def answering(self) -> Answering: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`now`: the time at which it came."""
+
+    parts: Parts
+    called: Called
+    now: datetime
+
+    @property
+    def place(self) -> Place:
+        """Where it was given."""
+        return self.called.place
+
+    @property
+    def words(self) -> str:
+        """What stands behind the command."""
+        return self.called.words.strip()
+
+    @property
+    def engine(self) -> Engine:
+        """What knows the documents."""
+        return self.parts.house.desk.engine
+
+    @property
+    def store(self) -> Store:
+        """The bot's own tables."""
+        return self.parts.house.store
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of this run."""
+        return self.parts.house.settings
+
+    async def scope(self) -> Scope:
+        """What he may read: the answer goes to him alone."""
+        return await self.parts.house.readers.scope_alone(self.place, self.called.person)
+
+    async def manages(self) -> bool:
+        """Whether he may forget what others said or shared, and decide for channels."""
+        place = self.place
+        person = await self.parts.house.readers.person(place.platform, place.workspace, self.called.person)
+        return person.manager
+
+    async def only_managers(self, what: str) -> None:
+        """Raises NotAllowed for everybody else; in his talk with the bot alone, everybody decides for himself."""
+        channel = await self.parts.house.readers.channel(self.place)
+        if channel.kind != "direct" and not await self.manages():
+            raise NotAllowed(f"Only managers of this workspace can {what}.", hint="Ask one of them.")
+
+    def example(self, words: str) -> str:
+        """A command as it is typed on this platform."""
+        return f"`{prefix(self.place.platform)}{words}`"
+
+
+def prefix(platform: str) -> str:
+    """What stands before a command: platforms with one command for all have its name there too."""
+    return "/threadlore " if platform == "slack" else "/"

@@ -1,0 +1,52 @@
+"""What the bot can do, in a card; more of one command when it is named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.chat import Card
+from bot.commands.call import prefix
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bot.commands import Command
+    from bot.commands.call import Call
+
+ABOUT = (
+    "I read the channels that I was invited to and the files that are shared there, and I answer from them, with a "
+    "number behind each claim that leads to the message or the page. I use nothing that a reader of my answer could "
+    "not read himself."
+)
+
+
+def overview(platform: str, commands: Mapping[str, Command], *, manager: bool) -> str:
+    """All commands that somebody may give, a line each."""
+    lines = [ABOUT, "", "Mention me with a question, or:"]
+    lines += [
+        f"- `{_usage(platform, name, command)}` – {command.about}"
+        for name, command in commands.items()
+        if manager or not command.managers
+    ]
+    return "\n".join(lines)
+
+
+def detail(platform: str, name: str, command: Command) -> str:
+    """One command: what it does, and how it is given."""
+    lines = [f"`{_usage(platform, name, command)}` – {command.about}"]
+    lines += [command.more] if command.more else []
+    lines += ["_For managers of this workspace._"] if command.managers else []
+    return "\n".join([*lines, *(f"- `{prefix(platform)}{name} {each}`" for each in command.examples)])
+
+
+async def show(call: Call, commands: Mapping[str, Command]) -> Card:
+    """All commands, or the one that is named."""
+    name = call.words.casefold().lstrip("/")
+    platform = call.place.platform
+    if name in commands:
+        return Card(detail(platform, name, commands[name]))
+    return Card(overview(platform, commands, manager=await call.manages()))
+
+
+def _usage(platform: str, name: str, command: Command) -> str:
+    return f"{prefix(platform)}{name} {command.words}".rstrip()

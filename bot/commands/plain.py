@@ -1,0 +1,22 @@
+"""What others wrote, as text inside of a card: no markup, no links, nobody is called. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from bot import wording
+from bot.quoting import LENGTH, shortened
+from bot.wrapping import harmless
+
+_MARKUP = re.compile(r"([\\`*_~\[\]<>|])")
+
+
+def plain(text: str, length: int = LENGTH) -> str:
+    """One line of a text that others, or a model, wrote; shortened at a word."""
+    return _MARKUP.sub(r"\\\1", wording.harmless(shortened(harmless(text), length)))
+
+
+def linked(title: str, link: str) -> str:
+    """A title that leads to an address, if that is one of the web."""
+    safe = link.startswith(("https://", "http://")) and not re.search(r"[\s()<>]", link)
+    return f"[{plain(title)}]({link})" if safe else plain(title)

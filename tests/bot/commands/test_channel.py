@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.errors import NotAllowed
+from bot.store import ChannelSettings
+from engine.errors import BadQuestion
+
+if TYPE_CHECKING:
+    from tests.bot.commands.conftest import Workspace
+
+
+async def kept(workspace: Workspace) -> ChannelSettings:
+    return await workspace.house.store.channels.get(workspace.square.room)
+
+
+@pytest.mark.parametrize("line", ["settings", "settings answers all", "backfill 3"])
+async def test_only_managers_decide_for_a_channel(workspace: Workspace, line: str) -> None:
+    with pytest.raises(NotAllowed, match="Only managers"):
+        await workspace.command("bob", line)
+    assert await kept(workspace) == ChannelSettings()
+
+
+async def test_settings_are_shown_with_what_holds_by_default(workspace: Workspace) -> None:
+    text = (await workspace.command("ada", "settings")).text
+    assert "- `answers` is **thread** (by default): " in text
+    assert "- `language` is not set: " in text
+    assert "- `ingest` is **on**: " in text
+
+
+async def test_each_setting_can_be_changed_and_taken_back(workspace: Workspace) -> None:
+    for line in ("mode Hybrid", "style “short and friendly”", "language German", "answers ALL"):
+        await workspace.command("ada", f"settings {line}")
+    assert await kept(workspace) == ChannelSettings("hybrid", "short and friendly", "German", "all")
+    for name in ("mode", "style", "language", "answers"):
+        await workspace.command("ada", f"settings {name} default")
+    assert await kept(workspace) == ChannelSettings()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("colour blue", "no setting “colour”"),
+        ("answers never", "cannot be “never”"),
+        ("mode", "What should “mode” be"),
+        ("ingest maybe", "cannot be “maybe”"),
+        (f"style {'very ' * 60}", "too long"),
+    ],
+)
+async def test_what_a_setting_cannot_be_is_told(workspace: Workspace, line: str, told: str) -> None:
+    with pytest.raises(BadQuestion, match=told):
+        await workspace.command("ada", f"settings {line}")
+    assert await kept(workspace) == ChannelSettings()
+
+
+async def test_a_channel_that_is_switched_on_is_told_so(workspace: Workspace) -> None:
+    await workspace.command("ada", "settings ingest off")
+    assert not (await kept(workspace)).ingest
+    assert workspace.platform.posts == []
+    await workspace.command("ada", "settings ingest on")
+    [(place, _)] = workspace.platform.posts
+    assert place == workspace.square
+
+
+async def test_the_past_of_a_channel_is_read_as_far_as_wanted(workspace: Workspace) -> None:
+    card = await workspace.command("ada", "backfill 30 days")
+    assert "the last 30 days" in card.text
+    horizon = await workspace.house.store.rooms.horizon(workspace.square.room)
+    assert horizon is not None
+    assert abs(datetime.now(UTC) - timedelta(days=30) - horizon) < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("days", ["0", "many", "99999", "-1"])
+async def test_a_number_of_days_that_is_none_is_told(workspace: Workspace, days: str) -> None:
+    with pytest.raises(BadQuestion, match="no number of days"):
+        await workspace.command("ada", f"backfill {days}")
+
+
+async def test_nothing_is_fetched_where_reading_is_switched_off(workspace: Workspace) -> None:
+    await workspace.command("ada", "settings ingest off")
+    with pytest.raises(BadQuestion, match="switched off"):
+        await workspace.command("ada", "backfill 3")

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.commands import COMMANDS
+from bot.commands.helping import detail, overview
+
+if TYPE_CHECKING:
+    from tests.bot.commands.conftest import Workspace
+
+
+@pytest.mark.parametrize("line", ["help", "nonsense and more", "help nonsense"])
+async def test_help_and_unknown_words_list_the_commands(workspace: Workspace, line: str) -> None:
+    text = (await workspace.command("bob", line)).text
+    assert "`/threadlore missed [since]` – " in text
+    assert "forget-me" in text
+
+
+async def test_what_only_managers_may_is_listed_for_managers(workspace: Workspace) -> None:
+    assert "/threadlore settings" in (await workspace.command("ada", "help")).text
+    assert "/threadlore settings" not in (await workspace.command("bob", "help")).text
+
+
+async def test_a_command_is_explained_with_examples(workspace: Workspace) -> None:
+    text = (await workspace.command("bob", "help forget")).text
+    assert "- `/threadlore forget minutes.pdf`" in text
+
+
+def test_commands_are_shown_as_each_platform_has_them() -> None:
+    assert "`/status`" in overview("discord", COMMANDS, manager=False)
+    assert "`/threadlore status`" in overview("slack", COMMANDS, manager=False)
+
+
+@pytest.mark.parametrize("platform", ["slack", "discord"])
+def test_help_fits_into_one_message_everywhere(platform: str) -> None:
+    assert len(overview(platform, COMMANDS, manager=True)) < 2000
+    assert all(len(detail(platform, name, each)) < 1000 for name, each in COMMANDS.items())
+
+
+def test_names_are_such_as_platforms_allow_for_commands() -> None:
+    assert all(name.replace("-", "").isalpha() and name.islower() and len(name) <= 32 for name in COMMANDS)
+    assert all(len(each.about) <= 100 for each in COMMANDS.values())
+
+
+async def test_capitals_do_not_matter(workspace: Workspace) -> None:
+    lower, upper = await workspace.command("bob", "status"), await workspace.command("bob", "STATUS")
+    assert replace(lower) == upper

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.store import Drawn
+from engine.errors import BadQuestion, NotFound
+
+if TYPE_CHECKING:
+    from bot.chat import Message
+    from tests.bot.commands.conftest import Workspace
+
+
+def drawn(number: int, message: Message, space: str) -> Drawn:
+    room = message.place.room
+    document = f"{room}:window:{message.id}"
+    return Drawn(number, f"#{number}", f"https://chat.example/{number}", "as shown", document, message.id, space, room)
+
+
+async def test_status_counts_what_the_caller_may_read_and_nothing_else(workspace: Workspace) -> None:
+    await workspace.say("ada", "Mina sells tickets.")
+    await workspace.say("ada", "Otto hides the treasure.", workspace.attic)
+    bob, ada = await workspace.command("bob", "status"), await workspace.command("ada", "status")
+    assert "- 1 document, 1 passage" in bob.text
+    assert "- 2 documents, 2 passages" in ada.text
+
+
+async def test_status_tells_when_the_channel_was_last_heard(workspace: Workspace) -> None:
+    assert "No message was read here yet" in (await workspace.command("bob", "status")).text
+    await workspace.say("ada", "Mina sells tickets.")
+    assert "**#square**\n- The last message came 1 day ago." in (await workspace.command("bob", "status")).text
+
+
+async def test_sources_are_shown_with_their_texts(workspace: Workspace) -> None:
+    said = await workspace.say("ada", "Mina sells tickets.")
+    await workspace.answered("a1", drawn(1, said, "slack:T1:open"))
+    card = await workspace.command("bob", "sources")
+    assert card.text.startswith("**1** [#1](https://chat.example/1)\n> ")
+    assert "Mina sells tickets." in card.text
+
+
+async def test_a_source_that_the_caller_cannot_read_is_not_shown(workspace: Workspace) -> None:
+    open_, secret = await workspace.say("ada", "Mina sells."), await workspace.say("ada", "Treasure!", workspace.attic)
+    await workspace.answered(
+        "a1", drawn(1, open_, "slack:T1:open"), drawn(2, secret, workspace.attic.room), asker="ada"
+    )
+    card = await workspace.command("bob", "sources")
+    assert "Treasure" not in card.text
+    assert "#2" not in card.text
+    assert "1 further source: you cannot read it" in card.text
+
+
+async def test_another_ones_private_answer_has_no_sources_for_me(workspace: Workspace) -> None:
+    said = await workspace.say("ada", "Mina sells tickets.")
+    await workspace.answered("a1", drawn(1, said, "slack:T1:open"), asker="ada", private=True)
+    for line in ("sources", "sources a1"):
+        with pytest.raises(BadQuestion, match="Nothing was answered here"):
+            await workspace.command("bob", line)
+    assert "Mina" in (await workspace.command("ada", "sources a1")).text
+
+
+async def test_the_last_answer_of_a_channel_may_stand_in_a_thread(workspace: Workspace) -> None:
+    said = await workspace.say("ada", "Mina sells tickets.")
+    await workspace.answered("a1", drawn(1, said, "slack:T1:open"), thread="m7")
+    assert "Mina" in (await workspace.command("bob", "sources")).text
+    with pytest.raises(BadQuestion):
+        await workspace.command("bob", "sources", workspace.platform.place("SQUARE", "m8"))
+
+
+async def test_what_was_forgotten_is_no_source_any_more(workspace: Workspace) -> None:
+    said = await workspace.say("ada", "Mina sells tickets.")
+    await workspace.answered("a1", drawn(1, said, "slack:T1:open"))
+    await workspace.listening.forget_message(said.place, said.id)
+    card = await workspace.command("bob", "sources")
+    assert "forgotten since" in card.text
+    assert "Mina" not in card.text
+
+
+async def test_a_graph_is_a_picture_with_its_weightiest_relations_in_words(workspace: Workspace) -> None:
+    await workspace.say("ada", "Mina met Otto. Otto met Carla.")
+    card = await workspace.command("bob", "graph mina")
+    assert card.text.startswith("**Mina** (")
+    assert "- **Otto**: " in card.text
+    assert "Mina met Otto." in card.text
+    assert card.picture is not None
+    assert card.picture.data.startswith(b"\x89PNG")
+    assert "Carla" in card.picture.words
+
+
+async def test_a_graph_shows_nothing_of_a_channel_that_the_caller_is_not_in(workspace: Workspace) -> None:
+    await workspace.say("ada", "Mina met Otto.")
+    await workspace.say("ada", "Mina met Treasure.", workspace.attic)
+    bob, ada = await workspace.command("bob", "graph Mina"), await workspace.command("ada", "graph Mina")
+    assert bob.picture is not None
+    assert "Treasure" not in bob.text + bob.picture.words
+    assert "Treasure" in ada.text
+    with pytest.raises(NotFound):
+        await workspace.command("bob", "graph Treasure")
+
+
+async def test_who_may_read_single_channels_only_is_told_that_there_is_no_picture(workspace: Workspace) -> None:
+    await workspace.say("ada", "Mina met Otto.")
+    workspace.platform.failing["channel"] = NotFound("It is not known who reads here.")
+    card = await workspace.command("bob", "graph Mina")
+    assert card.picture is None
+    assert "no picture" in card.text
+    assert "Otto" not in card.text
+
+
+async def test_graph_without_a_name_is_answered_with_an_example(workspace: Workspace) -> None:
+    with pytest.raises(BadQuestion) as caught:
+        await workspace.command("bob", "graph")
+    assert "/threadlore graph Ada Lovelace" in caught.value.hint
