@@ -1,0 +1,57 @@
+"""Slack: a workspace in which the bot is an app, heard through a socket, answered through the Web API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import aiohttp
+import structlog
+
+from adapters.slack import clients
+from adapters.slack.buckets import Pace
+from adapters.slack.identity import NAME, identify
+from adapters.slack.letters import Letters
+from adapters.slack.listening import Listener
+from adapters.slack.people import People
+from adapters.slack.platform import SlackPlatform
+from adapters.slack.streams import Streams
+from adapters.slack.study import Study
+from adapters.slack.watchdog import Watchdog
+from bot.commands import COMMANDS
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from bot.bot import Bot
+    from bot.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+
+async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
+    """Be an app in a workspace until told to stop. Raises Withheld if a token is not valid."""
+    timeout = aiohttp.ClientTimeout(total=clients.SECONDS)
+    async with aiohttp.ClientSession(timeout=timeout) as session:
+        study = await _study(settings, session)
+        platform = SlackPlatform(study, clients.pager(settings, session), settings.member_age)
+        listener = Listener(bot, platform, study, COMMANDS)
+        app = listener.app(study.reader)
+        token = settings.slack_app_token.get_secret_value()
+        watchdog = Watchdog(app, token, lambda: bot.alive(NAME), listener.missed)
+        bot.attach(platform)
+        try:
+            await watchdog.connect()
+            log.info("connected", workspace=study.us.team)
+            await watchdog.keep(stop)
+        finally:
+            await watchdog.close()
+            await listener.close()
+
+
+async def _study(settings: Settings, session: aiohttp.ClientSession) -> Study:
+    """What replies share: the ways to call Slack, and the turns to do so."""
+    reader, writer = clients.reader(settings, session), clients.writer(settings, session)
+    us = await identify(reader)
+    pace, people = Pace(), People(reader, us)
+    letters = Letters(writer, pace)
+    return Study(reader, writer, us, pace, people, letters, Streams(writer, pace, people, letters))

@@ -1,0 +1,72 @@
+"""What Slack refuses, in the words of the bot."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from bot.errors import PlatformError, Withheld
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TROUBLE = (SlackClientError, aiohttp.ClientError, TimeoutError)
+WITHHELD = frozenset(
+    [
+        "account_inactive",
+        "channel_not_found",
+        "ekm_access_denied",
+        "invalid_auth",
+        "is_archived",
+        "missing_scope",
+        "no_permission",
+        "not_authed",
+        "not_in_channel",
+        "restricted_action",
+        "token_expired",
+        "token_revoked",
+        "user_not_in_channel",
+    ]
+)
+WAIT = 30.0  # seconds, when Slack asks to slow down and does not say for how long
+
+
+def code(error: BaseException) -> str:
+    """Slack's own word for what went wrong; for other errors their kind. Neither holds what anybody said."""
+    if not isinstance(error, SlackApiError):
+        return type(error).__name__
+    if slowed(error) is not None:
+        return "ratelimited"
+    data = getattr(error.response, "data", None)
+    return str(data.get("error") or "unknown") if isinstance(data, dict) else "unreadable_answer"
+
+
+def slowed(error: BaseException) -> float | None:
+    """Seconds that Slack asks to wait; None if this is another error."""
+    if not isinstance(error, SlackApiError):
+        return None
+    data = getattr(error.response, "data", None)
+    named = isinstance(data, dict) and data.get("error") in ("ratelimited", "rate_limited")
+    if not named and getattr(error.response, "status_code", 0) != 429:
+        return None
+    told = str(error.response.headers.get("Retry-After", ""))
+    return float(told) if told.isdigit() else WAIT
+
+
+def refusal(error: BaseException) -> PlatformError:
+    """The error as the bot knows it."""
+    word = code(error)
+    kind = Withheld if word in WITHHELD else PlatformError
+    return kind(f"Slack refused: {word}." if isinstance(error, SlackApiError) else f"Slack was not reached: {word}.")
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Whatever goes wrong with Slack in here becomes a PlatformError."""
+    try:
+        yield
+    except TROUBLE as error:
+        raise refusal(error) from error

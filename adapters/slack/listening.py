@@ -1,0 +1,154 @@
+"""Slack's envelopes → the bot. An envelope is acknowledged once the bot has it for good, and never before."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from slack_bolt.async_app import AsyncApp
+
+from adapters.slack import calling, translating
+from adapters.slack.blocks import home
+from adapters.slack.errors import TROUBLE, code
+from adapters.slack.identity import NAME
+from bot.chat import Changed, Heard, Place
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Coroutine, Mapping
+
+    from slack_bolt.async_app import AsyncAck, AsyncBoltRequest
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    from adapters.slack.platform import SlackPlatform
+    from adapters.slack.study import Study
+    from adapters.slack.translating import Told
+    from bot.bot import Bot
+
+log = structlog.get_logger(__name__)
+
+ANY = re.compile(".*")
+RETRY = "x-slack-retry-num"
+PROMPTS = (
+    {"title": "What did I miss?", "message": "What happened here since yesterday?"},
+    {"title": "What was decided?", "message": "Which decisions were made this week, and by whom?"},
+    {"title": "Find something", "message": "Where is it written how we …?"},
+    {"title": "What can you do?", "message": "help"},
+)
+
+
+class Listener:
+    """Hears everything that Slack says. `commands` are the names of the bot's commands."""
+
+    def __init__(self, bot: Bot, platform: SlackPlatform, study: Study, commands: Collection[str]) -> None:
+        self._bot = bot
+        self._platform = platform
+        self._study = study
+        self._commands = commands
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def app(self, client: AsyncWebClient) -> AsyncApp:
+        """The app with all its listeners."""
+        app = AsyncApp(
+            client=client,
+            logger=client.logger,
+            process_before_response=True,
+            attaching_conversation_kwargs_enabled=False,
+        )
+        app.event(ANY)(self.event)
+        app.command(ANY)(self.command)
+        app.action(ANY)(self.action)
+        return app
+
+    async def event(self, body: dict[str, Any], request: AsyncBoltRequest) -> None:
+        """An event of the Events API."""
+        self._bot.alive(NAME)
+        event = body.get("event") or {}
+        noted = NOTES.get(str(event.get("type")))
+        if noted is not None:
+            await noted(self, event)
+        told = translating.told(body, self._study.us)
+        if told is not None:
+            await self._hear(told, first=not request.headers.get(RETRY))
+
+    async def command(self, body: dict[str, Any], ack: AsyncAck) -> None:
+        """A slash command."""
+        self._bot.alive(NAME)
+        await self._hear(calling.command(body, self._study.us, self._commands, datetime.now(UTC)), first=True)
+        await ack()
+
+    async def action(self, body: dict[str, Any], ack: AsyncAck) -> None:
+        """A button."""
+        self._bot.alive(NAME)
+        told = calling.click(body, self._study.us)
+        if told is not None:
+            await self._hear(told, first=True)
+        await ack()
+
+    async def _hear(self, told: Told, *, first: bool) -> None:
+        """Give it to the bot. `first`: it was not sent before."""
+        happening = told.happening
+        if first and isinstance(happening, Heard):
+            self._platform.heard(happening.message.place.channel, happening.message.id)
+        await self._bot.hear(happening, *told.keys)
+
+    # What is no happening.
+
+    async def person(self, event: Mapping[str, Any]) -> None:
+        """Somebody came or changed; if he may read more or less than before, that concerns all channels."""
+        if self._study.people.note(event.get("user") or {}):
+            stamp = event.get("event_ts") or event.get("cache_ts") or datetime.now(UTC).timestamp()
+            key = f"{NAME}:person:{(event.get('user') or {}).get('id')}:{stamp}"
+            await self._bot.hear(Changed(Place(NAME, self._study.us.team, "")), key)
+
+    async def opened(self, event: Mapping[str, Any]) -> None:
+        """Somebody looks at the app: at its home, or at the conversation with it."""
+        if event.get("tab") == "messages":
+            self._later(self._prompt(str(event.get("channel") or "")))
+        elif event.get("tab", "home") == "home":
+            self._later(self._show_home(str(event.get("user") or "")))
+
+    async def limited(self, _event: Mapping[str, Any]) -> None:
+        """Slack drops events for a while: there are too many."""
+        log.warning("Slack holds events back: more than 30,000 an hour")
+
+    async def _prompt(self, channel: str) -> None:
+        await self._study.reader.assistant_threads_setSuggestedPrompts(channel_id=channel, prompts=list(PROMPTS))
+
+    async def _show_home(self, person: str) -> None:
+        card = await self._bot.home(NAME, self._study.us.team, person)
+        await self._study.reader.views_publish(user_id=person, view=dict(home(card)))
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something after the acknowledgement; it is a courtesy, so a failure is only noted."""
+        task = asyncio.create_task(_courtesy(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def missed(self) -> None:
+        """Events may have been lost: let the bot look for them."""
+        self._later(self._bot.catch_up(NAME))
+
+    async def close(self) -> None:
+        """End what goes on in the background."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def _courtesy(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except (EngineError, *TROUBLE) as error:
+        log.warning("not shown", error=code(error))
+
+
+NOTES = {
+    "user_change": Listener.person,
+    "team_join": Listener.person,
+    "app_home_opened": Listener.opened,
+    "app_rate_limited": Listener.limited,
+}

@@ -1,0 +1,277 @@
+"""The messages of one answer, one for each of its parts: streamed where Slack lets us, else posted and rewritten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import structlog
+from slack_sdk.errors import SlackApiError
+
+from adapters.slack.calls import lost
+from adapters.slack.errors import TROUBLE, code, slowed
+from adapters.slack.letters import LONG, Letter
+from adapters.slack.rendering import split
+from adapters.slack.traces import unfinished
+from bot.errors import PlatformError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adapters.slack.study import Study
+    from bot.chat import Target
+
+log = structlog.get_logger(__name__)
+
+BEAT = 45.0  # seconds of silence after which a stream is given a sign of life; Slack ends idle ones
+REWRITE = 2.0  # seconds between two rewritings of a message
+PIECE = 3000  # characters of the pieces of a text that Slack finds too long
+ENDED = "message_not_in_streaming_state"
+UNCHANGEABLE = frozenset(("message_not_found", "cant_update_message", "edit_window_closed"))
+
+
+@dataclass(slots=True)
+class Said:
+    """A message. `text`: what it shows; None if nobody knows. `more`: what did not fit in it."""
+
+    ts: str
+    text: str | None
+    streaming: bool
+    at: float
+    more: list[str] = field(default_factory=list)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The message and what follows it."""
+        return (self.ts, *self.more)
+
+    def grows_to(self, text: str) -> bool:
+        """Whether this text is only a longer one, in a stream."""
+        return self.streaming and self.text is not None and text.startswith(self.text)
+
+
+class Pages:
+    """`target.mark`: what a former run began, as `mark` gives it."""
+
+    def __init__(self, target: Target, study: Study) -> None:
+        self._target = target
+        self._study = study
+        self._channel = target.place.channel
+        self._root = target.place.thread or target.message
+        self.said: list[Said] = []
+
+    @property
+    def mark(self) -> str:
+        """The channel and the ids of the messages: `C1:1700000000.000100,1700000009.000200`."""
+        ids = [ts for said in self.said for ts in said.ids]
+        return f"{self._channel}:{','.join(ids)}" if ids else self._target.mark
+
+    async def recover(self) -> None:
+        """Find what a former run has begun."""
+        marked = [ts for ts in self._target.mark.partition(":")[2].split(",") if ts]
+        found: Sequence[str] = ()
+        try:
+            found = await self._traces()
+        except PlatformError as error:
+            log.warning("a thread cannot be searched", error=str(error))
+        for ts in [*marked, *(ts for ts in found if ts not in marked)]:
+            self._note(Said(ts, None, streaming=True, at=self._now - REWRITE))
+
+    def forget(self) -> None:
+        """The answer is finished: its messages are no concern of other replies any more."""
+        for said in self.said:
+            self._study.taken.difference_update(said.ids)
+        self._study.begun.pop(self._target.answer, None)
+
+    # While the answer grows: never waiting for a turn.
+
+    async def bring(self, number: int, letter: Letter, words: str, *, last: bool) -> bool:
+        """Bring a message as near to this as Slack allows now; whether it is there. A stream before the last ends."""
+        if number == len(self.said):
+            return await self._begin(number, letter, words)
+        said = self.said[number]
+        if said.text == letter.text:
+            if said.streaming and not last and self._study.pace.stops.wait <= 0:
+                await self._stop(said, letter, words)
+            return True
+        if said.grows_to(letter.text):
+            return self._study.pace.appends.grab() and await self._append(said, letter)
+        if self._now - said.at < REWRITE or self._study.pace.updates.wait > 0:
+            return False
+        await self.rewrite(said, letter)
+        return True
+
+    async def beat(self, words: str) -> None:
+        """A sign of life for streams that have long been silent."""
+        for said in self.said:
+            silent = said.streaming and said.text is not None and self._now - said.at >= BEAT
+            if silent and self._study.pace.appends.grab():
+                said.at = self._now
+                await self._study.streams.beat(self._channel, said.ts, words)
+
+    async def _begin(self, number: int, letter: Letter, words: str) -> bool:
+        """The first words of a message: as a stream, or posted."""
+        ts = None
+        try:
+            if self._root:
+                ts = await self._study.streams.start(self._target, letter.text, "" if number else words)
+        except TROUBLE as error:
+            log.warning("a stream may have begun", error=code(error))
+            if await self._adopt():
+                return False
+        if ts is not None:
+            self._note(Said(ts, letter.text, streaming=True, at=self._now))
+        elif self._study.pace.posts(self._channel).wait > 0:
+            return False
+        else:
+            await self._post(letter)
+        return True
+
+    async def _append(self, said: Said, letter: Letter) -> bool:
+        """Let a stream grow; one that has ended, or of which nobody knows what it shows, is rewritten instead."""
+        try:
+            await self._study.streams.append(self._channel, said.ts, letter.text[len(said.text or "") :])
+        except TROUBLE as error:
+            pause = slowed(error)
+            if pause is not None:
+                self._study.pace.appends.close(pause)
+                return False
+            log.info("a stream has ended", error=code(error))
+            said.text, said.streaming = None, code(error) != ENDED
+            await self.rewrite(said, letter)
+            return True
+        said.text, said.at = letter.text, self._now
+        return True
+
+    # For good: whatever it takes.
+
+    async def complete(self, number: int, letter: Letter, words: str) -> None:
+        """A message in its last form. Raises what Slack refuses."""
+        if letter.end is not None and letter.text and not letter.fits:
+            await self.complete(number, replace(letter, end=None), words)
+            said = self.said[number]
+            said.more.append(await self._follow(replace(letter, text="")))
+            self._note_mark()
+        elif number == len(self.said):
+            await self._post(letter)
+        elif not await self._is(self.said[number], letter, words):
+            await self.rewrite(self.said[number], letter)
+
+    async def _is(self, said: Said, letter: Letter, words: str) -> bool:
+        """Whether the message has its last form, or takes it by growing."""
+        if said.grows_to(letter.text):
+            return await self._stop(said, letter, words)
+        return not said.streaming and said.text == letter.text and letter.end is None and not said.more
+
+    async def _stop(self, said: Said, letter: Letter, words: str) -> bool:
+        """End a stream with the rest; False if it has to be rewritten."""
+        rest = letter.text[len(said.text or "") :]
+        words = words if said is self.said[0] else ""
+        try:
+            await self._study.streams.stop((self._channel, said.ts), rest, words, letter)
+        except TROUBLE as error:
+            log.info("a stream cannot be ended as it should", error=code(error))
+            said.text, said.streaming = None, code(error) != ENDED and not lost(error)
+            return False
+        said.text, said.streaming, said.at = letter.text, False, self._now
+        return True
+
+    async def rewrite(self, said: Said, letter: Letter, *, urgent: bool = False) -> None:
+        """Show this in a message, whatever it showed before; what does not fit follows below."""
+        if said.streaming:
+            await self._break_off(said, urgent=urgent)
+        for ts in said.more:
+            await self._delete(ts)
+        said.more.clear()
+        try:
+            await self._study.letters.update(self._channel, said.ts, letter, urgent=urgent)
+        except SlackApiError as error:
+            if code(error) in UNCHANGEABLE:
+                said.ts = await self._follow(letter)
+            elif code(error) in LONG:
+                first, *rest = _pieces(letter)
+                await self._study.letters.update(self._channel, said.ts, first)
+                said.more += [await self._follow(piece) for piece in rest]
+            else:
+                raise
+        said.text, said.at = letter.text, self._now
+        self._note_mark()
+
+    async def shorten(self, length: int) -> None:
+        """Delete the messages that the answer does not need any more."""
+        for said in self.said[length:]:
+            if said.streaming:
+                await self._break_off(said)
+            for ts in said.ids:
+                await self._delete(ts)
+        del self.said[length:]
+
+    async def _post(self, letter: Letter) -> None:
+        """Post a message; if nobody knows whether it was, look."""
+        try:
+            ts = await self._study.letters.post(self._channel, self._root, letter)
+        except TROUBLE as error:
+            if code(error) in LONG:
+                first, *rest = _pieces(letter)
+                said = Said(await self._follow(first), letter.text, streaming=False, at=self._now)
+                said.more += [await self._follow(piece) for piece in rest]
+                self._note(said)
+                return
+            if not lost(error):
+                raise
+            log.warning("a message may have been posted", error=code(error))
+            if await self._adopt():
+                await self.rewrite(self.said[-1], letter)
+                return
+            ts = await self._study.letters.post(self._channel, self._root, letter)
+        self._note(Said(ts, letter.text, streaming=False, at=self._now))
+
+    async def _follow(self, letter: Letter) -> str:
+        ts = await self._study.letters.post(self._channel, self._root, letter)
+        self._study.taken.add(ts)
+        return ts
+
+    async def _break_off(self, said: Said, *, urgent: bool = False) -> None:
+        try:
+            await self._study.streams.break_off(self._channel, said.ts, urgent=urgent)
+        except TROUBLE as error:
+            log.info("a stream had ended", error=code(error))
+        said.streaming = False
+
+    async def _delete(self, ts: str) -> None:
+        try:
+            await self._study.reader.chat_delete(channel=self._channel, ts=ts)
+        except SlackApiError as error:
+            if code(error) != "message_not_found":
+                raise
+
+    # What may have been begun.
+
+    async def _traces(self) -> list[str]:
+        return await unfinished(self._study.reader, self._target, self._study.us, self._study.taken)
+
+    async def _adopt(self) -> bool:
+        """Take over a message whose beginning was not confirmed."""
+        for ts in (await self._traces())[:1]:
+            self._note(Said(ts, None, streaming=True, at=self._now - REWRITE))
+            return True
+        return False
+
+    def _note(self, said: Said) -> None:
+        """Remember a message as ours."""
+        self.said.append(said)
+        self._note_mark()
+
+    def _note_mark(self) -> None:
+        self._study.taken.update(ts for said in self.said for ts in said.ids)
+        self._study.begun[self._target.answer] = self.mark
+
+    @property
+    def _now(self) -> float:
+        return self._study.pace.clock()
+
+
+def _pieces(letter: Letter) -> list[Letter]:
+    """A letter as several: what stands below comes with the last."""
+    texts = split(letter.text, PIECE)
+    return [replace(letter, text=text, end=None) for text in texts[:-1]] + [replace(letter, text=texts[-1])]

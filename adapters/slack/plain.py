@@ -1,0 +1,60 @@
+"""Slack's markup → text as people read it. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MARK = re.compile(r"<([^<>]+)>")
+HIDDEN = "private-channel"  # the name of a channel that is not open is not for everybody who reads the mention
+
+
+def named(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The people and channels whose names are needed to read a text: those without a name beside their id."""
+    people, channels = set(), set()
+    for mark in MARK.findall(text):
+        target, _, label = mark.partition("|")
+        if target.startswith("@") and not label:
+            people.add(target[1:])
+        elif target.startswith("#") and not label:
+            channels.add(target[1:])
+    return frozenset(people), frozenset(channels)
+
+
+def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+    """The text with names for ids, and links as their words and addresses."""
+    pieces, at = [], 0
+    for mark in MARK.finditer(text):
+        pieces += [_unescaped(text[at : mark.start()]), _shown(mark[1], people, channels)]
+        at = mark.end()
+    return "".join([*pieces, _unescaped(text[at:])])
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def _shown(mark: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+    """A mention, a link or a command of Slack's in words."""
+    target, _, label = mark.partition("|")
+    label = _unescaped(label)
+    match target[0]:
+        case "@":
+            return f"@{label.lstrip('@') or people.get(target[1:], 'somebody')}"
+        case "#":
+            return f"#{label.lstrip('#') or channels.get(target[1:], HIDDEN)}"
+        case "!":
+            return label or f"@{target[1:].partition('^')[0]}"
+    return _link(_unescaped(target), label)
+
+
+def _link(address: str, label: str) -> str:
+    """A link; the address stands there once, and is never lost."""
+    bare = address.removeprefix("mailto:").removeprefix("tel:")
+    same = label in ("", address, bare) or address.rstrip("/") == f"https://{label}" == f"https://{label}".rstrip("/")
+    if bare != address:
+        return bare if same else f"{label} ({bare})"
+    return address if same or address in (f"http://{label}", f"https://{label}") else f"{label} ({address})"

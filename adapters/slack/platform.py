@@ -1,0 +1,166 @@
+"""Slack as the bot wants a platform (see bot.chat.Platform)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import TYPE_CHECKING, TypeVar
+
+import structlog
+
+from adapters.slack.channels import Channels
+from adapters.slack.errors import TROUBLE, code, told
+from adapters.slack.files import Files
+from adapters.slack.history import History
+from adapters.slack.identity import NAME
+from adapters.slack.letters import Letter
+from adapters.slack.plain import named, readable
+from adapters.slack.rendering import safe
+from adapters.slack.replying import ThreadReply
+from adapters.slack.whispering import WhisperedReply, Whispers
+from bot.chat import Limits, Place
+from bot.errors import PlatformError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from datetime import datetime
+
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    from adapters.slack.study import Study
+    from bot.chat import Card, Channel, Message, Person, Reply, Sign, Target, Upload
+
+log = structlog.get_logger(__name__)
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+SIGNS: dict[Sign, str] = {"working": "hourglass_flowing_sand", "done": "white_check_mark", "failed": "warning"}
+REMEMBERED = 10_000  # questions and reactions
+PICTURE = "The picture is in our direct messages."
+
+
+class SlackPlatform:
+    """One workspace. `pager` must not repeat a call by itself when Slack asks to slow down."""
+
+    name = NAME
+    limits = Limits(part=11_000, every=0.7, burst=256)
+
+    def __init__(self, study: Study, pager: AsyncWebClient, member_age: float) -> None:
+        self._study = study
+        self._client = study.reader
+        self._age = member_age
+        self._channels = Channels(study.reader, study.us, study.people)
+        self._history = History(pager, study.us)
+        self._files = Files(study.reader)
+        self._whispers = Whispers(study)
+        self._heard: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._signs: OrderedDict[tuple[str, str], Sign | None] = OrderedDict()
+
+    def heard(self, channel: str, message: str) -> None:
+        """Note that a question came in this run for the first time: no answer to it can have been begun."""
+        _remember(self._heard, (channel, message), None)
+
+    # Facts.
+
+    async def channel(self, place: Place) -> Channel:
+        return await self._channels.channel(place)
+
+    async def person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - there is but one workspace
+        return await self._study.people.person(person, self._age)
+
+    async def readable(self, workspace: str, text: str) -> str:  # noqa: ARG002
+        people, channels = named(text)
+        names = await self._study.people.names(people)
+        found = await asyncio.gather(*(self._channel_name(id_) for id_ in channels))
+        return readable(text, names, {id_: name for id_, name in zip(channels, found, strict=True) if name})
+
+    async def _channel_name(self, channel: str) -> str:
+        try:
+            return await self._channels.open_name(channel)
+        except PlatformError:
+            return ""
+
+    def link(self, place: Place, message: str) -> str:
+        address = f"{self._study.us.url}archives/{place.channel}/p{message.replace('.', '')}"
+        inside = place.thread and place.thread != message
+        return f"{address}?thread_ts={place.thread}&cid={place.channel}" if inside else address
+
+    # Reading.
+
+    def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
+        return self._history.pages(place, since, before)
+
+    async def thread(self, place: Place, limit: int) -> Sequence[Message]:
+        return await self._history.newest(place, limit)
+
+    async def fetch(self, upload: Upload, limit: int) -> bytes:
+        return await self._files.fetch(upload, limit)
+
+    # Saying.
+
+    async def sign(self, place: Place, message: str, sign: Sign | None) -> None:
+        """Reactions are a courtesy: one that Slack refuses is left out."""
+        key = (place.channel, message)
+        before = self._signs.get(key, None if sign == "working" else "working")
+        if before == sign:
+            return
+        if before is not None:
+            await self._react(place.channel, message, SIGNS[before], put=False)
+        if sign is not None:
+            await self._react(place.channel, message, SIGNS[sign], put=True)
+        _remember(self._signs, key, sign)
+
+    async def _react(self, channel: str, message: str, name: str, *, put: bool) -> None:
+        react = self._client.reactions_add if put else self._client.reactions_remove
+        try:
+            await react(channel=channel, name=name, timestamp=message)
+        except TROUBLE as error:
+            if code(error) not in ("already_reacted", "no_reaction"):
+                log.warning("no reaction", error=code(error))
+
+    async def post(self, place: Place, card: Card) -> str:
+        with told():
+            posted = await self._study.letters.post(place.channel, place.thread, self._letter(card))
+        if card.picture:
+            await self._files.show(place.channel, place.thread, card.picture)
+        return posted
+
+    async def whisper(self, target: Target, card: Card) -> None:
+        letter = self._letter(card)
+        with told():
+            if card.picture:
+                direct = await self._whispers.direct(target.person)
+                await self._files.show(direct, "", card.picture)
+                if not target.place.channel.startswith("D"):
+                    letter = self._letter(card, PICTURE)
+            await self._whispers.say(target, letter)
+
+    def _letter(self, card: Card, more: str = "") -> Letter:
+        text = f"{card.text}\n\n{more}" if more else card.text
+        return Letter(safe(text, self._study.people.all_names()), buttons=card.buttons)
+
+    def reply(self, target: Target) -> Reply:
+        if target.private:
+            return WhisperedReply(target, self._study, self._whispers)
+        fresh = (target.place.channel, target.message) in self._heard
+        return ThreadReply(target, self._study, fresh=fresh)
+
+    async def remove(self, place: Place, message: str) -> None:
+        """Delete a message of the bot; the mark of a reply stands for all of its messages."""
+        channel, _, ids = message.rpartition(":")
+        for ts in ids.split(","):
+            try:
+                await self._client.chat_delete(channel=channel or place.channel, ts=ts)
+            except TROUBLE as error:
+                if code(error) != "message_not_found":
+                    with told():
+                        raise
+
+
+def _remember(known: OrderedDict[Key, Value], key: Key, value: Value) -> None:
+    """Note something, and forget the oldest beyond what is remembered."""
+    known[key] = value
+    known.move_to_end(key)
+    while len(known) > REMEMBERED:
+        known.popitem(last=False)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+
+from adapters.slack.blocks import WHOLE, Form, body, buttons, closing, home, pressed, weight
+from bot.chat import Button, Card, Cited, Closing
+
+UP, DOWN = Button("👍", "up", "a1"), Button("👎", "down", "a1")
+TRASH = Button("Delete", "delete", "a1")
+SOURCE = Cited(1, "#roof · 2026-05-01", "https://small.slack.com/archives/C1/p1", "the roof leaks")
+
+
+def test_sources_are_citations_with_their_numbers() -> None:
+    (rich,) = closing(Closing("a1", (SOURCE,)), "UADA", Form.RICH)
+    (line,) = rich["elements"][1]["elements"]
+    cited, said = line["elements"]
+    assert cited["type"] == "citation"
+    assert (cited["index"], cited["url"], cited["details"]["citation_type"]) == (1, SOURCE.link, "message")
+    assert said["text"] == " — the roof leaks"
+
+
+def test_a_source_that_leads_nowhere_is_text() -> None:
+    (rich,) = closing(Closing("a1", (Cited(2, "notes", "javascript:x"),)), "UADA", Form.RICH)
+    assert rich["elements"][1]["elements"][0]["elements"] == [{"type": "text", "text": "[2] notes"}]
+
+
+def test_the_simple_form_is_a_list_of_links_that_escapes_what_it_shows() -> None:
+    end = Closing("a1", (Cited(1, "<!channel> & co", "https://x.org/a|b>c"),), note="only <!here>")
+    text = json.dumps(closing(end, "UADA", Form.SIMPLE))
+    assert "<!channel>" not in text
+    assert "<!here>" not in text
+    assert "<https://x.org/a%7Cb%3Ec|[1] &lt;!channel&gt; &amp; co>" in text
+
+
+def test_feedback_and_trash_share_a_row_and_only_the_asker_sees_the_trash() -> None:
+    row, rest = buttons([UP, DOWN, TRASH, Button("Share", "share", "a1")], Form.RICH, "b", "UADA")
+    assert row["type"] == "context_actions"
+    assert [element["type"] for element in row["elements"]] == ["feedback_buttons", "icon_button"]
+    assert row["elements"][1]["visible_to_user_ids"] == ["UADA"]
+    assert rest["elements"][0]["action_id"] == "threadlore.share.0"
+
+
+def test_the_simple_form_has_plain_buttons() -> None:
+    (row,) = buttons([UP, DOWN, TRASH], Form.SIMPLE, "b", "UADA")
+    assert [element["action_id"] for element in row["elements"]] == [
+        "threadlore.up.0",
+        "threadlore.down.1",
+        "threadlore.delete.2",
+    ]
+
+
+def test_buttons_come_back_as_they_went_out() -> None:
+    assert pressed("threadlore.forget.3", "doc 7") == ("forget", "doc 7")
+    assert pressed("threadlore.feedback", "up a1") == ("up", "a1")
+    assert pressed("elsewhere", "x") is None
+
+
+def test_words_of_sources_are_left_out_before_a_message_gets_too_long() -> None:
+    many = tuple(Cited(n, f"source {n}", f"https://x.org/{n}", "word " * 40) for n in range(1, 15))
+    full = weight(closing(Closing("a1", many), "U", Form.RICH))
+    short = weight(closing(Closing("a1", many), "U", Form.RICH, room=full - 1))
+    assert short < full < WHOLE
+
+
+def test_a_long_text_in_the_simple_form_fits_its_sections() -> None:
+    sections = body("word " * 2000, Form.SIMPLE)
+    assert all(len(section["text"]["text"]) <= 3000 for section in sections)
+    assert sum(len(section["text"]["text"]) for section in sections) >= 9999
+
+
+def test_the_home_tab_is_made_of_sections() -> None:
+    view = home(Card("# Home\n\n" + "line\n\n" * 900, buttons=(Button("Forget me", "forget", "me"),)))
+    assert view["type"] == "home"
+    assert {block["type"] for block in view["blocks"]} == {"section", "actions"}
