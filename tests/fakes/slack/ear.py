@@ -64,9 +64,9 @@ async def listening(slack: Server, *, every: float = 0.1) -> AsyncIterator[Ear]:
     ear = Ear()
     client = SocketModeClient(slack.space.app.app_token, web_client=client_of(slack), ping_interval=every)
     client.socket_mode_request_listeners.append(ear.hear)
-    await client.connect()
+    await client.connect()  # type: ignore[no-untyped-call]
     await slack.connected()
     try:
         yield ear
     finally:
-        await client.close()
+        await client.close()  # type: ignore[no-untyped-call]

@@ -130,7 +130,7 @@ def may_look(viewer: User, channel: Channel) -> bool:
 def _entry(slack: Server, renderer: Renderer, message: Message, replies: tuple[Entry, ...]) -> Entry:
     slack.aged(message)
     face = renderer.face(message)
-    author = "Slackbot" if message.subtype == "tombstone" else slack.space.users[message.user].name
+    author = slack.space.users["USLACKBOT" if message.subtype == "tombstone" else message.user].name
     files = ["(this file was deleted)" if each.deleted else each.name for each in message.files]
     stream = message.stream
     return Entry(

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class Severed(Exception):
+    """The connection is cut: nothing that is answered will arrive."""
+
+
 class Server:
     """The machinery; `FakeSlack` adds people. `page` bounds every page of a history or a member list."""
 
@@ -112,14 +116,16 @@ class Server:
                 await self._strike(fault, request)
             body = self._run(name, args, token)
             if fault is not None and fault.kind == "lost":
-                recorded.outcome = "lost"
                 self._cut(request)
-            recorded.outcome = recorded.outcome or "ok"
+            recorded.outcome = "ok"
             return self._reply({"ok": True, **body})
         except Refused as refused:
             recorded.outcome = refused.error
             headers = {"Retry-After": str(refused.retry_after)} if refused.status == 429 else {}
             return self._reply(refused.body, refused.status, headers)
+        except Severed:
+            recorded.outcome = fault.kind if fault is not None else "cut"
+            return web.Response(status=500)
         finally:
             recorded.done = True
             self._changed()
@@ -142,6 +148,7 @@ class Server:
     def _cut(self, request: web.Request) -> None:
         if request.transport is not None:
             request.transport.abort()
+        raise Severed
 
     def _run(self, name: str, args: JSON, token: str) -> JSON:
         if name not in METHODS:

@@ -29,7 +29,7 @@ class Workspace:
         self.changed = changed
         self.base = ""
         self.name, self.domain, self.team = "Small & Co", "smallco", TEAM
-        self.users: dict[str, User] = {}
+        self.users: dict[str, User] = {"USLACKBOT": User("USLACKBOT", "Slackbot", TEAM)}
         self.channels: dict[str, Channel] = {}
         self.files: dict[str, Attached] = {}
         self.views: dict[str, View] = {}
