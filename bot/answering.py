@@ -181,7 +181,7 @@ class Answering:
         """Ask the files that came with the question first, then everything in scope."""
         engine = self._house.desk.engine
         if within:
-            answer = await engine.ask(replace(question, within=Within(documents=within)))
+            answer = await engine.ask(replace(question, within=replace(question.within, documents=within)))
             if not answer.context.empty:
                 return answer
             draft.usage += answer.usage

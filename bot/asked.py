@@ -41,6 +41,7 @@ class Request:
     handle: str = ""
     origin: Message | Asked | None = None
     since: datetime | None = None
+    since: datetime | None = None
 
     @property
     def reference(self) -> str:

@@ -164,9 +164,11 @@ def _units(text: str) -> int:
 
 
 def _index(text: str, units: int) -> int:
-    """How many characters of a text fit into so many units."""
+    """How many characters of a text fit into so many units; half a character does not."""
     head = text[: max(0, units)]
-    if not head or max(head) < "\U00010000":
+    if not head or max(head) < "\ud800":
         return len(head)
+    if "\ud800" <= head[-1] <= "\udbff":
+        head = head[:-1]
     sizes = accumulate(2 if char >= "\U00010000" else 1 for char in head)
     return sum(size <= units for size in sizes)

@@ -1,0 +1,147 @@
+"""Long texts become parts: nothing is lost, fences stay whole, what was shown is never taken back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot import pacing
+
+FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
+PIECES = st.sampled_from(
+    [
+        *("word ", "a. ", "Что? ", "日本。", "\n", "\n\n", " ", "x" * 40, "y" * 300, "😀" * 30, "é "),
+        *(
+            "[1]",
+            "[23]",
+            "[the words](https://a.example/x)",
+            "`code` ",
+            "``",
+            "`",
+            "- item\n",
+            "~50 ",
+            "<https://b.example>",
+        ),
+        *("\n```python\n", "\n```\n", "```", "\n~~~\n", "  ```js\n", "print(1)\n", "> ```\n", "````md\n", "````\n"),
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=120).map("".join)
+LIMITS = st.integers(128, 700)
+
+
+def units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def plain(text: str) -> str:
+    """All characters but those of fence lines and white space."""
+    return "".join(FENCE.sub("", text).split())
+
+
+@given(TEXTS, LIMITS)
+def test_the_parts_hold_the_whole_text(text: str, limit: int) -> None:
+    pages = list(pacing._pages(text, limit))
+    assert "".join("".join(raw for _, raw in pages).split()) == "".join(text.split())
+    assert pacing.parts(text, limit) == tuple(pacing.closed(opening + raw) for opening, raw in pages)
+
+
+@given(
+    st.lists(st.sampled_from(["word ", "one. ", "\n", "\n\n", "x" * 70, "😀 ", "é", "[1] "]), max_size=300).map("".join)
+)
+def test_without_code_the_parts_are_the_text_itself(text: str) -> None:
+    assert "".join("".join(pacing.parts(text, 200)).split()) == "".join(text.split())
+
+
+@given(TEXTS, LIMITS)
+def test_no_part_is_too_long_or_empty(text: str, limit: int) -> None:
+    for part in (*pacing.parts(text, limit), *pacing.shown(text, limit)):
+        assert units(part) <= limit
+        assert part.strip()
+
+
+@given(TEXTS, LIMITS)
+def test_every_fence_is_closed_within_its_part(text: str, limit: int) -> None:
+    for part in pacing.parts(text, limit):
+        assert pacing.fence_after(part) is None
+
+
+@given(TEXTS, LIMITS, st.data())
+def test_what_was_shown_only_grows(text: str, limit: int, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(text)))
+    earlier, later = pacing.shown(text[:at], limit), pacing.shown(text, limit)
+    last = len(earlier) - 1
+    assert earlier[:last] == later[: max(0, last)]
+    for whole in (later, pacing.parts(text, limit)):
+        assert not earlier or whole[last].startswith(earlier[last].rstrip("\n"))
+
+
+@given(st.integers(130, 260), st.integers(0, 200))
+def test_a_citation_is_never_cut(limit: int, before: int) -> None:
+    text = "x" * before + "".join(f"[{n}]" for n in range(100))
+    for part in pacing.parts(text, limit):
+        assert re.sub(r"\[\d+\]", "", part).strip("x") == ""
+
+
+def test_a_link_is_not_cut() -> None:
+    text = "word " * 60 + "[the opening hours of the kiosk](https://a.example/hours?of=the-kiosk) " + "word " * 60
+    assert any(
+        "[the opening hours of the kiosk](https://a.example/hours?of=the-kiosk)" in part
+        for part in pacing.parts(text, 340)
+    )
+
+
+def test_halves_of_a_character_stay_together() -> None:
+    for part in pacing.parts("😀" * 500, 150):
+        part.encode()
+    for part in pacing.parts("\ud83d\ude00" * 500, 151):
+        assert part.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def test_a_cut_fence_is_opened_again_with_its_language() -> None:
+    text = "Look:\n```python\n" + "print('hello, world')\n" * 30 + "```\nThat was it."
+    first, *middle, last = pacing.parts(text, 300)
+    assert first.startswith("Look:\n```python\n")
+    assert first.endswith("\n```")
+    assert all(part.startswith("```python\nprint(") and part.endswith("\n```") for part in middle)
+    assert last.startswith("```python\nprint(")
+    assert last.endswith("That was it.")
+
+
+def test_a_part_ends_at_a_paragraph_if_there_is_one_near_its_end() -> None:
+    text = "word " * 30 + "\n\nSecond. " + "word " * 30
+    assert pacing.parts(text, 200) == ("word " * 30 + "\n\n", "Second. " + "word " * 30)
+
+
+@pytest.mark.parametrize(("near", "end"), [("a sentence. ", ". "), ("\n", "\n"), ("", "d ")])
+def test_else_at_a_line_a_sentence_or_a_word(near: str, end: str) -> None:
+    assert pacing.parts("word " * 32 + near + "word " * 40, 200)[0].endswith(end)
+
+
+def test_a_short_text_is_one_part() -> None:
+    assert pacing.parts("All is well. [1]", 2000) == ("All is well. [1]",)
+
+
+def test_nothing_is_no_part() -> None:
+    assert pacing.parts("", 2000) == pacing.shown(" \n", 2000) == ()
+
+
+@pytest.mark.parametrize("line", ["`", "``", "```", "```pyth", "  ```", "> ```", "~~"])
+def test_a_fence_line_is_held_back_until_it_is_whole(line: str) -> None:
+    assert pacing.shown("Look:\n" + line, 2000) == ("Look:\n",)
+
+
+def test_the_last_part_s_fence_is_left_open_so_that_it_can_grow() -> None:
+    assert pacing.shown("```python\nprint(1)", 2000) == ("```python\nprint(1)",)
+    assert pacing.closed("```python\nprint(1)") == "```python\nprint(1)\n```"
+
+
+def test_the_first_write_does_not_wait() -> None:
+    assert pacing.wait(100.0, None, 0.7) == 0.0
+
+
+def test_the_next_one_waits_for_its_turn() -> None:
+    assert pacing.wait(100.5, 100.0, 0.7) == pytest.approx(0.2)
+    assert pacing.wait(101.5, 100.0, 0.7) == 0.0
