@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.commands import channel, correcting, forgetting, helping, missing, showing
+from bot.commands import channel, correcting, forgetting, helping, learning, missing, showing
 from bot.commands.call import Call, Parts
 
 if TYPE_CHECKING:
@@ -65,6 +65,11 @@ COMMANDS: Mapping[str, Command] = {
         showing.status,
         "how much I know that you may read, and what I still work on",
         more="And when I last heard this channel.",
+    ),
+    "learn": Command(
+        learning.learn,
+        "read a file that comes with the command",
+        more="Files that are shared in a channel that I read, or with me alone, I read without being told.",
     ),
     "forget": Command(
         forgetting.forget,

@@ -84,7 +84,7 @@ async def _may_forget(call: Call, authors: set[str], what: str) -> None:
 
 
 async def _forget_message(call: Call, address: str) -> Card:
-    found = await _message(call, address)
+    found = await message_at(call, address)
     if found is None:
         raise NotFound(
             "I know of no message there that you may read.", hint="Perhaps it was never read, or is forgotten already."
@@ -97,7 +97,7 @@ async def _forget_message(call: Call, address: str) -> Card:
     )
 
 
-async def _message(call: Call, address: str) -> tuple[Place, Known] | None:
+async def message_at(call: Call, address: str) -> tuple[Place, Known] | None:
     """The message that an address leads to, if it lies where the caller may read."""
     ids, scope = candidates(address), await call.scope()
     known = await call.store.rooms.known(call.place.platform)

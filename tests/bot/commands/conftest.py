@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.asked import Request
-    from bot.chat import Card, Message, Place
+    from bot.chat import Card, Message, Place, Upload
     from bot.conversations import Spoken
     from bot.desk import Desk
 
@@ -59,15 +59,20 @@ class Workspace:
         """Where what is said is kept."""
         return Shelf(self.house)
 
-    async def command(self, person: str, line: str, place: Place | None = None) -> Card:
+    async def command(
+        self, person: str, line: str, place: Place | None = None, uploads: tuple[Upload, ...] = ()
+    ) -> Card:
         """What somebody sees who gives a command."""
-        card = await self.maybe(person, line, place)
+        card = await self.maybe(person, line, place, uploads)
         assert card is not None
         return card
 
-    async def maybe(self, person: str, line: str, place: Place | None = None) -> Card | None:
+    async def maybe(
+        self, person: str, line: str, place: Place | None = None, uploads: tuple[Upload, ...] = ()
+    ) -> Card | None:
         name, _, words = line.partition(" ")
-        return await run(self, Called("c1", place or self.square, person, name, words, handle="h"), NOW)  # type: ignore[arg-type]
+        called = Called("c1", place or self.square, person, name, words, uploads, "h")
+        return await run(self, called, NOW)  # type: ignore[arg-type]
 
     async def say(self, person: str, text: str, place: Place | None = None) -> Message:
         """Somebody says something that is indexed, in a window of its own."""
