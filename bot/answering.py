@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+LATELY = 60  # chunks that the answer to “what did I miss?” may draw on
+
 
 @dataclass(slots=True)
 class Draft:
@@ -157,14 +159,14 @@ class Answering:
         except PlatformError:
             draft.channel = None
         chosen = await self._house.store.channels.get(request.place.room)
-        return Question(
+        question = Question(
             await self._text(request),
             scope,
             mode=self._mode(request, chosen),
             instructions=f"Answer in {chosen.language}." if chosen.language else "",
             style=chosen.style,
-            within=Within(rooms=frozenset({request.place.room}), since=request.since) if request.since else Within(),
         )
+        return _lately(question, request) if request.since else question
 
     async def _text(self, request: Request) -> str:
         """The question with names in place of ids."""
@@ -260,3 +262,9 @@ class Answering:
         notes += [] if nothing or draft.alone else [wording.ASK_ALONE]
         reading = await self._house.store.cursors.of(draft.request.place.room) is not None
         return notes + ([wording.STILL_READING] if reading else [])
+
+
+def _lately(question: Question, request: Request) -> Question:
+    """A question about whatever was said in a channel since a time, however little it sounds like the question."""
+    within = Within(rooms=frozenset({request.place.room}), since=request.since)
+    return replace(question, within=within, chunk_top_k=LATELY, threshold=-1.0)

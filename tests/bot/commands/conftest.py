@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NOW = START + timedelta(days=2)
 
 
-@dataclass(slots=True)
+@dataclass
 class Answerer:
     """Notes what it is asked."""
 

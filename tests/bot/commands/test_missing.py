@@ -1,15 +1,22 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.answering import Answering
+from bot.asked import again
+from bot.guards import Guards
+from bot.health import Metrics
 from engine.errors import BadQuestion
 from tests.bot.commands.conftest import NOW
 
 if TYPE_CHECKING:
     from tests.bot.commands.conftest import Workspace
+
+WORD = re.compile(r"\w+")
 
 
 async def test_what_was_missed_is_a_private_question_about_this_channel_since_that_time(workspace: Workspace) -> None:
@@ -48,3 +55,30 @@ async def test_the_same_command_is_the_same_question(workspace: Workspace) -> No
 async def test_a_time_that_is_none_is_told(workspace: Workspace) -> None:
     with pytest.raises(BadQuestion):
         await workspace.command("bob", "missed the boat")
+
+
+async def test_it_is_still_the_same_question_after_a_restart(workspace: Workspace) -> None:
+    await workspace.say("ada", "The roof leaks.")
+    await workspace.maybe("bob", "missed 3 days")
+    [asked] = workspace.answering.asked
+    answers = workspace.house.store.answers
+    await answers.begin(asked.stored())
+    [unfinished] = await answers.unfinished()
+    assert again(unfinished) == asked
+
+
+async def test_the_answer_draws_on_this_channel_since_that_time_alone(workspace: Workspace) -> None:
+    before = await workspace.say("ada", "Mina painted a boat.")
+    await workspace.say("ada", "Otto painted a boat.", workspace.attic)
+    workspace.platform.open("YARD", "ada", "bob")
+    await workspace.say("ada", "Carla painted a boat.", workspace.platform.place("YARD"))
+    await workspace.say("ada", "Dora baked seventeen cakes.")
+    guards = Guards(workspace.house.store, 10, 0)
+    answering = Answering(workspace.house, guards, workspace.listening.filing, Metrics())
+    workspace.answering.answer = answering.answer  # type: ignore[method-assign]
+    since = (before.time + timedelta(seconds=1)).isoformat()
+    await workspace.maybe("bob", f"missed {since}")
+    [reply] = workspace.platform.replies
+    assert reply.target.private
+    assert "Dora" in reply.text
+    assert not {"Mina", "Otto", "Carla"} & set(WORD.findall(reply.text))
