@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from bot import wording
 from bot.asked import begins_with_mention, spoken
+from bot.chat import Card, Target
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -41,9 +43,11 @@ class Following:
         """A message to the bot: if it says stop, the bot stays quiet in its thread until it is mentioned."""
         if spoken(message.text).casefold() not in STOP:
             return False
-        key = _key(replace(message.place, thread=message.thread))
-        chosen = await self._house.store.channels.get(key)
-        await self._house.store.channels.put(key, replace(chosen, answers="mention"))
+        thread = replace(message.place, thread=message.thread)
+        chosen = await self._house.store.channels.get(_key(thread))
+        await self._house.store.channels.put(_key(thread), replace(chosen, answers="mention"))
+        target = Target("", thread, message.author, message.id, private=True)
+        await self._house.platform(thread).whisper(target, Card(wording.QUIET))
         return True
 
     async def _chosen(self, place: Place) -> Literal["mention", "thread", "all"]:
