@@ -67,16 +67,12 @@ def _drawing(drawn: Sketch) -> Drawing:
 
 
 def in_words(drawn: Sketch) -> str:
-    """What the picture shows, weightiest first, as far as an alternative text may go."""
+    """What the picture shows, the name's own links first, as far as an alternative text may go."""
     names = {node.key: harmless(node.name) for node in drawn.nodes}
     kind = f" ({drawn.middle.type})" if drawn.middle.type else ""
     head = f"A graph of {names[drawn.middle.key]}{kind} and {len(names) - 1} names around it."
-    links = (f"{names[one]} – {names[other]}{_about(words)}" for (one, other), words in _links(drawn))
-    return _within(ALT, head, links)
-
-
-def _links(drawn: Sketch) -> Iterable[tuple[tuple[str, str], str]]:
-    return ((edge.ends, edge.words) for edge in drawn.edges)
+    edges = sorted(drawn.edges, key=lambda edge: drawn.middle.key not in edge.ends)
+    return _within(ALT, head, (f"{names[edge.ends[0]]} – {names[edge.ends[1]]}{_about(edge.words)}" for edge in edges))
 
 
 def _about(words: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.chat import Card
 from bot.commands.call import prefix
+from bot.errors import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +47,10 @@ async def show(call: Call, commands: Mapping[str, Command]) -> Card:
     platform = call.place.platform
     if name in commands:
         return Card(detail(platform, name, commands[name]))
-    return Card(overview(platform, commands, manager=await call.manages()))
+    manager = False
+    with suppress(PlatformError):  # help is there even if nobody can be asked who somebody is
+        manager = await call.manages()
+    return Card(overview(platform, commands, manager=manager))
 
 
 def _usage(platform: str, name: str, command: Command) -> str:

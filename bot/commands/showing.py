@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot.chat import Card
 from bot.commands.plain import linked, plain
 from bot.commands.times import ago
+from bot.errors import PlatformError
 from bot.layout import counted
 from bot.picture import look, picture
 from engine.errors import BadQuestion, NotFound
@@ -109,7 +110,7 @@ async def _here(call: Call) -> list[str]:
     room, store = call.place.room, call.store
     name = await store.rooms.name(room)
     if name is None:
-        return ["This channel is not read."]
+        return [await _unread(call)]
     lines = [f"**#{plain(name)}**"]
     if not (await store.channels.get(room)).ingest:
         lines.append("- Reading is switched off here.")
@@ -118,6 +119,13 @@ async def _here(call: Call) -> list[str]:
     if await store.cursors.of(room) is not None:
         lines.append("- Earlier messages are still being fetched.")
     return lines
+
+
+async def _unread(call: Call) -> str:
+    with suppress(PlatformError):
+        if (await call.parts.house.readers.channel(call.place)).kind == "direct":
+            return "Here, alone with me, I read the files that you share, and nothing else."
+    return f"This channel is not read. {call.example('settings ingest on')}, by a manager, changes that."
 
 
 async def graph(call: Call) -> Card:

@@ -32,6 +32,7 @@ LETTERS = (14.0, 10.0, 8.5)  # size by ring
 AIR = (11.0, 6.0)  # between a label and the edge of its box
 THIN, THICK = 0.7, 5.0  # lines
 WORDED = 10  # lines that may tell their keyword
+THROUGH, AROUND = 0.14, 0.45  # how near a line comes to the middle that is led around it, and how far; by its length
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +199,14 @@ def _straight(edge: Edge, places: Mapping[str, Area]) -> Path:
 
 
 def _bent(edge: Edge, places: Mapping[str, Area], middle: tuple[float, float]) -> Path:
-    """A curve that leans towards the middle a little, so that it is no side of a polygon."""
+    """A curve: towards the middle a little, so that it is no side of a polygon; around it, if it led through it."""
     one, other = (places[key] for key in edge.ends)
     between = ((one.x + other.x) / 2, (one.y + other.y) / 2)
-    lean = tuple(0.82 * point + 0.18 * centre for point, centre in zip(between, middle, strict=True))
+    across = (other.x - one.x, other.y - one.y)
+    if math.dist(between, middle) < THROUGH * math.hypot(*across):
+        lean = (between[0] - AROUND * across[1], between[1] + AROUND * across[0])
+    else:
+        lean = (0.82 * between[0] + 0.18 * middle[0], 0.82 * between[1] + 0.18 * middle[1])
     return Path([(one.x, one.y), lean, (other.x, other.y)], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
 
 

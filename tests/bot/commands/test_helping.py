@@ -7,6 +7,7 @@ import pytest
 
 from bot.commands import COMMANDS
 from bot.commands.helping import detail, overview
+from bot.errors import PlatformError
 
 if TYPE_CHECKING:
     from tests.bot.commands.conftest import Workspace
@@ -22,6 +23,11 @@ async def test_help_and_unknown_words_list_the_commands(workspace: Workspace, li
 async def test_what_only_managers_may_is_listed_for_managers(workspace: Workspace) -> None:
     assert "/threadlore settings" in (await workspace.command("ada", "help")).text
     assert "/threadlore settings" not in (await workspace.command("bob", "help")).text
+
+
+async def test_help_is_there_even_if_the_platform_is_not(workspace: Workspace) -> None:
+    workspace.platform.failing["person"] = PlatformError("No answer.")
+    assert "/threadlore missed" in (await workspace.command("eve", "help")).text
 
 
 async def test_a_command_is_explained_with_examples(workspace: Workspace) -> None:

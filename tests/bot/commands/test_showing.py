@@ -32,6 +32,13 @@ async def test_status_tells_when_the_channel_was_last_heard(workspace: Workspace
     assert "**#square**\n- The last message came 1 day ago." in (await workspace.command("bob", "status")).text
 
 
+async def test_status_tells_what_is_read_where_the_channel_is_not(workspace: Workspace) -> None:
+    talk = workspace.platform.open("DM", "bob", kind="direct")
+    yard = workspace.platform.open("YARD", "bob")
+    assert "alone with me" in (await workspace.command("bob", "status", talk)).text
+    assert "This channel is not read." in (await workspace.command("bob", "status", yard)).text
+
+
 async def test_sources_are_shown_with_their_texts(workspace: Workspace) -> None:
     said = await workspace.say("ada", "Mina sells tickets.")
     await workspace.answered("a1", drawn(1, said, "slack:T1:open"))
