@@ -59,7 +59,7 @@ async def connected(fake: FakeDiscord, intents: discord.Intents | None = None, *
     """A client that has logged in and is ready; the library's addresses are put back afterwards."""
     base, gateway = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
     Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = fake.api, yarl.URL(fake.gateway_url)
-    client = Client(intents or everything(), **options)
+    client = Client(intents or everything(), **{"guild_ready_timeout": 0.1, **options})
     task = asyncio.create_task(client.start(fake.token))
     try:
         ready = asyncio.create_task(client.hears("ready"))

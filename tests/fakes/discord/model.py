@@ -53,7 +53,7 @@ class Flag(IntFlag):
     COMPONENTS_V2 = 1 << 15
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class User:
     """Somebody, in all guilds."""
 
@@ -63,7 +63,7 @@ class User:
     takes_dms: bool = True
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Role:
     """A role of a guild; @everyone bears the guild's id."""
 
@@ -75,7 +75,7 @@ class Role:
     managed: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Member:
     """Somebody in one guild."""
 
@@ -85,7 +85,7 @@ class Member:
     nick: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Overwrite:
     """What a channel allows and denies one role (kind 0) or one member (kind 1)."""
 
@@ -95,7 +95,7 @@ class Overwrite:
     deny: Can = NOTHING
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Guild:
     """A server: its channels hold its threads, too."""
 
@@ -109,7 +109,7 @@ class Guild:
     available: bool = True
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ThreadFacts:
     """What a thread has beyond a channel; members with the moment they joined."""
 
@@ -160,12 +160,12 @@ class File:
     """A file that somebody uploads."""
 
     name: str
-    data: bytes
+    data: bytes = field(repr=False)
     kind: str = "text/plain; charset=utf-8"
     description: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Attachment:
     """A file that was uploaded; `gone` once its message is."""
 

@@ -19,7 +19,7 @@ from tests.fakes.discord.payloads import (
 from tests.fakes.discord.people import Person
 from tests.fakes.discord.permissions import EVERYONE, NOTHING, Can
 from tests.fakes.discord.talk import fresh, note, say
-from tests.fakes.discord.threads import awaken, leave, updated
+from tests.fakes.discord.threads import awaken, end, leave, updated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +61,9 @@ class Stage:
         guild.roles[role.id] = role
         guild.joined = self.world.clock.now()
         guild.members[self.world.app.id] = Member(self.world.app, guild.joined, {role.id})
-        self.world.emit("GUILD_CREATE", guild_create_json(guild, self.world), GUILDS)
+        came = guild_create_json(guild, self.world)
+        del came["unavailable"]  # that is told of guilds which come back
+        self.world.emit("GUILD_CREATE", came, GUILDS)
 
     def channel(
         self,
@@ -133,7 +135,7 @@ class Stage:
         self.world.emit("CHANNEL_UPDATE", channel_json(channel, self.world.app.id), GUILDS)
 
     def removes_channel(self, channel: Channel) -> None:
-        drop(self.world, channel)
+        (drop if channel.thread is None else end)(self.world, channel)
 
     def gives(self, person: Person, role: Role) -> None:
         person.member.roles.add(role.id)
