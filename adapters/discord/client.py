@@ -38,6 +38,7 @@ class Chat(discord.Client):
             allowed_mentions=discord.AllowedMentions.none(),
             http_trace=watching(),
             enable_debug_events=True,  # tells of heartbeats too
+            guild_ready_timeout=1.0,  # seconds without another server until all are taken to be there
         )
         self._ear = ear
         self._settings = settings
@@ -59,6 +60,7 @@ class Chat(discord.Client):
         """The connection is new: what was said before it is to be caught up on."""
         log.info("connected", platform=NAME, servers=len(self.guilds))
         self._ear.attach(self.platform)
+        await self._ear.catch_up(NAME)
 
     async def on_socket_raw_receive(self, _: object) -> None:
         self._ear.alive(NAME)

@@ -39,6 +39,9 @@ class Ear(Protocol):
     async def hear(self, happening: Happening, *keys: str) -> bool:
         """Keep what happened; durable when it returns. False: one of the keys is known."""
 
+    async def catch_up(self, platform: str) -> None:
+        """The connection had been lost: look for what was missed."""
+
     async def suggest(self, person: str, place: Place, prefix: str) -> list[str]:
         """Names within what a person may read."""
 

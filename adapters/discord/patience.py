@@ -45,6 +45,12 @@ class Unreached(PlatformError):
     hint = "Check the network, and THREADLORE_DISCORD_API_BASE if it is set; it is tried again."
 
 
+class Closed(Unreached):
+    """The connection was ended by ourselves."""
+
+    hint = "It goes on at the next start."
+
+
 def watching() -> aiohttp.TraceConfig:
     """What an HTTP session needs so that `struck` learns of refusals which the library waits out by itself."""
     trace = aiohttp.TraceConfig()
@@ -79,6 +85,10 @@ def told(what: str) -> Iterator[None]:
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         # The address stands in such an error, and a token may stand in the address.
         raise Unreached(f"Discord was not reached ({type(error).__name__}): {what}.") from None
+    except RuntimeError as error:
+        if "closed" not in str(error):
+            raise
+        raise Closed(f"The connection is closed: {what}.") from None
 
 
 async def patiently(what: str, call: Callable[[], Awaitable[T]], *, again: bool = True) -> T:
@@ -92,6 +102,8 @@ async def patiently(what: str, call: Callable[[], Awaitable[T]], *, again: bool 
                 return await _once(call)
         except _Wait as wait:
             await asyncio.sleep(min(wait.seconds, LONGEST))
+        except Closed:
+            raise
         except Unreached:
             if not again:
                 raise

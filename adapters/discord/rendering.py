@@ -67,12 +67,8 @@ def sources(closing: Closing) -> discord.Embed | None:
     """The box below an answer, or None if there is nothing to be said in it."""
     if not closing.sources and not closing.note:
         return None
-    shown = [_source(cited) for cited in closing.sources[:LINES]]
-    if len(closing.sources) > LINES:
-        shown[-1] = f"… +{len(closing.sources) - LINES + 1}"
-    while sum(len(line) + 1 for line in shown) > _DESCRIPTION:
-        shown.pop()
-    embed = discord.Embed(title="Sources" if shown else None, description="\n".join(shown) or None)
+    description = "\n".join(_listed([_source(cited) for cited in closing.sources]))
+    embed = discord.Embed(title="Sources" if description else None, description=description or None)
     if closing.note:
         embed.set_footer(text=closing.note[:_FOOTER])
     return embed
@@ -85,6 +81,16 @@ def named(question: str) -> str:
         return words
     whole, _, _ = words[: NAME - 1].rpartition(" ")
     return (whole or words[: NAME - 1]) + "…"
+
+
+def _listed(lines: Sequence[str]) -> Sequence[str]:
+    """As many lines as may be shown, and how many are not."""
+    for shown in range(min(len(lines), LINES), 0, -1):
+        rest = len(lines) - shown
+        told = [*lines[:shown], f"… +{rest}"] if rest else lines
+        if len(told) <= LINES and len("\n".join(told)) <= _DESCRIPTION:
+            return told
+    return ()
 
 
 def _source(cited: Cited) -> str:

@@ -39,7 +39,7 @@ class Pace:
     @property
     def near(self) -> bool:
         """Whether the next write may be soon: a usual pause is waited for."""
-        return self._next - self._clock() <= self._every
+        return self._next - self._clock() < 1.1 * self._every
 
     async def turn(self) -> None:
         """Wait for it."""

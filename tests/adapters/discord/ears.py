@@ -1,0 +1,119 @@
+"""A bot that only listens, and the adapter connected to a fake Discord."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+
+from adapters.discord import run
+from bot.settings import Settings
+from engine.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from adapters.discord.platform import Discord
+    from bot.chat import Happening, Place
+    from tests.fakes.discord import FakeDiscord
+
+T = TypeVar("T")
+
+
+class Ear:
+    """Keeps what it hears, once by key; `names` are what it suggests; `broken`: it can keep nothing."""
+
+    def __init__(self) -> None:
+        self.heard: list[Happening] = []
+        self.keys: set[str] = set()
+        self.names: list[str] = []
+        self.asked_for: list[tuple[str, Place, str]] = []
+        self.platforms: list[Discord] = []
+        self.caught_up = 0
+        self.signs = 0
+        self.broken = False
+        self._stirred = asyncio.Event()
+
+    @property
+    def platform(self) -> Discord:
+        return self.platforms[-1]
+
+    def attach(self, platform: Discord) -> None:
+        self.platforms.append(platform)
+        self._stirred.set()
+
+    async def catch_up(self, platform: str) -> None:
+        assert platform == "discord"
+        self.caught_up += 1
+
+    async def hear(self, happening: Happening, *keys: str) -> bool:
+        if self.broken:
+            raise StoreError("The disk is away.")
+        if self.keys & {*keys}:
+            return False
+        self.keys |= {*keys}
+        self.heard.append(happening)
+        self._stirred.set()
+        return True
+
+    async def suggest(self, person: str, place: Place, prefix: str) -> list[str]:
+        self.asked_for.append((person, place, prefix))
+        return self.names
+
+    def alive(self, platform: str) -> None:
+        assert platform == "discord"
+        self.signs += 1
+
+    def all(self, kind: type[T]) -> list[T]:
+        return [each for each in self.heard if isinstance(each, kind)]
+
+    async def hears(self, kind: type[T], count: int = 1) -> T:
+        """Wait for the so-many-th happening of a kind."""
+        async with asyncio.timeout(10):
+            while len(found := self.all(kind)) < count:
+                self._stirred.clear()
+                await self._stirred.wait()
+        return found[count - 1]
+
+    async def attached(self) -> None:
+        async with asyncio.timeout(10):
+            while not self.platforms:
+                self._stirred.clear()
+                await self._stirred.wait()
+
+
+def settings_for(fake: FakeDiscord, home: Path, **given: str) -> Settings:
+    api = given.pop("discord_api_base", fake.api)
+    gateway = given.pop("discord_gateway", fake.gateway_url)
+    return Settings(
+        home=home,
+        discord_token=given.pop("token", fake.token),  # type: ignore[arg-type]
+        discord_api_base=api,
+        discord_gateway=gateway,
+    )
+
+
+@asynccontextmanager
+async def connected(fake: FakeDiscord, home: Path, ear: Ear | None = None, **given: str) -> AsyncIterator[Ear]:
+    """The adapter, connected; the library's addresses are put back afterwards."""
+    base, gateway = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
+    ear, stop = ear or Ear(), asyncio.Event()
+    running = asyncio.create_task(run(ear, settings_for(fake, home, **given), stop))
+    try:
+        attached = asyncio.create_task(ear.attached())
+        await asyncio.wait({attached, running}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            attached.cancel()
+            await running
+        await attached
+        yield ear
+    finally:
+        stop.set()
+        try:
+            await running
+        finally:
+            Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = base, gateway

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.chat import Card, Heard, Picture, Place, Target
+from bot.errors import PlatformError
+from engine.errors import BadInput, TooLarge
+from tests.fakes.discord import Can, File
+
+if TYPE_CHECKING:
+    from tests.adapters.discord.conftest import Town
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+async def told(town: Town, place: Place) -> list[str]:
+    """All that a channel's history gives, newest first."""
+    return [message.text async for page in town.platform.history(place, LONG_AGO) for message in page]
+
+
+async def test_a_channel_that_everyone_reads_is_open_until_somebody_is_denied_it(town: Town) -> None:
+    place = town.place(town.square)
+    facts = await town.platform.channel(place)
+    assert (facts.kind, facts.name, facts.members, facts.adult) == ("open", "square", frozenset(), False)
+    town.fake.overwrites(town.square, town.bob, deny=Can.READ_MESSAGE_HISTORY)
+    await town.fake.until(lambda: town.ear.heard)
+    closed = await town.platform.channel(place)
+    assert closed.kind == "closed"
+    assert town.ada.id in closed.members
+    assert town.bob.id not in closed.members
+
+
+async def test_a_hidden_channel_is_closed_to_those_who_may_read_it(town: Town) -> None:
+    facts = await town.platform.channel(town.place(town.cellar))
+    assert facts.kind == "closed"
+    assert {town.ada.id, town.guild.owner.id} <= facts.members
+    assert town.bob.id not in facts.members
+
+
+async def test_a_public_thread_is_read_by_whoever_reads_its_channel(town: Town) -> None:
+    start = await town.ada.says(town.square, "about the roof")
+    await town.ada.opens_thread(start, "Roof")
+    await town.ear.hears(Heard)
+    place = Place("discord", town.guild.id, town.square.id, start.id)
+    assert (await town.platform.channel(place)).kind == "open"
+
+
+async def test_a_private_thread_is_read_by_its_members_who_still_see_the_channel(town: Town) -> None:
+    thread = await town.ada.opens_thread(town.square, "Secrets", private=True)
+    await town.ada.adds(thread, town.fake.bot(town.guild))
+    await town.ada.says(thread, "psst")
+    heard = await town.ear.hears(Heard)
+    facts = await town.platform.channel(heard.message.place)
+    assert facts.kind == "closed"
+    assert town.ada.id in facts.members
+    assert town.bob.id not in facts.members
+    town.fake.overwrites(town.square, town.ada, deny=Can.VIEW_CHANNEL)
+    await town.fake.until(lambda: len(town.ear.heard) > 1)
+    assert town.ada.id not in (await town.platform.channel(heard.message.place)).members
+
+
+async def test_an_age_restricted_channel_says_so(town: Town) -> None:
+    town.fake.restricts_age(town.square)
+    await town.fake.until(lambda: town.ear.heard)
+    assert (await town.platform.channel(town.place(town.square))).adult
+
+
+async def test_a_direct_conversation_is_with_one_person(town: Town) -> None:
+    await town.bob.dms("psst")
+    place = (await town.ear.hears(Heard)).message.place
+    facts = await town.platform.channel(place)
+    assert (facts.kind, facts.members) == ("direct", frozenset({town.bob.id}))
+
+
+async def test_a_channel_that_nobody_knows_is_an_error(town: Town) -> None:
+    with pytest.raises(PlatformError):
+        await town.platform.channel(Place("discord", town.guild.id, "123"))
+
+
+async def test_people_are_members_managers_or_guests(town: Town) -> None:
+    crew = town.fake.role(town.guild, "crew", Can.MANAGE_GUILD)
+    stranger = town.fake.user("Eve")
+    town.fake.gives(town.ada, crew)
+    await town.fake.until(lambda: town.ear.heard)
+    ada, bob, eve = [
+        await town.platform.person(town.guild.id, each) for each in (town.ada.id, town.bob.id, stranger.id)
+    ]
+    assert (ada.name, ada.manager, ada.guest) == ("Ada", True, False)
+    assert (bob.manager, bob.guest) == (False, False)
+    assert (eve.name, eve.guest, eve.manager) == ("Eve", True, False)
+
+
+async def test_markup_becomes_words_and_hidden_channels_stay_unnamed(town: Town) -> None:
+    crew = town.fake.role(town.guild, "crew")
+    await town.fake.until(lambda: town.platform.client.get_guild(int(town.guild.id)).get_role(int(crew.id)))  # type: ignore[union-attr]
+    text = (
+        f"<@{town.ada.id}> and <@!{town.bob.id}> of <@&{crew.id}> in <#{town.square.id}> or <#{town.cellar.id}>"
+        " <:drop:123> <t:1700000000:R> </ask:5> <https://a.example/x>"
+    )
+    assert await town.platform.readable(town.guild.id, text) == (
+        "@Ada and @Bob of @crew in #square or #private :drop: 2023-11-14 22:13 UTC /ask https://a.example/x"
+    )
+
+
+async def test_history_has_the_channel_and_its_threads_newest_first_in_resumable_pages(town: Town) -> None:
+    first = await town.ada.says(town.square, "one")
+    thread = await town.ada.opens_thread(first, "Numbers")
+    await town.bob.says(thread, "two")
+    await town.ada.says(town.square, "three")
+    old = await town.bob.says(thread, "four")
+    town.fake.archives(thread)
+    await town.ada.says(town.square, "five")
+    await town.ear.hears(Heard, 5)
+    place = town.place(town.square)
+    assert await told(town, place) == ["five", "four", "three", "two", "one"]
+    pages = [page async for page in town.platform.history(place, LONG_AGO, before=old.id)]
+    assert [message.text for page in pages for message in page] == ["three", "two", "one"]
+    where = {message.text: message.place for page in pages for message in page}
+    assert (where["one"].thread, where["two"].thread) == ("", thread.id)
+
+
+async def test_history_ends_at_its_time(town: Town) -> None:
+    await town.ada.says(town.square, "old", at=datetime.now(UTC) - timedelta(days=5))
+    await town.ada.says(town.square, "new")
+    since = datetime.now(UTC) - timedelta(days=1)
+    pages = [page async for page in town.platform.history(town.place(town.square), since)]
+    assert [message.text for page in pages for message in page] == ["new"]
+
+
+async def test_the_history_of_a_forum_is_its_posts(town: Town) -> None:
+    post = await town.ada.posts(town.forum, "A new roof", "Copper would be nice.")
+    await town.bob.says(post.channel, "Slate!")
+    await town.ear.hears(Heard, 2)
+    pages = [page async for page in town.platform.history(town.place(town.forum), LONG_AGO)]
+    assert [(each.text, each.title) for page in pages for each in page] == [
+        ("Slate!", ""),
+        ("Copper would be nice.", "A new roof"),
+    ]
+
+
+async def test_a_long_history_is_read_page_by_page(town: Town) -> None:
+    town.fake.rates.rules.clear()
+    for number in range(230):
+        await town.ada.says(town.square, str(number))
+    pages = [page async for page in town.platform.history(town.place(town.square), LONG_AGO)]
+    assert [len(page) for page in pages] == [100, 100, 30]
+    assert [int(each.text) for page in pages for each in page] == [*reversed(range(230))]
+
+
+async def test_a_thread_is_told_with_the_message_it_began_on_and_what_that_replied_to(town: Town) -> None:
+    before = await town.bob.says(town.square, "Is it dry?")
+    start = await town.ada.says(town.square, "No, the roof leaks", reply_to=before)
+    place = Place("discord", town.guild.id, town.square.id, start.id)
+    assert [each.text for each in await town.platform.thread(place, 10)] == ["Is it dry?", "No, the roof leaks"]
+    thread = await town.ada.opens_thread(start, "Roof")
+    await town.bob.says(thread, "Where?")
+    found = await town.platform.thread(place, 10)
+    assert [each.text for each in found] == ["Is it dry?", "No, the roof leaks", "Where?"]
+    assert [each.place.thread for each in found] == ["", "", thread.id]
+    assert [each.text for each in await town.platform.thread(place, 1)] == ["Where?"]
+
+
+async def test_a_file_is_fetched_from_discord_alone_and_not_beyond_the_limit(town: Town) -> None:
+    await town.ada.says(town.square, files=[File("plan.txt", b"x" * 1000, "text/plain")])
+    [upload] = (await town.ear.hears(Heard)).message.uploads
+    assert await town.platform.fetch(upload, 1000) == b"x" * 1000
+    with pytest.raises(TooLarge):
+        await town.platform.fetch(upload, 999)
+    foreign = type(upload)(upload.id, upload.name, upload.size, upload.kind, "https://evil.example/plan.txt")
+    with pytest.raises(BadInput):
+        await town.platform.fetch(foreign, 1000)
+    lying = type(upload)(upload.id, upload.name, 1, upload.kind, upload.url)
+    with pytest.raises(TooLarge):
+        await town.platform.fetch(lying, 999)
+
+
+async def test_a_sign_takes_the_place_of_the_one_before(town: Town) -> None:
+    said = await town.ada.says(town.square, "a file")
+    place = town.place(town.square)
+    for sign in ("working", "done", None, "failed"):
+        await town.platform.sign(place, said.id, sign)  # type: ignore[arg-type]
+        seen = town.fake.sees(town.ada, town.square).last.reactions
+        assert seen == {"working": {"⏳": 1}, "done": {"✅": 1}, None: {}, "failed": {"⚠️": 1}}[sign]
+
+
+async def test_links_lead_to_messages_in_channels_threads_and_direct_talk(town: Town) -> None:
+    guild, square = town.guild.id, town.square.id
+    root = f"https://discord.com/channels/{guild}"
+    assert town.platform.link(Place("discord", guild, square), "7") == f"{root}/{square}/7"
+    assert town.platform.link(Place("discord", guild, square, "5"), "7") == f"{root}/5/7"
+    assert town.platform.link(Place("discord", guild, square, "5"), "5") == f"{root}/{square}/5"
+    assert town.platform.link(Place("discord", guild, town.forum.id, "5"), "5") == f"{root}/5/5"
+    assert town.platform.link(Place("discord", "", "9"), "7") == "https://discord.com/channels/@me/9/7"
+
+
+async def test_a_card_is_posted_in_as_many_messages_as_it_needs_and_calls_nobody(town: Town) -> None:
+    picture = Picture("near.png", b"\x89PNG\r\n\x1a\n", "Ada and her engine")
+    text = "@everyone\n" + "\n".join(f"line {number} " + "x" * 80 for number in range(40))
+    first = await town.platform.post(town.place(town.square), Card(text, picture))
+    posts = town.fake.sees(town.ada, town.square).posts
+    assert [bool(post.files) for post in posts] == [True, False]
+    assert posts[0].message.id == first
+    assert "\n".join(post.content for post in posts) == text
+    assert town.fake.pings == []
+
+
+async def test_what_is_said_to_one_person_without_a_command_goes_into_a_direct_message(town: Town) -> None:
+    target = Target("", town.place(town.square), town.bob.id, private=True)
+    await town.platform.whisper(target, Card("Your file is encrypted."))
+    assert town.fake.sees(town.bob, town.fake.dm(town.bob)).last.content == "Your file is encrypted."
+    assert town.fake.sees(town.ada, town.square).posts == ()
+
+
+async def test_a_message_of_the_bot_is_removed_once(town: Town) -> None:
+    place = town.place(town.square)
+    message = await town.platform.post(place, Card("Good morning"))
+    await town.platform.remove(place, message)
+    await town.platform.remove(place, message)
+    assert town.fake.sees(town.ada, town.square).posts == ()
