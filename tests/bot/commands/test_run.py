@@ -1,0 +1,63 @@
+"""Commands as they come from a platform: through the bot's inbox, and back to the caller alone."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from bot.bot import Bot
+from bot.chat import Called, Clicked
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from bot.chat import Happening
+    from tests.bot.commands.conftest import Workspace
+
+
+@asynccontextmanager
+async def running(workspace: Workspace) -> AsyncIterator[Bot]:
+    house = workspace.house
+    async with Bot.open(house.desk, house.store, house.settings) as bot:
+        bot.attach(workspace.platform)
+        yield bot
+
+
+async def told(workspace: Workspace, *happenings: Happening) -> list[str]:
+    async with running(workspace) as bot:
+        for happening in happenings:
+            await bot.hear(happening, f"slack:{happening!r}")
+            await bot.inbox.idle()
+    assert workspace.platform.posts == []
+    return [card.text for _, card in workspace.platform.whispers]
+
+
+async def test_the_caller_alone_is_told(workspace: Workspace) -> None:
+    await workspace.say("ada", "Mina sells tickets.")
+    [text] = await told(workspace, Called("c1", workspace.square, "bob", "status", handle="h"))
+    assert "1 document" in text
+    [(target, _)] = workspace.platform.whispers
+    assert (target.person, target.place, target.handle) == ("bob", workspace.square, "h")
+
+
+async def test_what_somebody_may_not_is_told_in_words(workspace: Workspace) -> None:
+    [text] = await told(workspace, Called("c1", workspace.square, "bob", "settings", "ingest off"))
+    assert text.startswith("Only managers of this workspace can see or change settings. Ask one of them.")
+
+
+async def test_the_button_of_the_page_forgets_who_presses_it(workspace: Workspace) -> None:
+    await workspace.say("bob", "Mina sells tickets.")
+    [text] = await told(workspace, Clicked("k1", workspace.square, "bob", "forget", "me"))
+    assert text.startswith("Done: ")
+    assert await workspace.known() == set()
+
+
+async def test_a_repeated_command_does_no_harm(workspace: Workspace) -> None:
+    key = await workspace.share("bob", "minutes.pdf", "The roof leaks.")
+    first, second = await told(
+        workspace,
+        Called("c1", workspace.square, "bob", "forget", key),
+        Called("c2", workspace.square, "bob", "forget", key),
+    )
+    assert first.startswith("Forgotten")
+    assert second.startswith("There is no ")
