@@ -32,7 +32,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
     """Be an app in a workspace until told to stop. Raises Withheld if a token is not valid."""
     timeout = aiohttp.ClientTimeout(total=clients.SECONDS)
     async with aiohttp.ClientSession(timeout=timeout) as session:
-        study = await _study(settings, session)
+        study = await studied(settings, session, Pace())
         platform = SlackPlatform(study, clients.pager(settings, session), settings.member_age)
         listener = Listener(bot, platform, study, COMMANDS)
         app = listener.app(study.reader)
@@ -48,10 +48,10 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
             await listener.close()
 
 
-async def _study(settings: Settings, session: aiohttp.ClientSession) -> Study:
-    """What replies share: the ways to call Slack, and the turns to do so."""
+async def studied(settings: Settings, session: aiohttp.ClientSession, pace: Pace) -> Study:
+    """What replies share: the ways to call Slack, and the turns to do so. Raises Withheld."""
     reader, writer = clients.reader(settings, session), clients.writer(settings, session)
     us = await identify(reader)
-    pace, people = Pace(), People(reader, us)
+    people = People(reader, us)
     letters = Letters(writer, pace)
     return Study(reader, writer, us, pace, people, letters, Streams(writer, pace, people, letters))

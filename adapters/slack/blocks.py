@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from adapters.slack.rendering import escape, mrkdwn, safe, split
+from bot.pacing import parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 OWN = "threadlore"
 SECTION = 3000  # characters of a section
+ESCAPES = 200  # of them for what becomes longer in Slack's own markup
 WORDS = 150  # characters of a source's own words
 SOURCES = 20
 ROW = 25  # elements of an actions block
@@ -45,7 +47,8 @@ def body(markdown: str, form: Form) -> list[Block]:
 
 def sections(markdown: str) -> list[Block]:
     """A text in Slack's own markup."""
-    return [_section(piece) for piece in split(mrkdwn(markdown), SECTION) if piece.strip()]
+    shown = (mrkdwn(part) for part in parts(markdown, SECTION - ESCAPES))
+    return [_section(piece) for text in shown for piece in split(text, SECTION) if piece.strip()]
 
 
 def _section(text: str) -> Block:

@@ -11,9 +11,9 @@ from slack_sdk.errors import SlackApiError
 from adapters.slack.calls import lost
 from adapters.slack.errors import TROUBLE, code, slowed
 from adapters.slack.letters import LONG, Letter
-from adapters.slack.rendering import split
 from adapters.slack.traces import unfinished
 from bot.errors import PlatformError
+from bot.pacing import parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,7 @@ log = structlog.get_logger(__name__)
 BEAT = 45.0  # seconds of silence after which a stream is given a sign of life; Slack ends idle ones
 REWRITE = 2.0  # seconds between two rewritings of a message
 PIECE = 3000  # characters of the pieces of a text that Slack finds too long
+OPEN = "streaming_state_conflict"
 ENDED = "message_not_in_streaming_state"
 UNCHANGEABLE = frozenset(("message_not_found", "cant_update_message", "edit_window_closed"))
 
@@ -88,11 +89,11 @@ class Pages:
     async def bring(self, number: int, letter: Letter, words: str, *, last: bool) -> bool:
         """Bring a message as near to this as Slack allows now; whether it is there. A stream before the last ends."""
         if number == len(self.said):
-            return await self._begin(number, letter, words)
+            return await self._begin(number, letter, words, last=last)
         said = self.said[number]
+        if said.grows_to(letter.text) and not last and self._study.pace.stops.wait <= 0:
+            return await self._stop(said, letter, words)
         if said.text == letter.text:
-            if said.streaming and not last and self._study.pace.stops.wait <= 0:
-                await self._stop(said, letter, words)
             return True
         if said.grows_to(letter.text):
             return self._study.pace.appends.grab() and await self._append(said, letter)
@@ -109,11 +110,11 @@ class Pages:
                 said.at = self._now
                 await self._study.streams.beat(self._channel, said.ts, words)
 
-    async def _begin(self, number: int, letter: Letter, words: str) -> bool:
-        """The first words of a message: as a stream, or posted."""
+    async def _begin(self, number: int, letter: Letter, words: str, *, last: bool) -> bool:
+        """The first words of a message: as a stream if it will grow, else posted."""
         ts = None
         try:
-            if self._root:
+            if self._root and last:
                 ts = await self._study.streams.start(self._target, letter.text, "" if number else words)
         except TROUBLE as error:
             log.warning("a stream may have begun", error=code(error))
@@ -171,7 +172,7 @@ class Pages:
             await self._study.streams.stop((self._channel, said.ts), rest, words, letter)
         except TROUBLE as error:
             log.info("a stream cannot be ended as it should", error=code(error))
-            said.text, said.streaming = None, code(error) != ENDED and not lost(error)
+            said.text, said.streaming = None, code(error) != ENDED
             return False
         said.text, said.streaming, said.at = letter.text, False, self._now
         return True
@@ -186,7 +187,10 @@ class Pages:
         try:
             await self._study.letters.update(self._channel, said.ts, letter, urgent=urgent)
         except SlackApiError as error:
-            if code(error) in UNCHANGEABLE:
+            if code(error) == OPEN:
+                await self._break_off(said, urgent=urgent)
+                await self._study.letters.update(self._channel, said.ts, letter, urgent=urgent)
+            elif code(error) in UNCHANGEABLE:
                 said.ts = await self._follow(letter)
             elif code(error) in LONG:
                 first, *rest = _pieces(letter)
@@ -273,5 +277,5 @@ class Pages:
 
 def _pieces(letter: Letter) -> list[Letter]:
     """A letter as several: what stands below comes with the last."""
-    texts = split(letter.text, PIECE)
+    texts = parts(letter.text, PIECE)
     return [replace(letter, text=text, end=None) for text in texts[:-1]] + [replace(letter, text=texts[-1])]

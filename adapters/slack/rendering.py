@@ -148,7 +148,7 @@ def split(text: str, limit: int) -> list[str]:
     """A text in pieces of at most so many characters, cut at the end of a line or word if there is one."""
     pieces = []
     while len(text) > limit:
-        cut = max(text.rfind("\n", limit // 2, limit), text.rfind(" ", limit // 2, limit)) + 1 or limit
+        cut = text.rfind("\n", limit // 2, limit) + 1 or text.rfind(" ", limit // 2, limit) + 1 or limit
         pieces.append(text[:cut])
         text = text[cut:]
     return [*pieces, text] if text or not pieces else pieces

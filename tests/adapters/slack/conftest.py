@@ -1,0 +1,65 @@
+"""A workspace to speak to, and the adapter's platform in it."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import aiohttp
+import pytest
+
+from adapters.slack import clients, studied
+from adapters.slack.buckets import Pace
+from adapters.slack.platform import SlackPlatform
+from bot.settings import Settings
+from tests.fakes.slack import FakeSlack
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
+
+    from adapters.slack.study import Study
+
+
+def settings_for(slack: FakeSlack) -> Settings:
+    app = slack.space.app
+    return Settings.model_validate(
+        {"slack_bot_token": app.bot_token, "slack_app_token": app.app_token, "slack_api_base": slack.base_url}
+    )
+
+
+class Desk:
+    """The adapter between two starts: what one run remembers."""
+
+    def __init__(self, platform: SlackPlatform, study: Study) -> None:
+        self.platform = platform
+        self.study = study
+
+
+@asynccontextmanager
+async def opened(slack: FakeSlack) -> AsyncIterator[Desk]:
+    """A run of the adapter without its socket, in the time of the workspace."""
+    settings = settings_for(slack)
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session:
+        study = await studied(settings, session, Pace(slack.clock.now, slack.clock.sleep))
+        yield Desk(SlackPlatform(study, clients.pager(settings, session), settings.member_age), study)
+        for task in list(study.tasks):
+            task.cancel()
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[FakeSlack]:
+    async with FakeSlack() as fake:
+        yield fake
+
+
+@pytest.fixture
+async def desk(slack: FakeSlack) -> AsyncIterator[Desk]:
+    async with opened(slack) as found:
+        yield found
+
+
+@pytest.fixture
+def restarted(slack: FakeSlack) -> AbstractAsyncContextManager[Desk]:
+    """Another run, which remembers nothing of the first."""
+    return opened(slack)

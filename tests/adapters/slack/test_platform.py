@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.chat import Button, Card, Closing, Picture, Place, Target
+from bot.errors import PlatformError, Withheld
+from tests.fakes.slack import FakeSlack, Fault
+
+if TYPE_CHECKING:
+    from bot.chat import Message
+    from tests.adapters.slack.conftest import Desk
+    from tests.fakes.slack import Person, Room
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 32
+
+
+def place(slack: FakeSlack, room: Room, thread: str = "") -> Place:
+    return Place("slack", slack.space.team, room.id, thread)
+
+
+# Facts.
+
+
+async def test_a_public_channel_is_open_and_its_members_are_known(desk: Desk, slack: FakeSlack) -> None:
+    ada, ben = slack.user("Ada"), slack.user("Ben", kind="guest")
+    found = await desk.platform.channel(place(slack, slack.channel("roof", members=[ada, ben])))
+    assert (found.kind, found.name, found.shared) == ("open", "roof", False)
+    assert found.members == {ada.id, ben.id}
+    assert found.guests == {ben.id}
+
+
+@pytest.mark.parametrize(("kind", "said"), [("private", "closed"), ("mpim", "closed")])
+async def test_private_channels_and_group_conversations_are_closed(
+    desk: Desk, slack: FakeSlack, kind: str, said: str
+) -> None:
+    ada = slack.user("Ada")
+    found = await desk.platform.channel(place(slack, slack.channel("x", members=[ada], kind=kind)))  # type: ignore[arg-type]
+    assert (found.kind, found.members) == (said, {ada.id})
+
+
+async def test_a_direct_conversation_is_one_persons(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    found = await desk.platform.channel(place(slack, ada.direct))
+    assert (found.kind, found.members) == ("direct", {ada.id})
+
+
+async def test_people_of_other_workspaces_are_guests_of_a_shared_channel(desk: Desk, slack: FakeSlack) -> None:
+    ada, eve = slack.user("Ada"), slack.stranger("Eve")
+    found = await desk.platform.channel(place(slack, slack.channel("deal", members=[ada, eve], shared=True)))
+    assert found.shared
+    assert found.guests == {eve.id}
+
+
+async def test_programs_and_the_deactivated_read_nothing(desk: Desk, slack: FakeSlack) -> None:
+    ada, gone, robot = slack.user("Ada"), slack.user("Gone"), slack.robot("Clock")
+    await gone.becomes("deactivated")
+    found = await desk.platform.channel(place(slack, slack.channel("roof", members=[ada, gone, robot])))
+    assert found.members == {ada.id}
+
+
+async def test_all_pages_of_members_are_read(slack: FakeSlack, desk: Desk) -> None:
+    slack.page = 10
+    people = [slack.user(f"P{number}") for number in range(35)]
+    found = await desk.platform.channel(place(slack, slack.channel("all", members=people)))
+    assert found.members == {person.id for person in people}
+    assert len(slack.called("users.info")) == 0  # one list spares 35 questions
+
+
+async def test_who_cannot_be_looked_up_counts_as_a_guest(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    slack.fails("users.info", "user_not_found")
+    assert (await desk.platform.channel(place(slack, room))).guests == {ada.id}
+
+
+async def test_a_private_channel_without_the_bot_is_withheld(desk: Desk, slack: FakeSlack) -> None:
+    room = slack.channel("secret", members=[slack.user("Ada")], kind="private", bot=False)
+    with pytest.raises(Withheld):
+        await desk.platform.channel(place(slack, room))
+
+
+async def test_a_channel_whose_members_cannot_be_known_is_not_known(desk: Desk, slack: FakeSlack) -> None:
+    room = slack.channel("roof", members=[slack.user("Ada")])
+    slack.fails("conversations.members", "internal_error")
+    with pytest.raises(PlatformError):
+        await desk.platform.channel(place(slack, room))
+
+
+async def test_somebody_is_known_by_name_and_standing(desk: Desk, slack: FakeSlack) -> None:
+    ada, ben = slack.user("Ada", admin=True), slack.user("Ben", kind="single_channel_guest")
+    found = await desk.platform.person("", ada.id)
+    assert (found.name, found.manager, found.guest, found.bot) == ("Ada", True, False, False)
+    assert (await desk.platform.person("", ben.id)).guest
+
+
+async def test_texts_are_read_with_names(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    roof, secret = slack.channel("roof", members=[ada]), slack.channel("merger", members=[ada], kind="private")
+    text = f"<@{ada.id}> in <#{roof.id}> and <#{secret.id}|> &amp; <https://x.org|here>"
+    assert await desk.platform.readable("", text) == "@Ada in #roof and #private-channel & here (https://x.org)"
+
+
+async def test_links_are_those_that_slack_gives(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    root = await ada.says(room, "root")
+    reply = await ada.says(room, "reply", thread=root)
+    for said, where in ((root, place(slack, room)), (reply, place(slack, room, root.ts))):
+        told = await desk.study.reader.chat_getPermalink(channel=room.id, message_ts=said.ts)
+        assert desk.platform.link(where, said.ts) == told["permalink"]
+
+
+# Reading.
+
+
+async def read(desk: Desk, where: Place, since: datetime, before: str = "") -> list[list[Message]]:
+    return [list(page) async for page in desk.platform.history(where, since, before)]
+
+
+async def test_history_gives_messages_and_threads_newest_first(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    one = await ada.says(room, "one")
+    await ada.says(room, "two", thread=one)
+    await ada.says(room, "three")
+    await slack.bot.joins(room)
+    pages = await read(desk, place(slack, room), datetime.now(UTC) - timedelta(days=1))
+    assert [said.text for page in pages for said in page] == ["three", "two", "one"]
+    assert pages[0][1].place.thread == one.ts
+
+
+async def test_history_goes_on_where_it_stopped_and_ends_where_it_should(desk: Desk, slack: FakeSlack) -> None:
+    slack.page = 4
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    said = [await ada.says(room, f"m{number}") for number in range(10)]
+    start = datetime.fromtimestamp(float(said[2].ts), UTC)
+    pages = await read(desk, place(slack, room), start, before=said[8].ts)
+    assert [message.text for page in pages for message in page] == ["m7", "m6", "m5", "m4", "m3", "m2"]
+    assert len(pages) > 1
+
+
+async def test_a_thread_that_began_earlier_gives_its_new_replies(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    root = await ada.says(room, "old root")
+    await ada.says(room, "old reply", thread=root)
+    await ada.says(room, "old message")
+    slack.clock.advance(60)
+    since = datetime.fromtimestamp(slack.clock.now() - 1, UTC)
+    await ada.says(room, "new reply", thread=root)
+    pages = await read(desk, place(slack, room), since)
+    assert [said.text for page in pages for said in page] == ["new reply"]
+
+
+async def test_told_to_slow_down_history_waits_and_asks_for_less(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    await ada.says(room, "one")
+    slack.fails("conversations.history", Fault("ratelimited", seconds=0.0))
+    pages = await read(desk, place(slack, room), datetime.now(UTC) - timedelta(days=1))
+    assert [said.text for page in pages for said in page] == ["one"]
+    assert len(slack.called("conversations.history")) == 2
+
+
+async def test_the_newest_of_a_thread_come_oldest_first_and_without_our_own(desk: Desk, slack: FakeSlack) -> None:
+    slack.page = 3
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    root = await ada.says(room, "m0")
+    for number in range(1, 8):
+        await ada.says(room, f"m{number}", thread=root)
+    await desk.platform.post(place(slack, room, root.ts), Card("ours"))
+    found = await desk.platform.thread(place(slack, room, root.ts), 3)
+    assert [said.text for said in found] == ["m5", "m6", "m7"]
+
+
+# Saying.
+
+
+async def test_a_sign_takes_the_place_of_the_one_before(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    said = await ada.says(room, "a file")
+    await desk.platform.sign(place(slack, room), said.ts, "working")
+    assert slack.sees(ada, room).entries[0].reactions == (("hourglass_flowing_sand", 1),)
+    await desk.platform.sign(place(slack, room), said.ts, "done")
+    assert slack.sees(ada, room).entries[0].reactions == (("white_check_mark", 1),)
+    await desk.platform.sign(place(slack, room), said.ts, None)
+    assert slack.sees(ada, room).entries[0].reactions == ()
+
+
+async def test_a_sign_that_cannot_be_set_is_left_out(desk: Desk, slack: FakeSlack) -> None:
+    room = slack.channel("roof", members=[slack.user("Ada")])
+    await desk.platform.sign(place(slack, room), "1.2", "done")
+
+
+async def test_a_card_is_posted_with_its_buttons_and_picture(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    card = Card("I read **here** now. <!channel>", Picture("graph.png", PNG, "a graph"), (Button("Stop", "stop", "C"),))
+    ts = await desk.platform.post(place(slack, room), card)
+    first, second = slack.sees(ada, room).entries
+    assert first.ts == ts
+    assert first.buttons == ("Stop",)
+    assert second.files == ("graph.png",)
+    assert not slack.space.pings
+
+
+async def test_what_is_posted_where_the_bot_is_not_is_withheld(desk: Desk, slack: FakeSlack) -> None:
+    room = slack.channel("roof", members=[slack.user("Ada")], bot=False)
+    with pytest.raises(Withheld):
+        await desk.platform.post(place(slack, room), Card("hello"))
+
+
+def whispered(slack: FakeSlack, person: Person, room: Room) -> list[str]:
+    return [entry.text for entry in slack.sees(person, room).all() if entry.private]
+
+
+async def test_a_whisper_is_seen_by_one_person_alone(desk: Desk, slack: FakeSlack) -> None:
+    ada, ben = slack.user("Ada"), slack.user("Ben")
+    room = slack.channel("roof", members=[ada, ben])
+    await desk.platform.whisper(Target("", place(slack, room), ada.id), Card("for Ada"))
+    assert whispered(slack, ada, room) == ["for Ada"]
+    assert whispered(slack, ben, room) == []
+
+
+async def test_a_whisper_to_somebody_who_is_not_there_comes_directly(desk: Desk, slack: FakeSlack) -> None:
+    ada, ben = slack.user("Ada"), slack.user("Ben")
+    room = slack.channel("roof", members=[ben])
+    await desk.platform.whisper(Target("", place(slack, room), ada.id), Card("for Ada"))
+    assert [entry.text for entry in slack.sees(ada, ada.direct).entries] == ["for Ada"]
+
+
+async def test_a_whisper_in_a_direct_conversation_is_a_message(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    said = await ada.says(ada.direct, "a file")
+    await desk.platform.whisper(Target("", place(slack, ada.direct), ada.id, said.ts), Card("not read"))
+    assert [entry.text for entry in slack.replies(ada, ada.direct, said.ts)] == ["not read"]
+
+
+async def test_the_picture_of_a_whisper_comes_directly(desk: Desk, slack: FakeSlack) -> None:
+    ada, ben = slack.user("Ada"), slack.user("Ben")
+    room = slack.channel("roof", members=[ada, ben])
+    card = Card("the neighbourhood", Picture("graph.png", PNG, "a graph"))
+    await desk.platform.whisper(Target("", place(slack, room), ada.id), card)
+    assert "direct messages" in whispered(slack, ada, room)[0]
+    assert [entry.files for entry in slack.sees(ada, ada.direct).entries] == [("graph.png",)]
+    assert "graph.png" not in str(slack.sees(ben, room))
+
+
+async def test_a_command_is_answered_to_its_response_address_even_where_the_bot_is_not(
+    desk: Desk, slack: FakeSlack
+) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("elsewhere", members=[ada], bot=False)
+    handle = slack.interactions._hook(room.channel, ada.id)
+    target = Target("a1", place(slack, room), ada.id, private=True, handle=handle)
+    reply = desk.platform.reply(target)
+    await reply.status("searching…")
+    await reply.status("searching more…")
+    await reply.show(["The"])
+    await reply.finish(["The answer", "and its end"], Closing("a1", note="private"))
+    assert whispered(slack, ada, room)[:2] == ["searching…", "The answer"]
+    assert "and its end" in whispered(slack, ada, room)[2]
+    assert len(whispered(slack, ada, room)) == 3
+
+
+async def test_a_response_address_that_is_used_up_does_not_swallow_the_answer(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    handle = slack.interactions._hook(room.channel, ada.id)
+    slack.interactions.hooks[handle.rpartition("/")[2]].uses = 5
+    target = Target("a1", place(slack, room), ada.id, private=True, handle=handle)
+    await desk.platform.reply(target).finish(["The answer"], Closing("a1"))
+    assert whispered(slack, ada, room) == ["The answer"]
+
+
+async def test_messages_are_removed_one_by_one_or_by_a_mark(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    first = await desk.platform.post(place(slack, room), Card("one"))
+    second = await desk.platform.post(place(slack, room), Card("two"))
+    third = await desk.platform.post(place(slack, room), Card("three"))
+    await desk.platform.remove(place(slack, room), first)
+    await desk.platform.remove(place(slack, room), f"{room.id}:{second},{third}")
+    await desk.platform.remove(place(slack, room), first)
+    assert slack.sees(ada, room).entries == ()
