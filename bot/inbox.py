@@ -106,6 +106,11 @@ class Inbox:
         """Return once nothing is being worked on; what is to be tried again later is not waited for."""
         await self._idle.wait()
 
+    @property
+    def working(self) -> bool:
+        """Whether happenings are being handed on."""
+        return not self._pump.done()
+
     async def depth(self) -> int:
         """How many happenings are not handled yet."""
         return await self._rows.depth()

@@ -85,7 +85,8 @@ class FakePlatform:
     """A `Platform` whose facts are attributes. Every call named in `failing` raises what stands there.
 
     `posts` are (place, card), `whispers` (target, card), `signs` by message the reactions it ever had, in order,
-    `replies` all answers, `removed` the deleted messages, `calls` the names of the calls that were made.
+    `replies` all answers, `removed` the deleted messages, `calls` the names of the calls that were made. A history
+    has `page` messages a page; the first one is said a minute after `start`.
     """
 
     def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
@@ -98,12 +99,14 @@ class FakePlatform:
         self.files: dict[str, bytes] = {}
         self.failing: dict[str, Exception] = {}
         self.page = 50
+        self.start = START
         self.posts: list[tuple[Place, Card]] = []
         self.whispers: list[tuple[Target, Card]] = []
         self.signs: dict[str, list[Sign | None]] = {}
         self.replies: list[Written] = []
         self.removed: list[tuple[Place, str]] = []
         self.calls: list[str] = []
+        self._still: dict[str, tuple[int, Exception]] = {}
         self._count = 0
 
     # What a test says.
@@ -145,7 +148,7 @@ class FakePlatform:
     ) -> Message:
         """Somebody says something, `after` seconds later than the last one; it stands in the history from now on."""
         self._count += 1
-        time = (self.messages[-1].time if self.messages else START) + timedelta(seconds=after)
+        time = (self.messages[-1].time if self.messages else self.start) + timedelta(seconds=after)
         made = Message(f"m{self._count}", place, author, text, time, tuple(uploads), "", by_bot, title)
         self.people.setdefault(author, Person(author, author.title(), bot=by_bot))
         self.messages.append(made)
@@ -174,9 +177,19 @@ class FakePlatform:
         self.messages = [new if (each.place.channel, each.id) == _where(old) else each for each in self.messages]
         return new
 
+    def fail_after(self, call: str, times: int, error: Exception) -> None:
+        """Let a call succeed so many times from now on, and fail afterwards."""
+        self._still[call] = (times, error)
+
     def may(self, call: str) -> None:
         """Note a call, and fail it if the test wants that."""
         self.calls.append(call)
+        if call in self._still:
+            times, error = self._still.pop(call)
+            if times:
+                self._still[call] = (times - 1, error)
+            else:
+                self.failing[call] = error
         if call in self.failing:
             raise self.failing[call]
 

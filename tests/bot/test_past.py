@@ -1,0 +1,203 @@
+"""The past: back-fill on joining, resumable, newest first; and catching up after the bot was away."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.chat import Joined, Place
+from bot.errors import PlatformError, Withheld
+from bot.past import LONGEST
+from bot.store import ChannelSettings
+from tests.bot.household import household
+from tests.fakes.platform import FakePlatform
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from bot.chat import Message
+    from tests.bot.household import Household
+
+LATELY = datetime.now(UTC).replace(hour=10, minute=0, second=0, microsecond=0) - timedelta(days=5)
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Household]:
+    async with household(tmp_path / "home", _platform()) as opened:
+        yield opened
+
+
+def _platform() -> FakePlatform:
+    platform = FakePlatform()
+    platform.start = LATELY
+    return platform
+
+
+def _talk(platform: FakePlatform, runs: int = 4) -> Place:
+    """So many runs of three messages, an hour apart, the second message of each with a thread of one reply."""
+    place = platform.open("ROOF", "ada", "bob")
+    for run in range(runs):
+        platform.say(place, "ada", f"Run {run} begins.", after=3600)
+        root = platform.say(place, "bob", f"Question {run}?")
+        platform.say(place, "ada", f"Run {run} ends.")
+        platform.say(replace(place, thread=root.id), "ada", f"Answer {run}.")
+    return place
+
+
+WHOLE = {
+    **{f"window:m{1 + 4 * n}": [f"Ada: Run {n} begins.", f"Ada: Run {n} ends."] for n in range(4)},
+    **{f"thread:m{2 + 4 * n}": [f"Bob: Question {n}?", f"Ada: Answer {n}."] for n in range(4)},
+}
+
+
+async def test_what_was_said_before_is_taken_in_on_joining(home: Household) -> None:
+    place = _talk(home.platform)
+    await home.listening.take(Joined(place))
+    await home.listening.past()
+    assert await home.texts(place) == WHOLE
+    assert not any(each.open for each in await home.documents(place))
+    assert await home.house.store.cursors.of(place.room) is None
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 4, 5, 7])
+async def test_documents_do_not_depend_on_where_pages_end(home: Household, page: int) -> None:
+    home.platform.page = page
+    place = _talk(home.platform)
+    await home.listening.take(Joined(place))
+    await home.listening.past()
+    assert await home.texts(place) == WHOLE
+
+
+@pytest.mark.parametrize("pages", [0, 1, 2, 3])
+async def test_a_back_fill_that_was_interrupted_goes_on_where_it_stopped(tmp_path: Path, pages: int) -> None:
+    platform = _platform()
+    platform.page = 3
+    place = _talk(platform)
+    async with household(tmp_path / "home", platform) as home:
+        await home.listening.take(Joined(place))
+        platform.fail_after("page", pages, PlatformError("busy"))
+        await home.listening.past()
+        assert await home.texts(place) != WHOLE
+        before = await home.house.store.cursors.of(place.room)
+    platform.failing.clear()
+    async with household(tmp_path / "home", platform) as home:
+        later = time.time() + LONGEST
+        while await home.listening._past.fill(later):
+            pass
+        assert await home.texts(place) == WHOLE
+    assert before is not None
+
+
+async def test_a_back_fill_leaves_alone_what_is_known_already(home: Household) -> None:
+    place = await home.joined("ROOF", "ada")
+    await home.say(place, "ada", "One.")
+    said = await home.say(place, "ada", "Two.")
+    await home.edit(said, "Three.")
+    await home.listening.backfill(place, 90)
+    await home.listening.past()
+    assert await home.texts(place) == {"window:m1": ["Ada: One.", "Ada: Three."]}
+
+
+async def test_nothing_older_than_asked_for_is_taken_in(tmp_path: Path) -> None:
+    for days, expected in ((0, []), (1, []), (9, ["m1"])):
+        async with household(tmp_path / str(days), _platform(), backfill_days=days) as home:
+            home.platform.say(home.platform.open("ROOF", "ada"), "ada", "Five days ago.")
+            place = await home.joined("ROOF", "ada")
+            assert list(await home.texts(place)) == [f"window:{each}" for each in expected]
+
+
+async def test_the_rules_of_listening_hold_for_the_past(home: Household) -> None:
+    place = home.platform.open("ROOF", "ada", "bob", "robot")
+    await home.house.store.people.opt_out("slack", "T1", "bob")
+    for author, facts in (
+        ("ada", {}),
+        ("bob", {}),
+        ("robot", {"by_bot": True}),
+        ("ada", {"addressed": True}),
+        ("ada", {"own": True}),
+    ):
+        said = home.platform.say(place, author, "Hello.")
+        home.platform.messages[-1] = replace(said, **facts)
+    await home.listening.take(Joined(place))
+    await home.listening.past()
+    assert await home.texts(place) == {"window:m1": ["Ada: Hello."]}
+
+
+async def test_files_of_the_past_are_taken_in_without_a_word(home: Household) -> None:
+    place = home.platform.open("ROOF", "ada")
+    good = home.platform.upload("tiles.txt", b"The tiles come on Monday.")
+    bad = home.platform.upload("tiles.exe", b"\x7fELF")
+    home.platform.say(place, "ada", "Here.", uploads=[good, bad])
+    await home.listening.take(Joined(place))
+    await home.listening.past()
+    assert list((await home.texts(place)).values()) == [["The tiles come on Monday."], ["Ada: Here."]]
+    assert (home.platform.signs, home.platform.whispers) == ({}, [])
+
+
+async def test_a_back_fill_ends_where_it_is_refused_and_where_it_was_switched_off(home: Household) -> None:
+    place = _talk(home.platform)
+    home.platform.failing["history"] = Withheld("no")
+    await home.listening.take(Joined(place))
+    await home.listening.past()
+    assert await home.house.store.cursors.of(place.room) is None
+    home.platform.failing.clear()
+    await home.listening.backfill(place, 90)
+    await home.house.store.channels.put(place.room, ChannelSettings(ingest=False))
+    await home.listening.past()
+    assert await home.texts(place) == {}
+
+
+async def _away(home: Household) -> tuple[Place, list[Message]]:
+    """A channel with four messages, the last one in a thread, of which the bot knows."""
+    place = await home.joined("ROOF", "ada", "bob")
+    said = [await home.say(place, "ada", word) for word in ("One.", "Two.", "Three.")]
+    said.append(await home.say(replace(place, thread=said[2].id), "bob", "Four."))
+    return place, said
+
+
+async def _back(home: Household) -> None:
+    await home.listening.catch_up("slack")
+    await home.listening.past()
+
+
+async def test_what_was_said_while_the_bot_was_away_is_taken_in(home: Household) -> None:
+    place, said = await _away(home)
+    home.platform.say(place, "bob", "Five.", after=7200)
+    home.platform.say(replace(place, thread=said[2].id), "bob", "Six.")
+    await _back(home)
+    assert await home.texts(place) == {
+        "window:m1": ["Ada: One.", "Ada: Two."],
+        "thread:m3": ["Ada: Three.", "Bob: Four.", "Bob: Six."],
+        "window:m5": ["Bob: Five."],
+    }
+
+
+async def test_what_was_edited_and_deleted_while_the_bot_was_away_is_noticed(home: Household) -> None:
+    place, said = await _away(home)
+    home.platform.edit(said[0], "Eins.")
+    home.platform.delete(said[1])
+    home.platform.delete(said[3])
+    await _back(home)
+    assert await home.texts(place) == {"window:m1": ["Ada: Eins."], "thread:m3": ["Ada: Three."]}
+
+
+async def test_a_history_that_cannot_be_read_deletes_nothing_and_is_read_later(home: Household) -> None:
+    place, said = await _away(home)
+    home.platform.delete(said[1])
+    home.platform.failing["history"] = PlatformError("busy")
+    await _back(home)
+    assert "Ada: Two." in (await home.texts(place))["window:m1"]
+    assert list(home.listening._owed) == [place]
+
+
+async def test_nothing_is_taken_in_twice_by_catching_up(home: Household) -> None:
+    place, _ = await _away(home)
+    before = await home.texts(place)
+    await _back(home)
+    await _back(home)
+    assert await home.texts(place) == before
