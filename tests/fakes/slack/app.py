@@ -40,13 +40,17 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """`commands` as they are typed, with the slash; `home`: whether the Home tab is on."""
+    """`commands` as they are typed, with the slash, and `escaped` those whose names of people come as ids.
+
+    `home`: whether the Home tab is on.
+    """
 
     name: str = "Threadlore"
     handle: str = "threadlore"
     scopes: frozenset[str] = SCOPES
     events: frozenset[str] = EVENTS
     commands: frozenset[str] = frozenset({"/threadlore"})
+    escaped: frozenset[str] = frozenset({"/threadlore"})
     home: bool = True
     interactive: bool = True
     bot_token: str = "xoxb-1000-2000-threadlore"
@@ -68,6 +72,9 @@ class App:
             scopes=frozenset(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ())),
             events=frozenset(settings.get("event_subscriptions", {}).get("bot_events", ())),
             commands=frozenset(command["command"] for command in features.get("slash_commands", ())),
+            escaped=frozenset(
+                each["command"] for each in features.get("slash_commands", ()) if each.get("should_escape")
+            ),
             home=features.get("app_home", {}).get("home_tab_enabled", False),
             interactive=settings.get("interactivity", {}).get("is_enabled", False),
         )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.fakes.slack.state import JSON
 
 URL = re.compile(r"https?://[^\s<>]+")
+URL_TYPED = re.compile(r"<(https?://[^\s<>]+)>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,12 @@ class Person:
 
     async def slash(self, room: Room, text: str = "", command: str = "/threadlore") -> Parcel:
         """Use a command; waits for its acknowledgement."""
+        space = self.slack.space
+        if command in space.app.escaped:
+            text = re.sub(
+                r"<@(\w+)>", lambda found: f"<@{found[1]}|{space.users[found[1]].name.lower()}>", self.types(text)
+            )
+            text = URL_TYPED.sub(r"\1", text)
         return await self.slack.interactions.command(self.user, room.channel, command, text)
 
     async def clicks(self, said: Said | Entry, label: str) -> Parcel:

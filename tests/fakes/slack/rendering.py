@@ -23,6 +23,7 @@ class Face:
     """Everything visible of a message; `links` as (label, address), `sources` as (number or title, address)."""
 
     lines: list[str] = field(default_factory=list)
+    body: list[str] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
     sources: list[tuple[str, str]] = field(default_factory=list)
     buttons: list[tuple[str, JSON, JSON, JSON]] = field(default_factory=list)
@@ -40,7 +41,8 @@ class Renderer:
         face = Face()
         blocks = message.stream.blocks if message.stream is not None else message.blocks
         if not blocks:
-            face.lines.append(self.mrkdwn(message.text, face))
+            face.body.append(self.mrkdwn(message.text, face))
+            face.lines += face.body
         self.blocks(blocks or [], face)
         return face
 
@@ -84,7 +86,8 @@ class Renderer:
     def _block(self, block: JSON, face: Face) -> None:
         kind = block["type"]
         if kind == "markdown":
-            face.lines.append(self.markdown(block["text"], face))
+            face.body.append(self.markdown(block["text"], face))
+            face.lines.append(face.body[-1])
         elif kind in {"section", "header"}:
             for each in filter(None, [block.get("text"), *(block.get("fields") or [])]):
                 face.lines.append(self._text(each, face))

@@ -21,7 +21,8 @@ EMOJI = {
 class Entry:
     """One message as it is seen.
 
-    `private`: only the viewer sees it; `writing`: it still grows; `broken`: Slack ended it, and says so below it;
+    `text` is all of it, line by line; `body` only what was written as Markdown or text, without tasks and what is
+    below. `private`: only the viewer sees it; `writing`: it still grows; `broken`: Slack ended it, and says so;
     `links` and `sources` as (label, address); `status` is the line below its thread while the app works.
     """
 
@@ -29,6 +30,7 @@ class Entry:
     channel: str
     author: str
     text: str
+    body: str = ""
     links: tuple[tuple[str, str], ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     buttons: tuple[str, ...] = ()
@@ -138,6 +140,7 @@ def _entry(slack: Server, renderer: Renderer, message: Message, replies: tuple[E
         channel=message.channel,
         author=author,
         text="\n".join(face.lines),
+        body="".join(face.body),
         links=tuple(face.links),
         sources=tuple(face.sources),
         buttons=tuple(label for label, *_ in face.buttons),
