@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 NEIGHBOURS = 240  # edges looked at around the local entities, the heaviest first
+WORDS_DEEPER = 2  # what both searches find counts, however far down the words have it
 OVERFETCH = 4  # rows asked for at once, at most, as a multiple of what is wanted, until enough names differ
 
 
@@ -111,7 +112,9 @@ class Searcher:
     async def chunks(self, text: str, vector: np.ndarray) -> tuple[int, ...]:
         """The vector leg: chunks by similarity and by words, fused."""
         options, wanted = self.projector.options, self.question.chunk_top_k
-        hits, words = await asyncio.gather(self._vectors("chunks", vector, wanted), self._words(text, wanted))
+        hits, words = await asyncio.gather(
+            self._vectors("chunks", vector, wanted), self._words(text, WORDS_DEEPER * wanted)
+        )
         fused = fuse((options.vector_weight, [hit.id for hit in hits]), (options.word_weight, words))
         return tuple(fused[:wanted])
 

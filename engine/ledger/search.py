@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.ledger.marks import Stale
+from engine.ledger.matching import match
 from engine.ledger.times import shown, stored
 
 if TYPE_CHECKING:
@@ -15,20 +14,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engine.ledger.connection import Connection
+    from engine.ledger.marks import Stale
     from engine.records import Scope, Within
-
-WORD = re.compile(r"\w+")
-TERMS = 16
-# A word that so large a share of so many texts has tells little of any of them, and ranking them all takes long.
-COMMON_SHARE, MANY_TEXTS = 0.06, 1000
-STOP = frozenset(
-    WORD.findall(
-        "a about after all also an and any are as at be been before but by can could did do does for from had has have"
-        " he her him his how i if in into is it its just me more my no not of on one or our out she so some than that"
-        " the their them then there they this to up us was we were what when where which who whom whose why will with"
-        " would you your"
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,48 +138,18 @@ async def told_within(db: Connection, kind: Stale, chunks: frozenset[int]) -> fr
     return frozenset(row[0] for row in rows)
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text that are worth looking for, each once, in order."""
-    found = dict.fromkeys(word for word in WORD.findall(text.casefold()) if word not in STOP)
-    return list(found)[:TERMS]
-
-
-async def _match(db: Connection, table: str, words: Sequence[str]) -> str:
-    """Any of the words, but for very common ones if there are others; with trigrams, any three of a run without spaces.
-
-    Shorter runs are left to the vectors then: the index knows nothing of less than three characters.
-    """
-    [[schema]] = await db.execute_fetchall("SELECT sql FROM sqlite_master WHERE name = 'chunk_words'")
-    terms = list(words)
-    if "trigram" in schema:
-        runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in words)
-        terms = [term for run in runs for term in run if len(term) > 2]
-    quoted = [f'"{term}"' for term in dict.fromkeys(terms)]
-    return " OR ".join([term for term in quoted if not await _common(db, table, term)] or quoted)
-
-
-async def _common(db: Connection, table: str, term: str) -> bool:
-    kind = Stale.CHUNK if table == "chunk_words" else Stale.NAME
-    [[rows]] = await db.execute_fetchall("SELECT COALESCE(SUM(rows), 0) FROM population WHERE kind = ?", (kind,))
-    limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
-    [[found]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)", (term, limit)
-    )
-    return bool(found >= limit)
-
-
 async def chunks_by_words(
     db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
     """The chunks of the area that match any word best (BM25), best first."""
-    match = await _match(db, "chunk_words", words_of(text))
-    if not match:
+    wanted = await match(db, "chunk_words", text)
+    if not wanted:
         return []
     narrowed = "" if only is None else " AND c.id IN (SELECT value FROM json_each(?))"
     rows = await db.execute_fetchall(
         "SELECT c.id FROM chunk_words w CROSS JOIN chunk c ON c.id = w.rowid WHERE w.chunk_words MATCH ?"
         f" AND {where.condition('c')}{narrowed} ORDER BY bm25(chunk_words), c.id LIMIT ?",
-        (match, *([] if only is None else [json.dumps(sorted(only))]), k),
+        (wanted, *([] if only is None else [json.dumps(sorted(only))]), k),
     )
     return [row[0] for row in rows]
 
@@ -211,14 +168,14 @@ async def names_by_words(
     db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
     """The entities of the area's spaces, of `only` if given, whose names match best (BM25), best first."""
-    match = await _match(db, "entity_words", words_of(text))
-    if not match:
+    wanted = await match(db, "entity_words", text)
+    if not wanted:
         return []
     narrowed = "" if only is None else " AND e.id IN (SELECT value FROM json_each(?))"
     rows = await db.execute_fetchall(
         "SELECT e.id FROM entity_words w CROSS JOIN entity e ON e.id = w.rowid WHERE w.entity_words MATCH ?"
         f" AND e.space IN ({_listed(where.spaces)}){narrowed} ORDER BY bm25(entity_words), e.id LIMIT ?",
-        (match, *([] if only is None else [json.dumps(sorted(only))]), k),
+        (wanted, *([] if only is None else [json.dumps(sorted(only))]), k),
     )
     return [row[0] for row in rows]
 

@@ -181,7 +181,9 @@ async def test_the_same_question_is_answered_from_memory_with_the_same_text(tmp_
         assert not [usage for usage in again.usage if usage.purpose == "answer"]
 
 
-async def test_an_answer_made_with_history_is_not_kept_since_it_may_quote_what_is_forgotten_later(tmp_path: Path) -> None:
+async def test_an_answer_made_with_history_is_not_kept_since_it_may_quote_what_is_forgotten_later(
+    tmp_path: Path,
+) -> None:
     language = Scripted("So.")
     async with light_engine(tmp_path, language) as engine:
         await town(engine)

@@ -8,13 +8,14 @@ import pytest
 
 from engine.ledger import Ledger, corrections, search
 from engine.ledger.marks import Stale
-from engine.ledger.search import Area, words_of
 from engine.records import Passage, Within
 from tests.engine.ledger.desk import Desk, reading
 from tests.fakes.engines import doc, thread
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from engine.ledger.search import Area
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -44,11 +45,6 @@ async def test_odd_queries_are_words_like_any_other(desk: Desk, odd: str) -> Non
 async def test_questions_without_a_word_worth_looking_for_find_nothing(desk: Desk) -> None:
     await desk.put(doc("a", "the ferry sails"))
     assert [await found(desk, text) for text in ("", "   ", "what is the", "?!")] == [[], [], [], []]
-
-
-def test_words_are_folded_each_once_without_the_commonest_and_not_too_many() -> None:
-    assert words_of("Where does the FERRY, the ferry, sail?") == ["ferry", "sail"]
-    assert len(words_of(" ".join(f"word{n}" for n in range(100)))) == search.TERMS
 
 
 async def test_a_chunk_is_in_scope_by_its_space_or_its_room(desk: Desk) -> None:

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.ledger import matching, search
+from engine.ledger.matching import words_of
+from tests.fakes.engines import doc
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.engine.ledger.desk import Desk
+
+
+def test_words_are_folded_each_once_without_the_commonest_and_not_too_many() -> None:
+    assert words_of("Where does the FERRY, the ferry, sail?") == ["ferry", "sail"]
+    assert len(words_of(" ".join(f"word{n}" for n in range(100)))) == matching.TERMS
+
+
+async def test_a_word_that_most_texts_have_is_left_out_beside_a_rarer_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matching, "MANY_TEXTS", 3)
+    for number in range(5):
+        await desk.put(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
+    area = await desk.area()
+    assert len(await desk.ledger.read(search.chunks_by_words, "harbour", 10, area)) == 5
+    assert len(await desk.ledger.read(search.chunks_by_words, "harbour zeppelin", 10, area)) == 1
+    assert len(await desk.ledger.read(search.chunks_by_words, "harbour quiet", 10, area)) == 5
