@@ -109,10 +109,10 @@ async def missed(interaction: Interaction, since: str = "") -> None:
 
 
 @app_commands.command(name="help", description="What I can do")
-@app_commands.describe(command="A command about which you want to know more")
-async def explain(interaction: Interaction, command: str = "") -> None:
+@app_commands.describe(topic="A command about which you want to know more")
+async def explain(interaction: Interaction, topic: str = "") -> None:
     """Tell what there is."""
-    await _call(interaction, "help", command)
+    await _call(interaction, "help", topic)
 
 
 @app_commands.command(description="What holds for this channel; also whether it is read")

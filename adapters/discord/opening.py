@@ -147,7 +147,7 @@ class Asking:
         return InChannel(self._doors.client.http, channel, self._target.answer, quoted)
 
     async def _found(self, channel: str, quoted: str) -> Mark:
-        """What a former run wrote of this answer before it could note so: the bot's own messages behind the question."""
+        """What a former run wrote of this answer without noting it: the bot's own messages behind the question."""
         me, found = self._doors.client.user, list[str]()
         if me is None or not self._target.message or not self._old():
             return Mark(channel, ())

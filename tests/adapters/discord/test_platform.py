@@ -181,7 +181,7 @@ async def test_a_sign_takes_the_place_of_the_one_before(town: Town) -> None:
     said = await town.ada.says(town.square, "a file")
     place = town.place(town.square)
     for sign in ("working", "done", None, "failed"):
-        await town.platform.sign(place, said.id, sign)  # type: ignore[arg-type]
+        await town.platform.sign(place, said.id, sign)
         seen = town.fake.sees(town.ada, town.square).last.reactions
         assert seen == {"working": {"⏳": 1}, "done": {"✅": 1}, None: {}, "failed": {"⚠️": 1}}[sign]
 
