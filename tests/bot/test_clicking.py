@@ -1,0 +1,145 @@
+"""Buttons below an answer: feedback, sources, deleting, sharing; each for whom it is meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot import wording
+from bot.chat import Clicked, Person, Place
+from bot.clicking import Clicks
+from tests.bot.asking import Asking, asking, guest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.fakes.platform import Written
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Asking]:
+    async with asking(tmp_path / "home") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def roof(home: Asking) -> Place:
+    place = await home.joined("ROOF", "ada", "bob")
+    await home.say(place, "ada", "The Tiles come on Monday.")
+    vault = await home.joined("VAULT", "ada", kind="closed")
+    await home.say(vault, "ada", "The Key of Zanzibar is under the Mat.")
+    await home.learnt()
+    return place
+
+
+async def click(home: Asking, reply: Written, person: str, action: str) -> str:
+    """What somebody is told who presses a button of an answer."""
+    before = len(home.platform.whispers)
+    place = reply.target.place
+    await Clicks(home.house).take(Clicked("k1", place, person, action, reply.target.answer, "h"))
+    return " ".join(card.text for _, card in home.platform.whispers[before:])
+
+
+async def test_feedback_is_kept_and_one_s_last_word_counts(home: Asking, roof: Place) -> None:
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    assert await click(home, reply, "bob", "up") == wording.THANKS
+    assert await click(home, reply, "ada", "up") == wording.THANKS
+    assert await click(home, reply, "bob", "down") == wording.SORRY
+    assert await home.house.store.feedback.count(reply.target.answer) == (1, 1)
+
+
+async def test_sources_are_told_in_full(home: Asking, roof: Place) -> None:
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    told = await click(home, reply, "ada", "sources")
+    assert "[1] [#roof: Messages of 2026-11-20 10:01 · Ada, 2026-11-20 10:01](https://chat.example/T1/ROOF/m1)" in told
+    assert "> The Tiles come on Monday." in told
+
+
+async def test_but_not_to_somebody_who_may_not_read_them(home: Asking, roof: Place) -> None:
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    assert await click(home, reply, guest(home.platform, "gus"), "sources") == wording.NO_SOURCES
+
+
+async def test_the_asker_may_delete_an_answer(home: Asking, roof: Place) -> None:
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    assert await click(home, reply, "bob", "delete") == ""
+    assert reply.text == wording.DELETED
+    assert await home.house.store.answers.turns(roof.room, reply.target.place.thread) == []
+
+
+async def test_so_may_a_manager(home: Asking, roof: Place) -> None:
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    home.platform.people["max"] = Person("max", "Max", manager=True)
+    assert await click(home, reply, "max", "delete") == ""
+
+
+async def test_others_may_not(home: Asking, roof: Place) -> None:
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    assert await click(home, reply, "ada", "delete") == wording.NOT_YOURS
+    assert reply.text != wording.DELETED
+
+
+async def test_a_private_answer_from_what_all_may_read_can_be_shared(home: Asking, roof: Place) -> None:
+    private = await home.command(roof, "bob", "When do the Tiles come?")
+    assert await click(home, private, "bob", "share") == wording.SHARED
+    shared = home.reply
+    assert not shared.target.private
+    assert shared.text == private.text
+    assert shared.closing is not None
+    assert shared.closing.note == "Shared by Bob. Answered from what everyone in #roof can see."
+    assert [each.link for each in shared.closing.sources] == ["https://chat.example/T1/ROOF/m1"]
+
+
+async def test_only_once(home: Asking, roof: Place) -> None:
+    private = await home.command(roof, "bob", "When do the Tiles come?")
+    await click(home, private, "bob", "share")
+    assert await click(home, private, "bob", "share") == wording.SHARED
+    assert len(home.platform.replies) == 2
+
+
+async def test_one_that_draws_on_a_secret_cannot(home: Asking, roof: Place) -> None:
+    private = await home.command(roof, "ada", "Where is the Key of Zanzibar?")
+    assert "Mat" in private.text
+    assert await click(home, private, "ada", "share") == wording.NOT_SHARED
+    assert home.platform.replies == [private]
+
+
+async def test_nor_one_whose_source_has_turned_private(home: Asking, roof: Place) -> None:
+    hall = await home.joined("HALL", "bob", "cy")
+    private = await home.command(hall, "bob", "When do the Tiles come?")
+    home.platform.change("ROOF", kind="closed")
+    home.house.readers.forget(roof)
+    assert await click(home, private, "bob", "share") == wording.NOT_SHARED
+
+
+async def test_nor_where_a_guest_has_come(home: Asking, roof: Place) -> None:
+    hall = await home.joined("HALL", "bob")
+    private = await home.command(hall, "bob", "When do the Tiles come?")
+    home.platform.open("HALL", "bob", guest(home.platform, "gus"))
+    home.house.readers.forget(hall)
+    assert await click(home, private, "bob", "share") == wording.NOT_SHARED
+
+
+async def test_nobody_else_can_share_it(home: Asking, roof: Place) -> None:
+    private = await home.command(roof, "bob", "When do the Tiles come?")
+    assert await click(home, private, "ada", "share") == wording.NOT_YOURS
+
+
+async def test_what_was_forgotten_cannot_be_shared(home: Asking, roof: Place) -> None:
+    private = await home.command(roof, "bob", "When do the Tiles come?")
+    await home.delete(home.platform.messages[0])
+    assert await click(home, private, "bob", "share") == wording.NO_ANSWER
+    assert await click(home, private, "bob", "sources") == wording.NO_ANSWER
+
+
+async def test_an_answer_that_is_not_known_is_told_so(home: Asking, roof: Place) -> None:
+    await Clicks(home.house).take(Clicked("k1", roof, "bob", "up", "nowhere"))
+    assert [card.text for _, card in home.platform.whispers] == [wording.NO_ANSWER]
+
+
+async def test_other_buttons_are_somebody_else_s(home: Asking, roof: Place) -> None:
+    clicks = Clicks(home.house)
+    assert clicks.knows(Clicked("k1", roof, "bob", "share", "a1"))
+    assert not clicks.knows(Clicked("k1", roof, "bob", "forget", "me"))

@@ -1,0 +1,111 @@
+"""Follow-ups without a mention: answered in threads where the bot answered, unless the channel says otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot import wording
+from bot.following import Following
+from bot.history import Historian
+from bot.store import ChannelSettings
+from tests.bot.asking import Asking, asking
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from bot.chat import Place
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Asking]:
+    async with asking(tmp_path / "home") as opened:
+        yield opened
+
+
+@pytest.fixture
+def following(home: Asking) -> Following:
+    return Following(home.house, Historian(home.house))
+
+
+@pytest.fixture
+async def roof(home: Asking) -> Place:
+    place = await home.joined("ROOF", "ada", "bob")
+    await home.say(place, "ada", "The Tiles come on Monday.")
+    await home.learnt()
+    return place
+
+
+@pytest.fixture
+async def answered(home: Asking, roof: Place) -> Place:
+    """A thread in which the bot answered."""
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    return replace(roof, thread=reply.target.message)
+
+
+async def test_a_follow_up_in_a_thread_is_answered(home: Asking, following: Following, answered: Place) -> None:
+    assert await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
+
+
+async def test_one_in_another_thread_is_not(home: Asking, following: Following, roof: Place) -> None:
+    assert not await following.answers(home.platform.say(replace(roof, thread="m1"), "ada", "And the Nails?"))
+
+
+async def test_nor_one_outside_of_threads(home: Asking, following: Following, roof: Place, answered: Place) -> None:
+    assert not await following.answers(home.platform.say(roof, "ada", "And the Nails?"))
+
+
+@pytest.mark.parametrize("text", ["<@ada> what do you think?", " <@!123> hm?", "<@&7> look", "<@U1|ada>, see"])
+async def test_nor_one_that_is_spoken_to_somebody_else(
+    home: Asking, following: Following, answered: Place, text: str
+) -> None:
+    assert not await following.answers(home.platform.say(answered, "bob", text))
+
+
+async def test_nor_one_by_another_bot(home: Asking, following: Following, answered: Place) -> None:
+    assert not await following.answers(home.platform.say(answered, "robo", "And the Nails?", by_bot=True))
+
+
+async def test_nor_what_the_bot_itself_says(home: Asking, following: Following, answered: Place) -> None:
+    assert not await following.answers(replace(home.platform.say(answered, "me", "And the Nails?"), own=True))
+
+
+async def test_nor_where_a_private_answer_was_the_only_one(home: Asking, following: Following, roof: Place) -> None:
+    thread = replace(roof, thread="m1")
+    await home.command(thread, "ada", "When do the Tiles come?")
+    assert not await following.answers(home.platform.say(thread, "ada", "And the Nails?"))
+
+
+async def test_a_channel_may_want_mentions_always(home: Asking, following: Following, answered: Place) -> None:
+    await home.house.store.channels.put(answered.room, ChannelSettings(answers="mention"))
+    assert not await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
+
+
+async def test_or_an_answer_to_everything(home: Asking, following: Following, roof: Place) -> None:
+    await home.house.store.channels.put(roof.room, ChannelSettings(answers="all"))
+    assert await following.answers(home.platform.say(roof, "ada", "When do the Nails come?"))
+    assert not await following.answers(home.platform.say(roof, "ada", "<@bob> do you know?"))
+    assert not await following.answers(home.platform.say(roof, "ada", "  "))
+
+
+@pytest.mark.parametrize("text", ["<@BOT> stop", "<@BOT> Stop!", "stop"])
+async def test_told_to_stop_it_stays_quiet_in_that_thread(
+    home: Asking, following: Following, answered: Place, text: str
+) -> None:
+    assert await following.stop(home.platform.say(answered, "ada", text))
+    assert [card.text for _, card in home.platform.whispers] == [wording.QUIET]
+    assert not await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
+    assert not await following.follows(answered)
+
+
+async def test_and_goes_on_in_others(home: Asking, following: Following, answered: Place, roof: Place) -> None:
+    await following.stop(home.platform.say(answered, "ada", "<@BOT> stop"))
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    assert await following.follows(replace(roof, thread=reply.target.message))
+
+
+async def test_a_question_about_stopping_is_a_question(home: Asking, following: Following, answered: Place) -> None:
+    assert not await following.stop(home.platform.say(answered, "ada", "<@BOT> where does the bus stop?"))
