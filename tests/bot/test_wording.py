@@ -1,0 +1,69 @@
+"""Whatever goes wrong has a sentence; whatever others wrote is harmless in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot import errors as bot_errors
+from bot import wording
+from bot.errors import NotAllowed, PlatformError, Withheld
+from engine import errors
+from engine.errors import BadInput, BadKey, Encrypted, EngineError, NotFound, RateLimited, Unavailable
+
+KINDS = [
+    kind
+    for module in (errors, bot_errors)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, EngineError)
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_error_has_a_sentence_that_can_be_found_in_the_log(kind: type[EngineError]) -> None:
+    said = wording.failure(kind("Something."), "abc123")
+    assert said.endswith("(reference `abc123`)")
+    assert len(said) > 30
+
+
+def test_so_has_a_bug() -> None:
+    said = wording.failure(ZeroDivisionError("division by zero"), "abc123")
+    assert said.startswith("Something went wrong on my side.")
+    assert "division" not in said
+
+
+@pytest.mark.parametrize(
+    "error", [BadKey("sk-1 of https://api.example"), RateLimited("org-7"), Unavailable("10.0.0.1")]
+)
+def test_what_a_provider_says_is_not_repeated(error: EngineError) -> None:
+    assert str(error) not in wording.failure(error)
+
+
+@pytest.mark.parametrize(
+    "error", [Encrypted("A password is needed."), NotFound("No “Roof”."), NotAllowed("Not yours.")]
+)
+def test_what_is_meant_for_the_asker_is(error: EngineError) -> None:
+    assert wording.failure(error) == f"{error} {error.hint}".strip()
+
+
+def test_being_kept_out_is_told_apart_from_being_cut_off() -> None:
+    assert wording.failure(Withheld("x")) != wording.failure(PlatformError("x"))
+
+
+def test_names_of_files_call_nobody() -> None:
+    said = wording.failure(BadInput("@everyone <!channel> https://evil.example/x is broken."))
+    assert not any(bad in said for bad in ("@everyone", "<!channel>", "https://"))
+    assert "@everyone" not in wording.refused_file("@everyone.txt", "it is empty.")
+
+
+def test_nor_do_names_of_channels() -> None:
+    assert wording.from_all("#roof") == "Answered from what everyone in #roof can see."
+    assert "@here" not in wording.from_all("@here")
+
+
+def test_harmless_is_one_line() -> None:
+    assert wording.harmless("one\n\n  two ") == "one two"
+
+
+def test_nothing_found_offers_privacy_only_where_others_read() -> None:
+    assert wording.ASK_ALONE in wording.nothing(alone=False)
+    assert wording.ASK_ALONE not in wording.nothing(alone=True)
