@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
 
 from adapters.slack import calling, translating
 from adapters.slack.blocks import home
@@ -18,7 +19,7 @@ from bot.chat import Changed, Heard, Place
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Coroutine, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 
     from slack_bolt.async_app import AsyncAck, AsyncBoltRequest
     from slack_sdk.web.async_client import AsyncWebClient
@@ -55,6 +56,7 @@ class Listener:
         app = AsyncApp(
             client=client,
             logger=client.logger,
+            authorize=authorized(self._study),
             process_before_response=True,
             attaching_conversation_kwargs_enabled=False,
         )
@@ -137,6 +139,16 @@ class Listener:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def authorized(study: Study) -> Callable[..., Awaitable[AuthorizeResult]]:
+    """Tells who we are, as it was found out at the start: an envelope must not hang on another call."""
+    us, token = study.us, study.reader.token
+
+    async def tell(team_id: str | None) -> AuthorizeResult:
+        return AuthorizeResult(enterprise_id=None, team_id=team_id, bot_user_id=us.user, bot_id=us.bot, bot_token=token)
+
+    return tell
 
 
 async def _courtesy(work: Coroutine[Any, Any, None]) -> None:

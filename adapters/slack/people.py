@@ -92,9 +92,9 @@ class People:
         """The workspace of somebody; ours unless it is known better."""
         return self._known[id_].team if id_ in self._known else self._us.team
 
-    def all_names(self) -> Mapping[str, str]:
-        """How everybody is called who is known by now."""
-        return {id_: known.person.name for id_, known in self._known.items()}
+    def name(self, id_: str) -> str:
+        """How somebody is called, if that is known already."""
+        return self._known[id_].person.name if id_ in self._known else ""
 
     def note(self, user: Mapping[str, Any]) -> bool:
         """What Slack says of somebody; whether it changes what he may read."""

@@ -138,7 +138,7 @@ class SlackPlatform:
 
     def _letter(self, card: Card, more: str = "") -> Letter:
         text = f"{card.text}\n\n{more}" if more else card.text
-        return Letter(safe(text, self._study.people.all_names()), buttons=card.buttons)
+        return Letter(safe(text, self._study.people.name), buttons=card.buttons)
 
     def reply(self, target: Target) -> Reply:
         if target.private:

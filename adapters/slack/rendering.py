@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from markdown_it.token import Token
 
@@ -28,13 +28,12 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def safe(markdown: str, names: Mapping[str, str] | None = None) -> str:
-    """Markdown that mentions nobody: people by their `names` (id → name), everything else as inert text.
+def safe(markdown: str, name: Callable[[str], str] = lambda _: "") -> str:
+    """Markdown that mentions nobody: people by their `name` (of an id; empty if unknown), the rest as inert text.
 
     It grows at the end as its source does, so that a stream can be continued.
     """
-    known = names or {}
-    named = PERSON.sub(lambda found: f"@{known.get(found[1], 'somebody')}", markdown)
+    named = PERSON.sub(lambda found: f"@{name(found[1]) or 'somebody'}", markdown)
     return ALARM.sub(rf"<\1{JOINER}", named)
 
 

@@ -99,8 +99,7 @@ class ThreadReply:
             await self._pages.recover()
             self._recovered = True
         self._done = False
-        names = self._study.people.all_names()
-        self._parts = [safe(part, names) for part in parts]
+        self._parts = [safe(part, self._study.people.name) for part in parts]
 
     async def _write(self) -> bool:
         """Bring what is shown as near to the answer as Slack allows now; whether nothing is left to write."""

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 2.0  # seconds that somebody waits for the start of a stream before he is answered by a plain message
 TITLE = 100
+SEARCHED = "Searched"
 LISTED = 4  # sources of a task
-FULL = 11_400  # characters of a message beyond which a task is not told its sources
+FULL = 10_000  # characters of a message beyond which a task is not told its sources
 LASTING = frozenset(
     [
         "unknown_method",
@@ -48,6 +49,12 @@ def task_chunk(title: str, *, done: bool, sources: Sequence[Cited] = ()) -> dict
     status = "complete" if done else "in_progress"
     chunk: dict[str, Any] = {"type": "task_update", "id": "search", "title": title[:TITLE] or "…", "status": status}
     return {**chunk, "sources": shown} if shown else chunk
+
+
+def _title(words: str) -> str:
+    """What a status says behind the bot's name, as a line of its own."""
+    bare = words.removeprefix("is ")
+    return bare[:1].upper() + bare[1:]
 
 
 class Streams:
@@ -79,7 +86,7 @@ class Streams:
 
     async def _started(self, target: Target, text: str, words: str) -> str:
         direct = target.place.channel.startswith("D")
-        task = [task_chunk(words, done=False)] if words and self._tasks else []
+        task = [task_chunk(_title(words), done=False)] if words and self._tasks else []
         begun = await self._client.chat_startStream(
             channel=target.place.channel,
             thread_ts=target.place.thread or target.message,
@@ -104,7 +111,7 @@ class Streams:
 
     async def beat(self, channel: str, ts: str, words: str) -> None:
         """Show that it is still worked on. Raises what Slack says; a turn must have been taken."""
-        await self._client.chat_appendStream(channel=channel, ts=ts, chunks=[task_chunk(words, done=False)])
+        await self._client.chat_appendStream(channel=channel, ts=ts, chunks=[task_chunk(_title(words), done=False)])
 
     async def stop(self, where: tuple[str, str], rest: str, words: str, letter: Letter) -> None:
         """End a message (channel, id) with the rest of its text and what stands below it. Raises what Slack refuses."""
@@ -130,8 +137,9 @@ class Streams:
         """The task as done."""
         if not words or not self._tasks:
             return []
-        sources = letter.end.sources if letter.end and len(letter.text) < FULL - 1000 else ()
-        return [task_chunk(words, done=True, sources=sources)]
+        sources = letter.end.sources if letter.end else ()
+        title = f"{SEARCHED}: {len(sources)} sources used" if sources else SEARCHED
+        return [task_chunk(title, done=True, sources=sources if len(letter.text) < FULL else ())]
 
     async def break_off(self, channel: str, ts: str, *, urgent: bool = False) -> None:
         """End a message as it stands, so that it can be rewritten. Raises what Slack refuses."""

@@ -11,6 +11,7 @@ from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetry
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.slack.blocks import Form
+from adapters.slack.calls import in_turn
 from adapters.slack.errors import TROUBLE, code, told
 from adapters.slack.letters import Letter
 from adapters.slack.rendering import safe
@@ -72,13 +73,16 @@ class Whispers:
         """Show it to the person in the channel; False if that cannot be."""
 
         async def send(given: dict[str, Any]) -> str:
-            sent = await self._study.reader.chat_postEphemeral(
+            sent = await self._study.writer.chat_postEphemeral(
                 channel=target.place.channel, user=target.person, thread_ts=target.place.thread or None, **given
             )
             return str(sent.get("message_ts") or "")
 
         try:
-            await self._study.letters.formed(lambda form: send(letter.arguments(form)))
+            turns = self._study.pace.posts(target.person)
+            await self._study.letters.formed(
+                lambda form: in_turn(turns, lambda: send(letter.arguments(form)), again=False)
+            )
         except SlackApiError as error:
             log.info("no ephemeral message", error=code(error))
             return False
@@ -122,4 +126,4 @@ class WhisperedReply:
             await self._whispers.say(self._target, letter)
 
     def _safe(self, text: str) -> str:
-        return safe(text, self._study.people.all_names())
+        return safe(text, self._study.people.name)

@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from aiohttp import web
+from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack.files import Files
 from bot.chat import Upload
 from bot.errors import PlatformError
 from engine.errors import BadInput, TooLarge
@@ -101,6 +103,22 @@ async def test_nothing_is_fetched_from_elsewhere_and_the_token_stays_here(desk: 
     with pytest.raises(BadInput):
         await desk.platform.fetch(Upload("F1", "x", 0, "", elsewhere.url), LIMIT)
     assert elsewhere.seen == []
+
+
+async def test_a_redirect_does_not_lead_elsewhere(elsewhere: Elsewhere) -> None:
+    async def lead(_: web.Request) -> web.Response:
+        raise web.HTTPFound(elsewhere.url)
+
+    app = web.Application()
+    app.router.add_get("/files/a", lead)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    base = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    with pytest.raises(BadInput):
+        await Files(AsyncWebClient("xoxb-1", f"{base}/api/")).fetch(Upload("F1", "a", 0, "", f"{base}/files/a"), LIMIT)
+    assert elsewhere.seen == []
+    await runner.cleanup()
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,15 @@ async def test_private_channels_and_group_conversations_are_closed(
 ) -> None:
     ada = slack.user("Ada")
     found = await desk.platform.channel(place(slack, slack.channel("x", members=[ada], kind=kind)))  # type: ignore[arg-type]
-    assert (found.kind, found.members) == (said, {ada.id})
+    assert found.kind == said
+    assert found.members == {ada.id}
 
 
 async def test_a_direct_conversation_is_one_persons(desk: Desk, slack: FakeSlack) -> None:
     ada = slack.user("Ada")
     found = await desk.platform.channel(place(slack, ada.direct))
-    assert (found.kind, found.members) == ("direct", {ada.id})
+    assert found.kind == "direct"
+    assert found.members == {ada.id}
 
 
 async def test_people_of_other_workspaces_are_guests_of_a_shared_channel(desk: Desk, slack: FakeSlack) -> None:

@@ -17,7 +17,7 @@ def test_nobody_is_called_by_markdown(shout: str) -> None:
 
 
 def test_a_person_is_named_and_not_called() -> None:
-    assert safe("ask <@U123|x> or <@U9>", {"U123": "Ada"}) == "ask @Ada or @somebody"
+    assert safe("ask <@U123|x> or <@U9>", lambda id_: "Ada" if id_ == "U123" else "") == "ask @Ada or @somebody"
 
 
 def test_comments_and_comparisons_stay_as_they_are() -> None:
