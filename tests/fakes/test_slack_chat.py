@@ -207,3 +207,23 @@ async def test_whoever_is_named_in_a_message_is_notified(slack: FakeSlack) -> No
     assert slack.space.pings == []
     await client.chat_postMessage(channel=roof.id, text="x", blocks=[section(f"<!here> <@{ada.id}>")])
     assert [ping.target for ping in slack.space.pings] == ["here", ada.id]
+
+
+async def test_markdown_is_drawn_only_where_slack_draws_it(slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    client, roof = client_of(slack), slack.channel("roof", members=[ada])
+    written = "# Roof\nIt is **red**, see [1](https://a.example). `**code**`"
+    await client.chat_postMessage(channel=roof.id, markdown_text=written)
+    await client.chat_postMessage(channel=roof.id, text=written)
+    drawn, literal = slack.sees(ada, roof).entries
+    assert drawn.text == "Roof\nIt is red, see 1 (https://a.example). `**code**`"
+    assert (drawn.body, drawn.literal, drawn.links) == (written, (), (("1", "https://a.example"),))
+    assert (literal.text, literal.literal) == (written, ("# ", "**red**", "](https:"))
+
+
+async def test_a_preview_comes_only_where_it_is_wanted(slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    client, roof = client_of(slack), slack.channel("roof", members=[ada])
+    await client.chat_postMessage(channel=roof.id, text="<https://a.example|here>")
+    await client.chat_postMessage(channel=roof.id, text="<https://a.example|here>", unfurl_links=True)
+    assert [entry.previews for entry in slack.sees(ada, roof).entries] == [(), ("https://a.example",)]

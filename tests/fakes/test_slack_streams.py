@@ -52,7 +52,8 @@ async def test_a_stream_grows_until_it_is_stopped(scene: Scene) -> None:
     assert scene.reply.writing
     below = [{"type": "context", "elements": [{"type": "mrkdwn", "text": "below"}]}]
     await scene.client.chat_stopStream(**scene.here, ts=ts, markdown_text=".", blocks=below)
-    assert (scene.reply.text, scene.reply.writing) == ("Because of **that**.\nbelow", False)
+    assert (scene.reply.text, scene.reply.writing) == ("Because of that.\nbelow", False)
+    assert scene.reply.body == "Because of **that**."
 
 
 async def test_in_a_channel_slack_wants_to_know_for_whom_it_streams(scene: Scene) -> None:

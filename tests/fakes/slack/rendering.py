@@ -15,15 +15,32 @@ if TYPE_CHECKING:
 
 MARKDOWN_LINK = re.compile(r"\[([^\[\]]*)\]\(<?(https?://[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)>?\)")
 BARE_LINK = re.compile(r"https?://[^\s<>()\]|]+")
+CODE = re.compile(r"(```.*?(?:```|$)|`[^`\n]+`)", re.DOTALL)
+BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+HEADING = re.compile(r"^#{1,6} +", re.MULTILINE)
+LITERAL = re.compile(r"\*\*\S[^*\n]*\*\*|\]\(https?:|^#{1,6} |^\|.*\|\s*$", re.MULTILINE)
 MARKS = {"complete": "✓", "in_progress": "◐", "pending": "○", "error": "✗"}
+
+
+def drawn(text: str) -> str:
+    """Standard Markdown as it is drawn: bold and headings without their marks, labels with their addresses."""
+    pieces = CODE.split(text)
+    for number in range(0, len(pieces), 2):
+        plain = MARKDOWN_LINK.sub(r"\1 (\2)", pieces[number])
+        pieces[number] = HEADING.sub("", BOLD.sub(r"\1", plain))
+    return "".join(pieces)
 
 
 @dataclass(slots=True)
 class Face:
-    """Everything visible of a message; `links` as (label, address), `sources` as (number or title, address)."""
+    """Everything visible of a message; `links` as (label, address), `sources` as (number or title, address).
+
+    `body` is what was written, before it was drawn; `literal` are marks of Markdown where Slack does not draw it.
+    """
 
     lines: list[str] = field(default_factory=list)
     body: list[str] = field(default_factory=list)
+    literal: list[str] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
     sources: list[tuple[str, str]] = field(default_factory=list)
     buttons: list[tuple[str, JSON, JSON, JSON]] = field(default_factory=list)
@@ -67,6 +84,7 @@ class Renderer:
             face.links.append((html.unescape(label or value), html.unescape(value)))
             return f"{label} ({value})" if label else value
 
+        face.literal += LITERAL.findall(CODE.sub("", text))
         return html.unescape(TOKEN.sub(shown, text))
 
     def _name(self, user: str) -> str:
@@ -87,7 +105,7 @@ class Renderer:
         kind = block["type"]
         if kind == "markdown":
             face.body.append(self.markdown(block["text"], face))
-            face.lines.append(face.body[-1])
+            face.lines.append(drawn(face.body[-1]))
         elif kind in {"section", "header"}:
             for each in filter(None, [block.get("text"), *(block.get("fields") or [])]):
                 face.lines.append(self._text(each, face))

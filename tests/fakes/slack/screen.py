@@ -21,9 +21,10 @@ EMOJI = {
 class Entry:
     """One message as it is seen.
 
-    `text` is all of it, line by line; `body` only what was written as Markdown or text, without tasks and what is
-    below. `private`: only the viewer sees it; `writing`: it still grows; `broken`: Slack ended it, and says so;
-    `links` and `sources` as (label, address); `status` is the line below its thread while the app works.
+    `text` is all of it, line by line; `body` only what was written as Markdown or text, undrawn, without tasks and
+    what is below; `literal`: marks of Markdown which stand there as such. `private`: only the viewer sees it;
+    `writing`: it still grows; `broken`: Slack ended it, and says so; `links` and `sources` as (label, address);
+    `status` is the line below its thread while the app works.
     """
 
     ts: str
@@ -31,6 +32,7 @@ class Entry:
     author: str
     text: str
     body: str = ""
+    literal: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     buttons: tuple[str, ...] = ()
@@ -141,6 +143,7 @@ def _entry(slack: Server, renderer: Renderer, message: Message, replies: tuple[E
         author=author,
         text="\n".join(face.lines),
         body="".join(face.body),
+        literal=tuple(face.literal),
         links=tuple(face.links),
         sources=tuple(face.sources),
         buttons=tuple(label for label, *_ in face.buttons),
