@@ -172,7 +172,7 @@ async def test_buttons_answer_privately_or_change_their_message(fake: FakeDiscor
         assert (post.content, post.buttons) == ("hidden", ())
 
 
-async def test_autocomplete_menus_and_forms(fake: FakeDiscord) -> None:
+async def test_autocomplete_menus_and_forms(fake: FakeDiscord, monkeypatch: pytest.MonkeyPatch) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
     async with connected(fake) as client:
@@ -203,6 +203,7 @@ async def test_autocomplete_menus_and_forms(fake: FakeDiscord) -> None:
         await ada.submits(opened, why="too hot")
         assert fake.sees(ada, shop).last.content == "noted: too hot"
         names[:] = [f"K{at}" for at in range(26)]
+        monkeypatch.setattr("tests.fakes.discord.interacting.PATIENCE", 0.2)
         assert await ada.autocompletes("graph", "name", "K") == []
         assert fake.refusals[-1].code == 50035
 

@@ -59,6 +59,7 @@ EVERYONE = (
 """What @everyone may do in a fresh guild."""
 
 ALL = Can(-1 & sum(Can))
+VOICE = 2
 NEEDS_SENDING = Can.MENTION_EVERYONE | Can.SEND_TTS_MESSAGES | Can.ATTACH_FILES | Can.EMBED_LINKS
 
 
@@ -89,6 +90,8 @@ def in_channel(guild: Guild, member: Member, channel: Channel) -> Can:
         allowed = (allowed & ~own.deny) | own.allow
     if Can.VIEW_CHANNEL not in allowed:
         return NOTHING
+    if channel.kind == VOICE and Can.CONNECT not in allowed:
+        allowed &= ~(Can.SEND_MESSAGES | Can.READ_MESSAGE_HISTORY)
     if channel.thread is None and Can.SEND_MESSAGES not in allowed:
         allowed &= ~NEEDS_SENDING
     return allowed

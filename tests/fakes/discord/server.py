@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from aiohttp import web
@@ -114,6 +115,14 @@ class FakeDiscord(Stage):
     async def until(self, predicate: Callable[[], Any], timeout: float = 5.0) -> Any:  # noqa: ASYNC109 - the caller's patience
         """Wait until something holds, looking again at every change; gives what the predicate gave."""
         return await self.world.until(predicate, timeout)
+
+    async def quiet(self, seconds: float, timeout: float = 60.0) -> None:  # noqa: ASYNC109 - the caller's patience
+        """Wait until nothing was called for a while: for showing, not for tests."""
+        async with asyncio.timeout(timeout):
+            count = -1
+            while count != len(self.calls):
+                count = len(self.calls)
+                await asyncio.sleep(seconds)
 
     async def ready(self, timeout: float = 10.0) -> None:  # noqa: ASYNC109 - the caller's patience
         """Wait until a client is connected."""
