@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 
 AT_ONCE = 4  # files in memory
 LOOK = 0.1  # seconds between two looks at how far a document has come
-CONFIRM = 600.0  # seconds after which a file counts as taken in, searchable or not
+CONFIRM = 600.0  # seconds after which a file is not waited for any more; its reaction stays then
 UNREADABLE = {"image": "a picture", "audio": "sound", "video": "film", "font": "a font"}
 
 
@@ -89,7 +89,9 @@ class Filing:
         if not outcomes:
             return
         filed = [each for each in outcomes if isinstance(each, Filed)]
-        await self.wait([each.document for each in filed], CONFIRM)
+        if not await self.wait([each.document for each in filed], CONFIRM):
+            log.warning("file_unconfirmed", room=message.place.room)
+            return
         names = {each.id: each.name for each in message.uploads}
         refused = [each for each in outcomes if isinstance(each, Refused)]
         refused += [

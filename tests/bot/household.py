@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bot.chat import Deleted, Edited, Heard, Joined
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.chat import Message, Place
+    from engine.language import Embedder
     from engine.ledger.census import Listed
+    from engine.reading import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +81,23 @@ class Household:
 
 
 @asynccontextmanager
-async def household(home: Path, platform: FakePlatform | None = None, **settings: Any) -> AsyncIterator[Household]:
+async def household(
+    home: Path,
+    platform: FakePlatform | None = None,
+    *,
+    limits: Limits | None = None,
+    embedder: Embedder | None = None,
+    **settings: Any,
+) -> AsyncIterator[Household]:
     """Open one in this folder; a second one in the same folder is a restart."""
     platform = platform or FakePlatform()
     chosen = Settings(home=home, **settings)
     async with (
-        parrot.desk(home) as desk,
+        parrot.desk(home, embedder=embedder) as opened,
         Store.open(home / "bot.db") as store,
-        Reader(desk.limits) as reader,
+        Reader(limits or opened.limits) as reader,
     ):
+        desk = replace(opened, limits=limits or opened.limits)
         platforms = {platform.name: platform}
         house = House(desk, store, Readers(platforms, store, chosen.member_age), platforms, chosen)
         yield Household(house, Listening(house, reader), platform)

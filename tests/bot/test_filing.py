@@ -1,0 +1,233 @@
+"""Files: fetched, read, added where they were shared, confirmed by a reaction, refused in one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.chat import Asked, Called, Changed, Deleted, Edited, Heard, Message, Place, Unshared, Upload
+from bot.errors import PlatformError
+from bot.filing import Refused
+from bot.store import ChannelSettings, Filed
+from engine.errors import Refused as RefusedByModel
+from engine.reading import Limits
+from tests.bot.household import household
+from tests.fakes.embedder import HashEmbedder
+from tests.fakes.platform import START
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.bot.household import Household
+
+TILES = b"The tiles come on Monday, says Ada."
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Household]:
+    async with household(tmp_path / "home") as opened:
+        yield opened
+
+
+def _shared(home: Household, place: Place, *uploads: Upload) -> Message:
+    return home.platform.say(place, "ada", "", uploads=uploads)
+
+
+async def test_a_file_becomes_a_document_and_is_confirmed_when_it_can_be_found(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
+    [filed] = await home.listening.filing.file(message)
+    assert isinstance(filed, Filed)
+    [listed] = await home.documents(roof)
+    assert listed.status != "pending"
+    assert (listed.key, listed.kind, listed.title) == ("slack:T1:ROOF:file:m2:F1", "file", "tiles.txt")
+    assert (listed.space, listed.link) == ("slack:T1:open", "https://chat.example/T1/ROOF/m2")
+    assert listed.time == message.time
+    assert home.platform.signs == {"m2": ["working", "done"]}
+    assert home.platform.whispers == []
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind", "words"),
+    [
+        ("cat.png", b"\x89PNG", "image/png", "picture"),
+        ("tool.exe", b"\x7fELF....", "application/x-executable", "program"),
+        ("blank.txt", b"  \n", "text/plain", "empty"),
+        ("paper.pdf", b"<!doctype html><html><body>Log in</body></html>", "application/pdf", "web page"),
+    ],
+)
+async def test_what_cannot_be_read_is_explained_to_its_author_alone(
+    home: Household, name: str, data: bytes, kind: str, words: str
+) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = _shared(home, roof, home.platform.upload(name, data, kind=kind))
+    [refused] = await home.listening.filing.file(message)
+    assert isinstance(refused, Refused)
+    assert home.platform.signs == {message.id: ["working", "failed"]}
+    [(target, card)] = home.platform.whispers
+    assert (target.person, target.message, target.private) == ("ada", message.id, True)
+    assert name in card.text
+    assert words in card.text
+    assert await home.documents(roof) == []
+
+
+async def test_what_is_too_large_or_no_text_at_all_is_not_even_fetched(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    big = home.platform.upload("big.txt", b"small", size=10**9)
+    film = home.platform.upload("film.mp4", b"small", kind="video/mp4")
+    await home.listening.filing.file(_shared(home, roof, big, film))
+    assert "fetch" not in home.platform.calls
+    [(_, card)] = home.platform.whispers
+    assert "50 are allowed" in card.text
+
+
+async def test_a_file_that_is_larger_than_it_was_said_to_be_is_refused(tmp_path: Path) -> None:
+    async with household(tmp_path / "home", limits=Limits(size=100, workers=1)) as home:
+        roof = await home.joined("ROOF", "ada")
+        message = _shared(home, roof, home.platform.upload("big.txt", b"x" * 101, size=1))
+        assert isinstance((await home.listening.filing.file(message))[0], Refused)
+
+
+async def test_of_several_files_the_good_ones_are_taken_in(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    good, bad = home.platform.upload("tiles.txt", TILES), home.platform.upload("cat.png", b"", kind="image/png")
+    message = _shared(home, roof, good, bad)
+    await home.listening.filing.file(message)
+    assert [each.title for each in await home.documents(roof)] == ["tiles.txt"]
+    assert home.platform.signs[message.id][-1] == "failed"
+
+
+async def test_a_document_that_fails_after_it_was_accepted_is_explained_too(tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    embedder.failing["tiles"] = RefusedByModel("It cannot be embedded.")
+    async with household(tmp_path / "home", embedder=embedder) as home:
+        roof = await home.joined("ROOF", "ada")
+        message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
+        await home.listening.filing.file(message)
+        assert home.platform.signs[message.id] == ["working", "failed"]
+
+
+async def test_a_file_in_two_channels_is_two_documents(home: Household) -> None:
+    roof, hall = await home.joined("ROOF", "ada"), await home.joined("HALL", "ada", kind="closed")
+    upload = home.platform.upload("tiles.txt", TILES)
+    for place in (roof, hall):
+        await home.listening.filing.file(_shared(home, place, upload))
+    spaces = [each.space for place in (roof, hall) for each in await home.documents(place)]
+    assert spaces == ["slack:T1:open", "slack:T1:HALL"]
+
+
+async def test_a_file_given_to_the_bot_alone_goes_into_the_persons_own_space(home: Household) -> None:
+    direct = home.platform.open("D1", "ada", kind="direct")
+    await home.listening.filing.file(_shared(home, direct, home.platform.upload("tiles.txt", TILES)))
+    assert [each.space for each in await home.documents(direct)] == ["slack:T1:dm:ada"]
+
+
+async def test_a_file_of_a_private_question_stays_with_the_asker_and_one_to_learn_goes_to_the_channel(
+    home: Household,
+) -> None:
+    roof = await home.joined("ROOF", "ada")
+    uploads = (home.platform.upload("tiles.txt", TILES),)
+    filing = home.listening.filing
+    [own] = await filing.learn(Asked("q1", roof, "ada", "When?", START, uploads, private=True), START)
+    [channels] = await filing.learn(Called("c1", roof, "ada", "learn", uploads=uploads), START)
+    assert isinstance(own, Filed)
+    assert isinstance(channels, Filed)
+    assert own.room == "slack:T1:dm:ada"
+    assert [each.key for each in await home.documents(roof)] == [channels.document]
+    assert await filing.wait([own.document, channels.document], 10)
+    assert home.platform.signs == {}
+
+
+async def test_files_of_channels_and_people_that_are_not_read_stay_out_unless_asked_about(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada", "bob")
+    filing, upload = home.listening.filing, home.platform.upload("tiles.txt", TILES)
+    await home.house.store.channels.put(roof.room, ChannelSettings(ingest=False))
+    assert await filing.take(_shared(home, roof, upload)) == []
+    assert len(await filing.take(_shared(home, roof, upload), asked=True)) == 1
+    await home.listening.forget_person("slack", "T1", "ada")
+    assert await home.documents(roof) == []
+    assert await filing.take(_shared(home, roof, upload), asked=True) == []
+
+
+async def test_a_deleted_message_takes_its_files_along(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
+    await home.listening.filing.take(message)
+    await home.delete(message)
+    assert await home.documents(roof) == []
+
+
+async def test_a_file_that_is_deleted_before_it_was_taken_in_stays_out(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    upload = home.platform.upload("tiles.txt", TILES)
+    for gone in (Deleted(roof, ("m2",)), Unshared(roof, (upload.id,)), Unshared(home.platform.place(""), (upload.id,))):
+        message = replace(_shared(home, roof, upload), id="m2")
+        await home.listening.take(gone)
+        await home.listening.filing.file(message)
+        assert await home.documents(roof) == []
+
+
+async def test_a_file_can_be_taken_back_in_one_channel_or_everywhere(home: Household) -> None:
+    roof, hall, attic = [await home.joined(name, "ada") for name in ("ROOF", "HALL", "ATTIC")]
+    upload = home.platform.upload("tiles.txt", TILES)
+    for place in (roof, hall, attic):
+        await home.listening.filing.take(_shared(home, place, upload))
+    await home.listening.take(Unshared(roof, (upload.id,)))
+    assert [len(await home.documents(place)) for place in (roof, hall, attic)] == [0, 1, 1]
+    await home.listening.take(Unshared(home.platform.place(""), (upload.id,)))
+    assert [len(await home.documents(place)) for place in (roof, hall, attic)] == [0, 0, 0]
+
+
+async def test_an_edit_takes_files_away_and_brings_further_ones(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    old, new = home.platform.upload("old.txt", TILES), home.platform.upload("new.txt", TILES)
+    message = await home.hear(_shared(home, roof, old))
+    await home.listening.filing.take(message)
+    await home.listening.take(Edited(replace(message, uploads=(new,), edited="+")))
+    assert [each.title for each in await home.documents(roof)] == ["new.txt"]
+
+
+async def test_a_file_lands_where_its_readers_are_when_it_was_read(home: Household) -> None:
+    """The channel turns private while the file is fetched."""
+    roof = await home.joined("ROOF", "ada")
+    message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
+    fetch = home.platform.fetch
+
+    async def slowly(upload: Upload, limit: int) -> bytes:
+        home.platform.change("ROOF", kind="closed")
+        await home.listening.take(Changed(roof))
+        return await fetch(upload, limit)
+
+    home.platform.fetch = slowly  # type: ignore[method-assign]
+    await home.listening.filing.take(message)
+    assert [each.space for each in await home.documents(roof)] == [roof.room]
+
+
+async def test_what_may_pass_by_itself_is_raised_and_told_only_when_it_is_given_up(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
+    home.platform.failing["fetch"] = PlatformError("busy")
+    with pytest.raises(PlatformError):
+        await home.listening.filing.take(message)
+    await home.listening.filing.give_up(message, PlatformError("busy"))
+    assert home.platform.signs == {message.id: ["working", "failed"]}
+    assert len(home.platform.whispers) == 1
+
+
+async def test_reactions_that_are_refused_hinder_no_file(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    home.platform.failing["sign"] = PlatformError("no")
+    await home.listening.filing.file(_shared(home, roof, home.platform.upload("tiles.txt", TILES)))
+    assert len(await home.documents(roof)) == 1
+
+
+async def test_taking_a_file_in_twice_is_taking_it_in_once(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
+    for _ in range(2):
+        await home.listening.take(Heard(message, False))
+        await home.listening.filing.file(message)
+    assert len(await home.documents(roof)) == 1
