@@ -18,7 +18,7 @@ from adapters.discord.patience import patiently, watching
 from adapters.discord.permissions import roles_matter, same_readers
 from adapters.discord.platform import Discord
 from adapters.discord.syncing import sync
-from adapters.discord.translating import NAME, addressed, fingerprint, message_of, place_of, spoken, thread_place
+from adapters.discord.translating import NAME, fingerprint, message_of, place_of, spoken, thread_place
 from bot.chat import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Place
 
 if TYPE_CHECKING:
@@ -68,14 +68,14 @@ class Chat(discord.Client):
     async def on_message(self, message: discord.Message) -> None:
         if self._own(message) or not spoken(message):
             return
-        heard = message_of(message, await self._place(message))
-        await self._tell(Heard(heard, addressed(message, self._me)), f"message:{message.id}")
+        heard = message_of(message, await self._place(message), self._me)
+        await self._tell(Heard(heard, heard.addressed), f"message:{message.id}")
 
     async def on_raw_message_edit(self, event: discord.RawMessageUpdateEvent) -> None:
         message = event.message
         if self._own(message) or not spoken(message):
             return
-        edited = message_of(message, await self._place(message))
+        edited = message_of(message, await self._place(message), self._me)
         await self._tell(Edited(edited), f"edit:{message.id}:{fingerprint(edited)}")
 
     async def on_raw_message_delete(self, event: discord.RawMessageDeleteEvent) -> None:
@@ -103,7 +103,7 @@ class Chat(discord.Client):
         if before.name == after.name or not isinstance(after.parent, discord.ForumChannel):
             return
         first = await patiently("to read a post", lambda: after.fetch_message(after.id))
-        edited = message_of(first, place_of(after))
+        edited = message_of(first, place_of(after), self._me)
         await self._tell(Edited(edited), f"edit:{first.id}:{fingerprint(edited)}")
 
     async def on_raw_thread_delete(self, event: discord.RawThreadDeleteEvent) -> None:

@@ -84,13 +84,13 @@ async def merged(streams: Sequence[Stream]) -> AsyncGenerator[discord.Message]:
             heapq.heappush(heap, stream)
 
 
-async def pages(streams: Sequence[Stream]) -> AsyncIterator[Sequence[Message]]:
-    """What was said in all streams, in pages, newest first."""
+async def pages(streams: Sequence[Stream], me: discord.abc.Snowflake) -> AsyncIterator[Sequence[Message]]:
+    """What was said in all streams, in pages, newest first; `me` is the bot."""
     page: list[Message] = []
     async with aclosing(merged(streams)) as messages:
         async for message in messages:
             if spoken(message):
-                page.append(message_of(message, place_of(message.channel)))
+                page.append(message_of(message, place_of(message.channel), me))
             if len(page) >= PAGE:
                 yield page
                 page = []
@@ -121,29 +121,29 @@ def newest() -> int:
     return discord.utils.time_snowflake(datetime.now(UTC) + timedelta(hours=1))
 
 
-async def thread(client: discord.Client, whereabouts: Whereabouts, place: Place, limit: int) -> Sequence[Message]:
+async def thread(whereabouts: Whereabouts, place: Place, limit: int) -> Sequence[Message]:
     """The newest messages of a thread, oldest first.
 
     If there is room, the message that it began on is before them, and before that the one to which that replied;
     a thread that was not begun yet has these alone.
     """
     try:
-        inside = client.get_partial_messageable(await whereabouts.thread(place))
+        inside = whereabouts.messages(place, await whereabouts.thread(place))
         found = await patiently("to read a thread", lambda: _newest(inside, limit))
     except Missing:
         found = []
     if len(found) < limit and place.thread != place.channel and not whereabouts.is_forum(place):
-        found = [*await _beginning(client, place), *found][-limit:]
-    return [message_of(each, _within(each, place)) for each in found if spoken(each)]
+        found = [*await _beginning(whereabouts, place), *found][-limit:]
+    return [message_of(each, _within(each, place), whereabouts.me) for each in found if spoken(each)]
 
 
 async def _newest(channel: discord.PartialMessageable, limit: int) -> list[discord.Message]:
     return [each async for each in channel.history(limit=limit, oldest_first=False)][::-1]
 
 
-async def _beginning(client: discord.Client, place: Place) -> list[discord.Message]:
+async def _beginning(whereabouts: Whereabouts, place: Place) -> list[discord.Message]:
     """The message that a thread began on, behind the one to which it replied."""
-    parent = client.get_partial_messageable(int(place.channel))
+    parent = whereabouts.messages(place, int(place.channel))
     try:
         first = await patiently("to read a message", lambda: parent.fetch_message(int(place.thread)))
     except PlatformError:

@@ -142,12 +142,13 @@ class Discord:
         for channel in channels:
             self.whereabouts.note(channel)
         bounds = discord.utils.time_snowflake(since), int(before) if before else histories.newest()
-        async for page in histories.pages([histories.Stream(channel, *bounds) for channel in channels]):
+        streams = [histories.Stream(channel, *bounds) for channel in channels]
+        async for page in histories.pages(streams, self.whereabouts.me):
             yield page
 
     async def thread(self, place: Place, limit: int) -> Sequence[Message]:
         """The newest messages of a thread, oldest first, with the message that it began on and what that replies to."""
-        return await histories.thread(self.client, self.whereabouts, place, limit)
+        return await histories.thread(self.whereabouts, place, limit)
 
     async def fetch(self, upload: Upload, limit: int) -> bytes:
         """The bytes of a file."""
@@ -176,14 +177,21 @@ class Discord:
         return ids[0]
 
     async def whisper(self, target: Target, card: Card) -> None:
-        """Say something to one person alone. Without a command that it answers, it goes into a DM."""
+        """Say something to one person alone.
+
+        Without a command that it answers, it goes into a DM; but what is not private is said below his message.
+        """
         handle = Handle.of(target.handle)
         try:
             if handle is not None:
                 return await self._respond(handle, card)
         except Over:
             pass
-        way = InChannel(self.client.http, await self._doors.direct(target.person), uuid4().hex)
+        if target.message and not target.private:
+            channel, quoted = str(self.whereabouts.of_message(target.place, target.message)), target.message
+        else:
+            channel, quoted = await self._doors.direct(target.person), ""
+        way = InChannel(self.client.http, channel, uuid4().hex, quoted)
         for part, sheet in enumerate(sheets(card)):
             await way.put(part, "", sheet)
         return None

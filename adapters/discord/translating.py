@@ -40,9 +40,7 @@ def spoken(message: discord.Message) -> bool:
 
 
 def addressed(message: discord.Message, me: discord.abc.Snowflake) -> bool:
-    """Whether it is for the bot: it or its role is mentioned, it is replied to, or nobody else is there."""
-    if message.guild is None:
-        return True
+    """Whether it is for the bot: it or its role is mentioned, or it is replied to."""
     if me.id in message.raw_mentions or any(user.id == me.id for user in message.mentions):
         return True
     if any(role.tags is not None and role.tags.bot_id == me.id for role in message.role_mentions):
@@ -50,8 +48,8 @@ def addressed(message: discord.Message, me: discord.abc.Snowflake) -> bool:
     return _replied(message) == me.id
 
 
-def message_of(message: discord.Message, place: Place) -> Message:
-    """What somebody said. The first message of a forum's post bears its title."""
+def message_of(message: discord.Message, place: Place, me: discord.abc.Snowflake) -> Message:
+    """What somebody said, as the bot (`me`) hears it. The first message of a forum's post bears its title."""
     thread = message.channel if isinstance(message.channel, discord.Thread) else None
     return Message(
         id=str(message.id),
@@ -63,6 +61,8 @@ def message_of(message: discord.Message, place: Place) -> Message:
         edited=message.edited_at.isoformat() if message.edited_at else "",
         by_bot=message.author.bot or message.webhook_id is not None,
         title=thread.name if thread is not None and thread.id == message.id else "",
+        own=message.author.id == me.id,
+        addressed=not place.workspace or addressed(message, me),
     )
 
 

@@ -67,6 +67,17 @@ class Whereabouts:
         """Forget a thread."""
         self._threads.pop(thread, None)
 
+    @property
+    def me(self) -> discord.ClientUser:
+        """The bot. It is known once it is logged in."""
+        if self._client.user is None:
+            raise PlatformError("The bot is not connected yet.")
+        return self._client.user
+
+    def messages(self, place: Place, channel: int) -> discord.PartialMessageable:
+        """The messages of a channel or thread, whether it is known or not."""
+        return self._client.get_partial_messageable(channel, guild_id=int(place.workspace) if place.workspace else None)
+
     def of_message(self, place: Place, message: str) -> int:
         """The id of the channel in which a message stands: the first one of a thread stands outside, save in a forum.
 

@@ -214,6 +214,23 @@ async def test_what_is_said_to_one_person_without_a_command_goes_into_a_direct_m
     assert town.fake.sees(town.ada, town.square).posts == ()
 
 
+async def test_what_is_not_private_is_said_below_the_message_that_it_is_about(town: Town) -> None:
+    said = await town.bob.says(town.square, "again?")
+    target = Target("", town.place(town.square), town.bob.id, said.id)
+    await town.platform.whisper(target, Card("That were many questions."))
+    post = town.fake.sees(town.ada, town.square).last
+    assert (post.content, post.reply_to) == ("That were many questions.", "Bob: again?")
+
+
+async def test_history_tells_the_bots_own_messages_and_those_to_it_apart(town: Town) -> None:
+    await town.ada.says(town.square, "hello")
+    await town.platform.post(town.place(town.square), Card("Good morning"))
+    await town.ada.says(town.square, f"{town.mention} where is the key?")
+    pages = [page async for page in town.platform.history(town.place(town.square), LONG_AGO)]
+    told_ = [(each.own, each.by_bot, each.addressed) for page in pages for each in page]
+    assert told_ == [(False, False, True), (True, True, False), (False, False, False)]
+
+
 async def test_a_message_of_the_bot_is_removed_once(town: Town) -> None:
     place = town.place(town.square)
     message = await town.platform.post(place, Card("Good morning"))
