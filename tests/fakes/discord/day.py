@@ -197,7 +197,7 @@ async def noon(day: Day) -> None:
     await day.types(day.bo, day.hall, "ask", question="What did the blade of the band saw cost?", private=True)
     day.scene("11:30  Cleo mentions the bot, and goes on in the thread that it opens")
     thread = await day.mentions(day.cleo, day.workshop, "who delivers the ash planks?")
-    await day.follows_up(day.cleo, thread, "And what is wrong when Vesta shows the error E-7?")
+    await day.follows_up(day.cleo, thread, "And on which day?")
     day.scene("11:45  A question that nothing in the channels answers")
     await day.types(day.bo, day.hall, "ask", question="What is the telephone number of the mayor?")
 
