@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from engine.records import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from bot.chat import Channel, Place
 
@@ -79,8 +79,11 @@ def same_room(place: Place) -> Scope:
 
 
 def covers(scope: Scope, drawn: Scope, homes: Mapping[str, str]) -> bool:
-    """Whether all that was drawn on lies within a scope; `homes` are the present spaces of the rooms drawn on."""
-    rooms = drawn.rooms - scope.rooms
+    """Whether all that was drawn on lies within a scope; `homes` are the present spaces of the rooms drawn on.
+
+    Who may read the space that bears a room's name may read the room, wherever it lies now.
+    """
+    rooms = drawn.rooms - addressed(scope)
     return drawn.spaces <= scope.spaces and all(homes.get(room) in scope.spaces for room in rooms)
 
 
@@ -94,8 +97,8 @@ def own(platform: str, workspace: str, person: str) -> str:
     return f"{platform}:{workspace}:dm:{person}"
 
 
-def addressed(scope: Scope) -> Collection[str]:
-    """The names of all rooms that a scope may reach by themselves: a channel's space bears the name of its room."""
+def addressed(scope: Scope) -> frozenset[str]:
+    """The rooms that a scope names: single ones, and those whose own space bears their name."""
     return scope.spaces | scope.rooms
 
 

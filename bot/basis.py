@@ -58,8 +58,10 @@ async def readable(house: House, based: Basis, place: Place, person: str = "") -
     scope = await house.readers.scope(place, person, wanted)
     if scope is None:
         return True if audience.covers(audience.same_room(place), wanted, {}) else None
+    if not wanted.spaces <= scope.spaces:
+        return False
     try:
-        homes = await _homes(house, based, wanted.rooms - scope.rooms)
+        homes = await _homes(house, based, wanted.rooms - audience.addressed(scope))
     except PlatformError:
         return None
     return audience.covers(scope, wanted, homes)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 AT_ONCE = 8  # lookups about the channels of a workspace
+OPEN = 600.0  # seconds for which nobody looks again whether an open channel has a space of its own by now
 
 Fact = TypeVar("Fact")
 
@@ -46,11 +47,17 @@ class Readers:
         self._channels: Beliefs[Channel] = Beliefs(max_age, clock)
         self._people: Beliefs[Person] = Beliefs(max_age, clock)
         self._changed: dict[tuple[str, ...], float] = {}
+        self._open: dict[str, float] = {}
 
     async def channel(self, place: Place) -> Channel:
         """The facts of a channel. Raises PlatformError."""
         where = place.main
-        return await self._channels.get(_key(where), lambda: self._platform(where.platform).channel(where))
+        found = await self._channels.get(_key(where), lambda: self._platform(where.platform).channel(where))
+        if found.kind == "open" and not found.shared:
+            self._open[where.room] = self.clock()
+        else:
+            self._open.pop(where.room, None)
+        return found
 
     async def person(self, platform: str, workspace: str, person: str) -> Person:
         """Somebody as his workspace knows him. Raises PlatformError."""
@@ -102,7 +109,7 @@ class Readers:
 
     async def _alone(self, place: Place, person: str, among: Scope | None) -> Scope:
         sole = await self._sole(place, person)
-        return audience.alone(sole, await self._known(place, sole.workspaces, among))
+        return audience.alone(sole, await self._known(place, sole.workspaces, among, spaces=not sole.guest))
 
     async def _sole(self, place: Place, person: str) -> audience.Sole:
         if place.workspace:
@@ -123,17 +130,28 @@ class Readers:
 
     async def _adult(self, place: Place) -> bool:
         try:
-            return (await self.channel(place)).adult
+            return bool(place.channel) and (await self.channel(place)).adult
         except PlatformError:
             return False
 
-    async def _known(self, place: Place, workspaces: Collection[str], among: Scope | None) -> list[Channel]:
-        """The facts of the channels that the bot is in; those that cannot be had are left out."""
+    async def _known(
+        self, place: Place, workspaces: Collection[str], among: Scope | None, *, spaces: bool = False
+    ) -> list[Channel]:
+        """The facts of the channels that the bot is in; those that cannot be had are left out.
+
+        `spaces`: only channels with a space of their own matter; one that was open lately has none, or is missed.
+        """
         places = [each for each in await self.store.rooms.known(place.platform) if each.workspace in workspaces]
+        if spaces:
+            places = [each for each in places if not self._was_open(each)]
         if among is not None:
             named = audience.addressed(among)
             places = [each for each in places if each.room in named]
         return await self._looked_up(places)
+
+    def _was_open(self, place: Place) -> bool:
+        since = self._open.get(place.room)
+        return since is not None and self.clock() - since < OPEN and not self.changed(place, since)
 
     async def _looked_up(self, places: Iterable[Place]) -> list[Channel]:
         gate = asyncio.Semaphore(AT_ONCE)

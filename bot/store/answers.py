@@ -100,8 +100,8 @@ class Answers:
         return found[-1] if found else None
 
     async def of_message(self, place: Place, message: str) -> Stored | None:
-        """The answer to this message, or the one whose reply bears this mark."""
-        found = await self._where("room = ?1 AND (message = ?2 OR mark = ?2)", place.room, message)
+        """The answer to this message, or the one whose reply stands in it: its mark names it."""
+        found = await self._where("room = ?1 AND (message = ?2 OR instr(mark, ?2))", place.room, message)
         return found[-1] if found else None
 
     async def of_asker(self, platform: str, workspace: str, asker: str) -> list[Stored]:

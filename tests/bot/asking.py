@@ -50,8 +50,8 @@ class Speaker(parrot.Parrot):
         self.prompts.append(prompt)
         bill.add(Usage("answer", self.name, input_tokens=100, output_tokens=10))
         if not self.reply:
-            async for piece in super().answer(prompt, bill):
-                yield piece
+            async for said in super().answer(prompt, bill):
+                yield said
             return
         for number, piece in enumerate(self.reply):
             if number:

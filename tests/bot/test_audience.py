@@ -241,6 +241,9 @@ class TestWhatIsCovered:
     def test_and_by_itself(self) -> None:
         assert covers(rooms("slack:T1:HALL"), rooms("slack:T1:HALL"), {})
 
+    def test_and_by_the_space_that_bears_its_name(self) -> None:
+        assert covers(spaces(SECRET), rooms(SECRET), {})
+
     def test_but_not_if_nobody_knows_where_it_lies(self) -> None:
         assert not covers(spaces(OPEN), rooms("slack:T1:HALL"), {})
 

@@ -62,6 +62,13 @@ async def test_but_not_to_somebody_who_may_not_read_them(home: Asking, roof: Pla
     assert await click(home, reply, guest(home.platform, "gus"), "sources") == wording.NO_SOURCES
 
 
+async def test_what_rests_on_one_s_own_file_is_told_to_him(home: Asking, roof: Place) -> None:
+    upload = home.platform.upload("notes.txt", b"The Nails come on Friday, says Mina.")
+    reply = await home.command(roof, "bob", "When do the Nails come?", uploads=(upload,))
+    assert "Friday" in await click(home, reply, "bob", "sources")
+    assert await click(home, reply, "bob", "share") == wording.NOT_SHARED
+
+
 async def test_the_asker_may_delete_an_answer(home: Asking, roof: Place) -> None:
     reply = await home.ask(roof, "bob", "When do the Tiles come?")
     assert await click(home, reply, "bob", "delete") == ""

@@ -218,3 +218,30 @@ async def test_what_changed_since_is_known(slack: Watched, readers: Readers) -> 
     assert not readers.changed(Place("slack", "T1", "YARD"), since=0.0)
     readers.forget(Place("slack", "T1", ""))
     assert readers.changed(Place("slack", "T1", "YARD"), since=5.0)
+
+
+async def test_open_channels_are_not_asked_about_for_who_may_read_them_all(
+    slack: Watched, store: Store, readers: Readers
+) -> None:
+    hall, roof, vault = slack.open("HALL", "ada"), slack.open("ROOF"), slack.open("VAULT", "ada", kind="closed")
+    await known(store, hall, roof, vault)
+    first = await readers.scope_alone(hall, "ada")
+    slack.now = 61.0
+    slack.calls.clear()
+    assert await readers.scope_alone(hall, "ada") == first
+    assert slack.calls.count("channel") == 2  # where it is read, and the closed one
+
+
+async def test_unless_they_changed(slack: Watched, store: Store, readers: Readers) -> None:
+    hall, roof = slack.open("HALL", "ada"), slack.open("ROOF", "ada")
+    await known(store, hall, roof)
+    await readers.scope_alone(hall, "ada")
+    slack.change("ROOF", kind="closed")
+    readers.forget(roof)
+    assert "slack:T1:ROOF" in (await readers.scope_alone(hall, "ada")).spaces
+
+
+async def test_no_channel_is_looked_for_where_none_is_named(slack: Watched, readers: Readers) -> None:
+    slack.people["ada"] = Person("ada", "Ada")
+    assert "slack:T1:open" in (await readers.scope_alone(slack.place(""), "ada")).spaces
+    assert slack.calls == ["person"]
