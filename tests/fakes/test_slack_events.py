@@ -213,6 +213,40 @@ async def test_people_change_and_look_at_the_app(slack: FakeSlack, ear: Ear) -> 
     assert (ear.events[1]["tab"], ear.events[1]["channel"]) == ("messages", ada.direct.id)
 
 
+async def test_other_apps_are_heard_with_and_without_a_user(slack: FakeSlack, ear: Ear) -> None:
+    roof = slack.channel("roof")
+    robot = slack.robot("Robot")
+    roof.channel.members.append(robot.id)
+    await robot.says(roof, "beep")
+    await slack.webhook_says(roof, "Builds", "build failed")
+    await slack.delivered()
+    assert ear.kinds == ["message", "message/bot_message"]
+    assert [event.get("user") for event in ear.events] == [robot.id, None]
+    assert ear.events[1]["username"] == "Builds"
+
+
+async def test_a_broadcast_reply_stands_in_both_places(slack: FakeSlack, ear: Ear) -> None:
+    ada = slack.user("Ada")
+    roof = slack.channel("roof", members=[ada])
+    root = await ada.says(roof, "one")
+    await ada.says(roof, "two", thread=root, broadcast=True)
+    await slack.delivered()
+    assert ear.kinds[1] == "message/thread_broadcast"
+    history = await client_of(slack).conversations_history(channel=roof.id)
+    assert [message["text"] for message in history["messages"]] == ["two", "one"]
+
+
+async def test_an_event_can_be_told_again(slack: FakeSlack, ear: Ear) -> None:
+    ada = slack.user("Ada")
+    await ada.mentions(slack.channel("roof", members=[ada]), "hello")
+    await slack.delivered()
+    slack.again("app_mention")
+    await slack.delivered()
+    assert ear.kinds == ["message", "app_mention", "app_mention"]
+    assert len({request.payload["event_id"] for request in ear.heard}) == 2
+    assert ear.heard[2].retry_attempt == 1
+
+
 async def test_the_manifest_decides_what_an_app_may_and_hears() -> None:
     app = App.of(
         {

@@ -138,6 +138,12 @@ async def test_tasks_are_shown_with_their_sources_and_count_towards_the_length(s
     assert await error_of(odd) == "invalid_chunks"
 
 
+async def test_a_mention_in_two_halves_still_rings(scene: Scene) -> None:
+    ts = await scene.start(markdown_text="<!chan")
+    await scene.client.chat_appendStream(**scene.here, ts=ts, markdown_text="nel>")
+    assert [ping.target for ping in scene.slack.space.pings] == ["channel"]
+
+
 async def test_the_sdks_own_helper_streams(scene: Scene) -> None:
     stream = await scene.client.chat_stream(**scene.here, thread_ts=scene.question.ts, **scene.to, buffer_size=4)
     await stream.append(markdown_text="One, ")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.fakes.slack import shapes
-from tests.fakes.slack.people import Person, Room
+from tests.fakes.slack.people import Person, Room, Said
 from tests.fakes.slack.screen import Screen, screen
 from tests.fakes.slack.server import Server
+from tests.fakes.slack.state import Message
 from tests.fakes.slack.workspace import FOREIGN
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class FakeSlack(Server):
 
     def sees(self, person: Person, room: Room) -> Screen:
         """What somebody has on the screen."""
+        if room.id not in self.space.channels:
+            return Screen(f"#{room.name} (deleted)", (), open=False)
         return screen(self, person.user, room.channel)
 
     def replies(self, person: Person, room: Room, ts: str) -> list[Entry]:
@@ -132,10 +135,16 @@ class FakeSlack(Server):
                 stream.started = self.clock.now() - self.limits.life
                 self.aged(channel.messages[ts])
 
-    def again(self, parcel_number: int = -1) -> None:
-        """Deliver an event once more, with its event_id, as Slack does when it missed the acknowledgement."""
-        parcel = [each for each in self.socket.parcels if each.kind == "events_api"][parcel_number]
-        self.socket.redeliver(parcel)
+    def again(self, kind: str = "") -> None:
+        """Deliver the last event (of a kind) once more, with its event_id, as if nobody had acknowledged it."""
+        told = [each for each in self.socket.parcels if each.kind == "events_api"]
+        self.socket.redeliver([each for each in told if kind in {"", each.payload["event"]["type"]}][-1])
+
+    async def webhook_says(self, room: Room, name: str, text: str) -> Said:
+        """An old integration writes: under any name, with no user behind it."""
+        message = Message(self.space.stamp(), room.id, self.robot(name).id, text, subtype="bot_message")
+        message.extra = {"username": name}
+        return Said(room, self.acts.say(room.channel, message))
 
     def user_shape(self, person: Person) -> JSON:
         """Somebody as users.info tells it."""

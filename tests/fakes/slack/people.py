@@ -109,13 +109,16 @@ class Person:
         return text
 
     async def says(
-        self, room: Room, text: str, *, thread: Said | str = "", files: Sequence[File] = (), raw: bool = False
-    ) -> Said:
-        """Write a message; `raw`: the text is wire text already."""
+        self, room: Room, text: str, *, thread: Said | str = "", files: Sequence[File] = (), raw: bool = False,
+        broadcast: bool = False,
+    ) -> Said:  # fmt: skip
+        """Write a message; `raw`: the text is wire text already; `broadcast`: a reply is shown in the channel, too."""
         space, channel = self.slack.space, room.channel
         assert self.id in channel.members, f"{self.name} is not in #{room.name}"
         root = thread.root if isinstance(thread, Said) else thread
         message = Message(space.stamp(), room.id, self.id, text if raw else self.types(text), root)
+        if broadcast and root:
+            message.subtype = "thread_broadcast"
         if files:
             message.subtype, message.files = "file_share", [self._drop(file) for file in files]
         self.slack.acts.say(channel, message)

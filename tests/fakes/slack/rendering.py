@@ -85,6 +85,7 @@ class Renderer:
             return f"{label} ({value})" if label else value
 
         face.literal += LITERAL.findall(CODE.sub("", text))
+        face.links += [(url, url) for url in BARE_LINK.findall(TOKEN.sub("", text))]
         return html.unescape(TOKEN.sub(shown, text))
 
     def _name(self, user: str) -> str:
@@ -96,9 +97,9 @@ class Renderer:
         rest = MARKDOWN_LINK.sub("", text)
         inner = Face()
         shown = self.mrkdwn(text, inner)
-        face.links += inner.links
+        face.links += [link for link in inner.links if link[0] != link[1]]
         known = {url for _, url in face.links}
-        face.links += [(url, url) for url in BARE_LINK.findall(rest) if url not in known]
+        face.links += [(url, url) for url in dict.fromkeys(BARE_LINK.findall(rest)) if url not in known]
         return shown
 
     def _block(self, block: JSON, face: Face) -> None:
@@ -152,6 +153,8 @@ class Renderer:
         if chosen is None or self.viewer in chosen:
             label = (element.get("text") or {}).get("text") or element["type"]
             face.buttons.append((label, block, element, {}))
+            if element.get("url"):
+                face.links.append((label, element["url"]))
 
     def _rich(self, element: JSON, face: Face) -> None:
         kind = element["type"]

@@ -175,6 +175,8 @@ def message(space: Workspace, said: Message) -> JSON:
         body |= {"bot_id": author.bot_id, "app_id": author.app_id, "bot_profile": bot_profile(space, author)}
     elif not said.subtype:
         body["client_msg_id"] = f"00000000-0000-4000-8000-{said.ts.replace('.', '')[-12:]}"
+    if said.subtype == "bot_message":
+        del body["user"]
     if said.thread_ts:
         body["thread_ts"] = said.thread_ts
         if said.is_reply and said.thread_ts in space.channels[said.channel].messages:

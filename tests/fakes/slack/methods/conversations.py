@@ -16,6 +16,8 @@ TYPES = {"public_channel": "public", "private_channel": "private", "mpim": "mpim
 READS = ("channels:read", "groups:read", "im:read", "mpim:read")
 HISTORIES = ("channels:history", "groups:history", "im:history", "mpim:history")
 
+MOST = 999  # objects on a page
+
 
 def _readable(call: Call, what: str) -> Channel:
     """A channel that the app can see, and whose kind it may read."""
@@ -42,9 +44,9 @@ def members(call: Call) -> JSON:
 
 def _limit(call: Call, default: int = 100) -> int:
     limit = call.number("limit", default)
-    if not 1 <= limit <= 1000:
+    if not 1 <= limit <= MOST:
         raise Refused("invalid_limit")
-    return min(limit, call.slack.page or 1000)
+    return min(limit, call.slack.page or MOST)
 
 
 def _between(call: Call, messages: list[Message]) -> list[Message]:
@@ -87,7 +89,7 @@ def replies(call: Call) -> JSON:
     call.inside()
     root = call.space.message(channel, call.need("ts"), "thread_not_found")
     rows = [root] if root.is_reply else [root, *_between(call, channel.thread(root.ts))]
-    page, cursor = paged(rows, call.text("cursor"), _limit(call, 1000))
+    page, cursor = paged(rows, call.text("cursor"), _limit(call, MOST))
     body: JSON = {"messages": [_told(call, each) for each in page], "has_more": bool(cursor)}
     return body | ({"response_metadata": {"next_cursor": cursor}} if cursor else {})
 

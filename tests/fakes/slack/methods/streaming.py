@@ -139,8 +139,8 @@ def _write(call: Call, message: Message, chunks: list[JSON]) -> None:
     stream.written += size
     for chunk in chunks:
         _add(stream.blocks, chunk)
-        for text in limits.texts(chunk):
-            call.space.ring(message.channel, message.ts, text)
+    for text in limits.texts(stream.blocks):  # as a whole: a mention may have come in two halves
+        call.space.ring(message.channel, message.ts, text)
     message.text = "".join(block["text"] for block in stream.blocks if block["type"] == "markdown")
 
 

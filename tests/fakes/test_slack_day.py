@@ -1,0 +1,23 @@
+"""The scripted day, lived through by the whole bot with the app that the manifest describes."""
+
+from __future__ import annotations
+
+from tests.fakes.slack.day import live, manifest, threadlore
+
+
+async def test_a_day_in_a_small_workspace() -> None:
+    printed: list[str] = []
+    slack = await live(threadlore, printed.append, app=manifest(), pause=0.3)
+    day = "\n".join(printed)
+    in_public, in_wages = (day.partition("asks in #general ")[2]).split("Ada asks the same", 1)
+    assert "fibreglass spars by Orrin & Sons" in day
+    assert "tail tore off after 25 minutes" in day
+    assert "(only visible to you): From the sources" in day
+    assert "21 April" in day.partition("Ada moves the date")[2]
+    assert "2 March" not in day.partition("Bo deletes what he wrote")[2].partition("━━ Dee")[0]
+    assert "4,150" not in in_public
+    assert "4,150" in in_wages.partition("What Cleo sees")[0]
+    assert "4,150" not in in_wages.partition("What Cleo sees")[2]
+    assert slack.space.pings == []
+    refused = {call.outcome for call in slack.calls} - {"ok"}
+    assert refused == set()
