@@ -229,10 +229,13 @@ class Projector:
         nodes = [
             Node(id_, space, known.get(id_, self._known(None)))
             for id_, space, graphed in rows
-            if id_ in known or not graphed
+            if id_ in known or not graphed or self.unsure
         ]
-        weights = await self.ledger.read(profiles.weights, [key.id for key in pairs if key.told])
-        edges = [Edge(key.id, *key.ends, weights[key.id], self._known(key)) for key in pairs if key.id in weights]
+        # What was forgotten since the batch was gathered is stale again: a pair that has lost an end comes once more.
+        there = {id_ for id_, *_ in rows}
+        told = [key for key in pairs if key.told and there.issuperset(key.ends)]
+        weights = await self.ledger.read(profiles.weights, [key.id for key in told])
+        edges = [Edge(key.id, *key.ends, weights[key.id], self._known(key)) for key in told if key.id in weights]
         await self.graph.put(nodes, edges)
         gone = [Edge(key.id, *key.ends, 0.0) for key in pairs if not key.told]
         if gone or dropped:

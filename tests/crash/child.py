@@ -48,6 +48,9 @@ async def run(home: Path, seed: int, steps: Counter[str]) -> None:
 
 
 async def told(engine: Engine) -> dict[str, object]:
+    """Whether what stands in a conversation was read before it was opened again is a matter of time: all are closed."""
+    for document in await engine.documents(EVERYTHING):
+        await engine.amend(document.key, open=False)
     await engine.settled()
     report = await engine.verify()
     export = [line async for line in engine.export("jsonl", EVERYTHING)]
