@@ -42,6 +42,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
         try:
             await watchdog.connect()
             log.info("connected", workspace=study.us.team)
+            listener.begin()
             await watchdog.keep(stop)
         finally:
             await watchdog.close()

@@ -107,9 +107,10 @@ def _cited(source: Cited, words: int) -> list[Block]:
     after = [{"type": "text", "text": f" — {said}"}] if said else []
     if not leads(source.link):
         return [{"type": "text", "text": f"[{source.number}] {source.title}"}, *after]
+    number = {"type": "text", "text": f"[{source.number}] "}
     kind = {"citation_type": "message" if "/archives/" in source.link else "web"}
     named = {"type": "citation", "url": source.link, "text": source.title or source.link, "index": source.number}
-    return [{**named, "details": kind}, *after]
+    return [number, {**named, "details": kind}, *after]
 
 
 def _listed(sources: Sequence[Cited], words: int) -> list[Block]:

@@ -130,8 +130,13 @@ class Listener:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def begin(self) -> None:
+        """Get to know the people of the workspace."""
+        self._later(self._study.people.prime())
+
     def missed(self) -> None:
-        """Events may have been lost: let the bot look for them."""
+        """Events may have been lost: let the bot look for them, and believe nothing about people."""
+        self._study.people.doubt()
         self._later(self._bot.catch_up(NAME))
 
     async def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 MANY = 8  # unknown people for whom the whole list is asked for
-PAGE = 200
+PAGE = 1000
 AT_ONCE = 8  # requests
-BELIEVED = 3600.0  # seconds without an event about somebody after which he is asked for anew
+BELIEVED = 86_400.0  # seconds; whatever changes is told by events, unless these were missed
 SERVANT = "USLACKBOT"
 
 
@@ -77,6 +77,16 @@ class People:
         self.note(found.get("user") or {"id": id_})
         return self._known[id_].person
 
+    def doubt(self) -> None:
+        """Events may have been missed: ask for everybody anew."""
+        self._known = {id_: replace(known, at=-BELIEVED) for id_, known in self._known.items()}
+        self._listed = -BELIEVED
+
+    async def prime(self) -> None:
+        """Get to know everybody before anybody is asked for; where that is refused, people are asked for one by one."""
+        async with self._listing:
+            await self._try_to_list()
+
     async def present(self, ids: Collection[str]) -> dict[str, Person]:
         """Those of them who can read: no programs, nobody who was deactivated. The unknown count as guests."""
         await self._list_if_many(ids)
@@ -123,11 +133,14 @@ class People:
             unknown = sum(self._fresh(id_, BELIEVED) is None for id_ in ids)
             if unknown < MANY or self._clock() - self._listed < BELIEVED:
                 return
-            self._listed = self._clock()
-            try:
-                await self._list()
-            except TROUBLE as error:
-                log.warning("people cannot be listed", error=code(error))
+            await self._try_to_list()
+
+    async def _try_to_list(self) -> None:
+        self._listed = self._clock()
+        try:
+            await self._list()
+        except TROUBLE as error:
+            log.warning("people cannot be listed", error=code(error))
 
     async def _list(self) -> None:
         cursor = ""

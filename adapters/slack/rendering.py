@@ -143,6 +143,12 @@ def plain(markdown: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def sentence(status: str) -> str:
+    """What a status says behind the bot's name, as a line of its own."""
+    bare = status.removeprefix("is ")
+    return bare[:1].upper() + bare[1:]
+
+
 def split(text: str, limit: int) -> list[str]:
     """A text in pieces of at most so many characters, cut at the end of a line or word if there is one."""
     pieces = []

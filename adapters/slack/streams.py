@@ -9,6 +9,7 @@ from slack_sdk.errors import SlackApiError
 from adapters.slack.blocks import leads
 from adapters.slack.calls import in_turn, lost
 from adapters.slack.errors import code, slowed
+from adapters.slack.rendering import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,12 +52,6 @@ def task_chunk(title: str, *, done: bool, sources: Sequence[Cited] = ()) -> dict
     return {**chunk, "sources": shown} if shown else chunk
 
 
-def _title(words: str) -> str:
-    """What a status says behind the bot's name, as a line of its own."""
-    bare = words.removeprefix("is ")
-    return bare[:1].upper() + bare[1:]
-
-
 class Streams:
     """Starts, continues and ends streams. `off`: this workspace has none."""
 
@@ -86,7 +81,7 @@ class Streams:
 
     async def _started(self, target: Target, text: str, words: str) -> str:
         direct = target.place.channel.startswith("D")
-        task = [task_chunk(_title(words), done=False)] if words and self._tasks else []
+        task = [task_chunk(sentence(words), done=False)] if words and self._tasks else []
         begun = await self._client.chat_startStream(
             channel=target.place.channel,
             thread_ts=target.place.thread or target.message,
@@ -111,7 +106,7 @@ class Streams:
 
     async def beat(self, channel: str, ts: str, words: str) -> None:
         """Show that it is still worked on. Raises what Slack says; a turn must have been taken."""
-        await self._client.chat_appendStream(channel=channel, ts=ts, chunks=[task_chunk(_title(words), done=False)])
+        await self._client.chat_appendStream(channel=channel, ts=ts, chunks=[task_chunk(sentence(words), done=False)])
 
     async def stop(self, where: tuple[str, str], rest: str, words: str, letter: Letter) -> None:
         """End a message (channel, id) with the rest of its text and what stands below it. Raises what Slack refuses."""
@@ -138,7 +133,7 @@ class Streams:
         if not words or not self._tasks:
             return []
         sources = letter.end.sources if letter.end else ()
-        title = f"{SEARCHED}: {len(sources)} sources used" if sources else SEARCHED
+        title = f"{SEARCHED} · {len(sources)} source{'s' * (len(sources) > 1)} used" if sources else SEARCHED
         return [task_chunk(title, done=True, sources=sources if len(letter.text) < FULL else ())]
 
     async def break_off(self, channel: str, ts: str, *, urgent: bool = False) -> None:

@@ -10,6 +10,7 @@ import structlog
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
 from adapters.slack.errors import TROUBLE, code, told
+from bot.errors import Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +64,7 @@ class Watchdog:
                 await handler.connect_async()  # type: ignore[no-untyped-call]
 
     async def keep(self, stop: asyncio.Event) -> None:
-        """Watch the connection until told to stop."""
+        """Watch the connection until told to stop. Raises Withheld once a token is not valid any more."""
         pause = PAUSE
         while not await _within(stop, self._look if self._handler else pause):
             if self._handler is not None and self._silent() < self._silence:
@@ -72,6 +73,8 @@ class Watchdog:
             log.warning("the connection is dead", seconds=round(self._silent()))
             try:
                 await self._revive()
+            except Withheld:
+                raise
             except Exception as error:  # noqa: BLE001  - whatever it was, another attempt is the remedy
                 log.warning("not connected", error=code(error))
                 pause = min(pause * 2, LONGEST)

@@ -14,7 +14,7 @@ from adapters.slack.blocks import Form
 from adapters.slack.calls import in_turn
 from adapters.slack.errors import TROUBLE, code, told
 from adapters.slack.letters import Letter
-from adapters.slack.rendering import safe
+from adapters.slack.rendering import safe, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +104,7 @@ class WhisperedReply:
         """Say it once: a response address takes few messages."""
         if not self._told:
             self._told = True
-            await self._say(Letter(self._safe(words)))
+            await self._say(Letter(self._safe(sentence(words))))
 
     async def show(self, parts: Sequence[str]) -> None:
         """Nothing: what was whispered cannot be rewritten."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import asynccontextmanager
+from importlib import resources
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -12,7 +14,8 @@ from adapters.slack import clients, studied
 from adapters.slack.buckets import Pace
 from adapters.slack.platform import SlackPlatform
 from bot.settings import Settings
-from tests.fakes.slack import FakeSlack
+from tests.adapters.slack.talking import Talk
+from tests.fakes.slack import App, FakeSlack
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -47,9 +50,13 @@ async def opened(slack: FakeSlack) -> AsyncIterator[Desk]:
             task.cancel()
 
 
+MANIFEST = json.loads((resources.files("adapters.slack") / "manifest.json").read_text())
+
+
 @pytest.fixture
 async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
+    """A workspace in which the app is installed as the manifest says."""
+    async with FakeSlack(App.of(MANIFEST)) as fake:
         yield fake
 
 
@@ -63,3 +70,10 @@ async def desk(slack: FakeSlack) -> AsyncIterator[Desk]:
 def restarted(slack: FakeSlack) -> AbstractAsyncContextManager[Desk]:
     """Another run, which remembers nothing of the first."""
     return opened(slack)
+
+
+@pytest.fixture
+async def talk(slack: FakeSlack) -> Talk:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    return Talk(slack, ada, room, await ada.mentions(room, "why is it wet?"))

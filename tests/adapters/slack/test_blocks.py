@@ -13,7 +13,8 @@ SOURCE = Cited(1, "#roof · 2026-05-01", "https://small.slack.com/archives/C1/p1
 def test_sources_are_citations_with_their_numbers() -> None:
     (rich,) = closing(Closing("a1", (SOURCE,)), "UADA", Form.RICH)
     (line,) = rich["elements"][1]["elements"]
-    cited, said = line["elements"]
+    number, cited, said = line["elements"]
+    assert number["text"] == "[1] "
     assert cited["type"] == "citation"
     assert (cited["index"], cited["url"], cited["details"]["citation_type"]) == (1, SOURCE.link, "message")
     assert said["text"] == " — the roof leaks"

@@ -262,11 +262,11 @@ async def test_a_command_is_answered_to_its_response_address_even_where_the_bot_
     handle = slack.interactions._hook(room.channel, ada.id)
     target = Target("a1", place(slack, room), ada.id, private=True, handle=handle)
     reply = desk.platform.reply(target)
-    await reply.status("searching…")
+    await reply.status("is searching…")
     await reply.status("searching more…")
     await reply.show(["The"])
     await reply.finish(["The answer", "and its end"], Closing("a1", note="private"))
-    assert whispered(slack, ada, room)[:2] == ["searching…", "The answer"]
+    assert whispered(slack, ada, room)[:2] == ["Searching…", "The answer"]
     assert "and its end" in whispered(slack, ada, room)[2]
     assert len(whispered(slack, ada, room)) == 3
 

@@ -1,0 +1,51 @@
+"""A question in a channel, and what becomes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.chat import Button, Cited, Closing, Place, Target
+
+if TYPE_CHECKING:
+    from bot.chat import Reply
+    from tests.adapters.slack.conftest import Desk
+    from tests.fakes.slack import Entry, FakeSlack, Person, Room, Said
+
+CLOSING = Closing(
+    "a1",
+    (Cited(1, "#roof · 2026-05-01", "https://smallco.slack.com/archives/C1/p1", "it leaks"),),
+    "Answered from what everyone in #roof can see.",
+    (Button("👍", "up", "a1"), Button("👎", "down", "a1"), Button("Delete", "delete", "a1")),
+)
+BARE = Closing("a1")
+
+
+class Talk:
+    """A question in a channel, and what becomes of it."""
+
+    def __init__(self, slack: FakeSlack, ada: Person, room: Room, said: Said) -> None:
+        self.slack = slack
+        self.ada = ada
+        self.room = room
+        self.said = said
+
+    def reply(self, desk: Desk, *, fresh: bool = True, mark: str = "", answer: str = "a1") -> Reply:
+        if fresh:
+            desk.platform.heard(self.room.id, self.said.ts)
+        place = Place("slack", self.slack.space.team, self.room.id, self.said.message.thread_ts)
+        return desk.platform.reply(Target(answer, place, self.ada.id, self.said.ts, mark=mark))
+
+    @property
+    def replies(self) -> list[Entry]:
+        return self.slack.replies(self.ada, self.room, self.said.root)
+
+    @property
+    def texts(self) -> list[str]:
+        return [entry.text.strip() for entry in self.replies]
+
+    @property
+    def only(self) -> Entry:
+        (entry,) = self.replies
+        assert not entry.writing
+        assert not entry.broken
+        return entry

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from adapters.slack.listening import NOTES, PROMPTS
+from adapters.slack.translating import EVENTS
+from tests.adapters.slack.conftest import MANIFEST
+from tests.fakes.slack.app import NEEDS
+
+SUBSCRIBED = frozenset(MANIFEST["settings"]["event_subscriptions"]["bot_events"])
+SCOPES = frozenset(MANIFEST["oauth_config"]["scopes"]["bot"])
+
+
+def test_whatever_is_subscribed_to_is_understood() -> None:
+    understood = EVENTS.keys() | NOTES.keys() | {f"message.{kind}" for kind in ("channels", "groups", "im", "mpim")}
+    assert SUBSCRIBED - {"app_context_changed"} <= understood
+
+
+def test_whatever_is_subscribed_to_is_granted() -> None:
+    assert all(SCOPES.intersection(NEEDS[event]) for event in SUBSCRIBED & NEEDS.keys())
+
+
+def test_the_app_is_an_agent_with_a_command_and_a_socket() -> None:
+    assert MANIFEST["settings"]["socket_mode_enabled"]
+    assert MANIFEST["settings"]["interactivity"]["is_enabled"]
+    assert MANIFEST["features"]["slash_commands"][0]["command"] == "/threadlore"
+    assert MANIFEST["features"]["app_home"]["home_tab_enabled"]
+    assert not MANIFEST["features"]["app_home"]["messages_tab_read_only_enabled"]
+    assert len(MANIFEST["features"]["agent_view"]["agent_description"]) <= 300
+
+
+def test_no_more_than_four_beginnings_are_offered() -> None:
+    assert len(PROMPTS) <= 4
+    assert len(MANIFEST["features"]["agent_view"]["suggested_prompts"]) <= 4
