@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -62,6 +63,16 @@ class Chat(discord.Client):
         self._ear.attach(self.platform)
         await self._ear.catch_up(NAME)
 
+    async def on_disconnect(self) -> None:
+        if self.platform.lost is None:
+            self.platform.lost = time.monotonic()
+
+    async def on_connect(self) -> None:
+        self.platform.lost = None
+
+    async def on_resumed(self) -> None:
+        self.platform.lost = None
+
     async def on_socket_raw_receive(self, _: object) -> None:
         self._ear.alive(NAME)
 
@@ -111,6 +122,11 @@ class Chat(discord.Client):
         place = thread_place(event.guild_id, event.thread_id, event.parent_id, private=private)
         self.platform.whereabouts.deleted(event.thread_id)
         await self._tell(Gone(place.main if private else place), f"gone:{event.thread_id}")
+
+    async def on_thread_remove(self, thread: discord.Thread) -> None:
+        """The bot is not in a thread any more, or it was archived."""
+        if thread.is_private():
+            await self._changed(place_of(thread).main)
 
     async def on_raw_thread_member_remove(self, event: discord.RawThreadMembersUpdate) -> None:
         place = await self.platform.whereabouts.place(event.guild_id, event.thread_id)

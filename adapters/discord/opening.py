@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 YOUNG = 5.0  # seconds; a question that is older may have been begun to be answered in a former run
 AFTER = 50  # messages behind a question among which its answer is looked for
+SOON = 3.0  # seconds until a thread is begun; Discord allows few of them in five minutes
 FALLBACK = "Question"
 ALREADY = 160004  # Discord's code for: the message has a thread
 
@@ -73,11 +75,12 @@ class Doors:
         question = parent.get_partial_message(message)
         name = await self._name(question)
         try:
-            self.whereabouts.note(await patiently("to begin a thread", lambda: _created(question, name)))
+            async with asyncio.timeout(SOON):
+                self.whereabouts.note(await patiently("to begin a thread", lambda: _created(question, name)))
         except _HasThread:
             return True
-        except PlatformError:
-            return False
+        except (PlatformError, TimeoutError):
+            return self.whereabouts.known(question.guild.id if question.guild else None, message) is not None
         return True
 
     async def _name(self, question: discord.PartialMessage) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -23,7 +24,7 @@ from adapters.discord.tokens import Acknowledged, ByToken
 from adapters.discord.translating import NAME, person_of, place_of
 from adapters.discord.whereabouts import Whereabouts
 from bot.chat import Channel, Limits, Person, Place
-from bot.errors import PlatformError
+from bot.errors import PlatformError, Withheld
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 SIGNS: dict[Sign, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
 PART = 1800  # characters; links and tables grow a little when they are rendered, and 2,000 is the end
+BELIEVED = 60.0  # seconds for which what is known stays true without a connection
 CHUNKED = 10.0  # seconds to learn the members of a guild
 
 
@@ -48,6 +50,7 @@ class Discord:
         self.whereabouts = Whereabouts(client)
         self.acknowledged = Acknowledged()
         self._doors = Doors(client, self.whereabouts, self.acknowledged)
+        self.lost: float | None = None  # since when (monotonic) Discord tells nothing
         self._own_host = own_host(settings)
         self._answered: set[str] = set()  # commands whose first response was written
         self._signs: dict[str, Sign] = {}
@@ -87,6 +90,7 @@ class Discord:
 
     async def _chunked(self, guild: discord.Guild) -> None:
         """Wait until all members are known. Raises PlatformError, for then nobody knows who reads what."""
+        self._informed()
         if guild.unavailable:
             raise PlatformError("This server is not available now.")
         if guild.chunked:
@@ -97,8 +101,14 @@ class Discord:
         except (TimeoutError, discord.ClientException) as error:
             raise PlatformError("The members of this server are not known yet.") from error
 
+    def _informed(self) -> None:
+        """Raises PlatformError if changes of members and channels may not have been heard of."""
+        if self.lost is not None and time.monotonic() - self.lost > BELIEVED:
+            raise PlatformError("The connection to Discord is lost.")
+
     async def person(self, workspace: str, person: str) -> Person:
         """Somebody; who is not in the guild is a guest without any channel."""
+        self._informed()
         guild = self.client.get_guild(int(workspace)) if workspace else None
         if guild is not None and (found := await self._member(guild, int(person))):
             return person_of(found)
@@ -172,9 +182,8 @@ class Discord:
     async def post(self, place: Place, card: Card) -> str:
         """Say something to all readers of a place; gives the id of the first message."""
         channel, quoted = await self._doors.channel(place, place.thread)
-        way = InChannel(self.client.http, channel, uuid4().hex, quoted)
-        ids = [(await way.put(part, "", sheet))[1] for part, sheet in enumerate(sheets(card))]
-        return ids[0]
+        [first, *_] = await self._say(InChannel(self.client.http, channel, uuid4().hex, quoted), card)
+        return first
 
     async def whisper(self, target: Target, card: Card) -> None:
         """Say something to one person alone.
@@ -188,13 +197,15 @@ class Discord:
         except Over:
             pass
         if target.message and not target.private:
-            channel, quoted = str(self.whereabouts.of_message(target.place, target.message)), target.message
-        else:
-            channel, quoted = await self._doors.direct(target.person), ""
-        way = InChannel(self.client.http, channel, uuid4().hex, quoted)
-        for part, sheet in enumerate(sheets(card)):
-            await way.put(part, "", sheet)
+            where = str(self.whereabouts.of_message(target.place, target.message))
+            with suppress(Withheld):
+                await self._say(InChannel(self.client.http, where, uuid4().hex, target.message), card)
+                return None
+        await self._say(InChannel(self.client.http, await self._doors.direct(target.person), uuid4().hex), card)
         return None
+
+    async def _say(self, way: InChannel, card: Card) -> list[str]:
+        return [(await way.put(part, "", sheet))[1] for part, sheet in enumerate(sheets(card))]
 
     async def _respond(self, handle: Handle, card: Card) -> None:
         way = ByToken(self.client, handle, self.acknowledged)
