@@ -12,7 +12,7 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from bot.store.records import Known, Window
+from bot.store.records import Known
 from engine.reading.cleaning import one_line, tidy
 from engine.reading.messages import BUDGET, GAP, ChatMessage, conversations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from bot.chat import Message
+    from bot.store.records import Window
     from engine.records import Passage
 
 
@@ -94,12 +95,6 @@ def joined(said: Spoken, windows: Iterable[Window]) -> str:
     if nearest and _silence(nearest, said) < GAP and nearest.tokens + said.tokens <= BUDGET:
         return nearest.document
     return window_key(said.message.place.room, said.message.id)
-
-
-def grown(run: Run, room: str) -> Window:
-    """What a run of messages adds to its conversation."""
-    times = [each.message.time for each in run.spoken]
-    return Window(run.document, room, run.thread, min(times), max(times), sum(each.tokens for each in run.spoken))
 
 
 def runs(said: Sequence[Spoken], room: str) -> list[Run]:

@@ -160,6 +160,7 @@ class Filing:
             space = document.space or await self._house.readers.home(place)
             await self._house.store.files.note(filed)
             await self._house.desk.engine.add(replace(document, space=space))
+            await self._house.store.files.settle(filed.document)
         if await self._gone(filed, place):  # taken back everywhere, which waits for no room
             await self._shelf.forget(filed.document)
 

@@ -34,6 +34,7 @@ KEPT = 48 * 60 * 60  # seconds that a key is remembered
 FIRST, LONGEST = 1.0, 600.0  # seconds until the next try; they double
 TRIES = 12  # of what may pass by itself
 TRIES_OF_A_BUG = 3
+LOOK = 60 * 60.0  # seconds after which the inbox is looked into even if nothing came
 DRAIN = 20.0  # seconds for what is under way when the process ends
 
 _RECORDS: dict[str, TypeAdapter[Any]] = {kind.__name__: TypeAdapter(kind) for kind in get_args(chat.Happening)}
@@ -69,6 +70,7 @@ class Inbox:
         self._idle = asyncio.Event()
         self._looking = True
         self._seen = 0
+        self._pruned = 0.0
 
     async def __aenter__(self) -> Self:
         self._pump = asyncio.create_task(self._pumping(), name="inbox")
@@ -106,11 +108,6 @@ class Inbox:
         """Return once nothing is being worked on; what is to be tried again later is not waited for."""
         await self._idle.wait()
 
-    @property
-    def working(self) -> bool:
-        """Whether happenings are being handed on."""
-        return not self._pump.done()
-
     async def depth(self) -> int:
         """How many happenings are not handled yet."""
         return await self._rows.depth()
@@ -118,16 +115,26 @@ class Inbox:
     async def _pumping(self) -> None:
         while True:
             self._news.clear()
-            self._looking = True
-            for row in await self._rows.waiting(after=self._seen):
-                self._seen = row.id
-                self._later(row.due - self._clock(), row)
-            self._looking = False
-            self._rest()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), KEPT / 48)
+            try:
+                await self._look()
+            except EngineError as error:
+                log.warning("inbox_unread", error=type(error).__name__)
+                await asyncio.sleep(FIRST)
                 continue
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), LOOK)
+
+    async def _look(self) -> None:
+        """Enter what came, and forget old keys."""
+        self._looking = True
+        for row in await self._rows.waiting(after=self._seen):
+            self._seen = row.id
+            self._later(row.due - self._clock(), row)
+        if self._clock() - self._pruned > LOOK:
+            self._pruned = self._clock()
             await self._rows.prune(self._clock() - KEPT)
+        self._looking = False
+        self._rest()
 
     def _later(self, delay: float, row: Waiting) -> None:
         if delay <= 0:
@@ -165,8 +172,11 @@ class Inbox:
         self._lanes.pop(lane, None)
 
     async def _follow(self, row: Waiting, happening: Happening) -> None:
-        if await self._tried(row, happening, self._worker.follow):
+        async def finished(happening: Happening) -> None:
+            await self._worker.follow(happening)
             await self._rows.done(row.id)
+
+        await self._tried(row, happening, finished)
 
     async def _tried(self, row: Waiting, happening: Happening, work: Callable[[Happening], Awaitable[None]]) -> bool:
         try:
@@ -186,7 +196,8 @@ class Inbox:
             return
         delay = min(LONGEST, FIRST * 2 ** (tries - 1))
         log.warning("happening_delayed", kind=row.kind, error=name, tries=tries, seconds=delay, bug=bug)
-        await self._rows.delay(row.id, self._clock() + delay, name)
+        with suppress(EngineError):  # where even that cannot be written down, it is tried again all the same
+            await self._rows.delay(row.id, self._clock() + delay, name)
         self._later(delay, replace(row, tries=tries))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:

@@ -109,9 +109,8 @@ class Past:
     async def _file(self, message: Message) -> None:
         """Take in the files of a message of the past; what cannot be read of them is nobody's business now."""
         known = await self._store.files.of_messages(message.place.room, [message.id])
-        if {each.id for each in message.uploads} - {each.upload for each in known} and await self._hearing.admits(
-            message
-        ):
+        missing = {each.id for each in message.uploads} - {each.upload for each in known if each.settled}
+        if missing and await self._hearing.admits(message):
             await self._filing.take(message, quiet=True)
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from bot.conversations import Run, digest, grown, known, spoken
+from bot.conversations import Run, digest, known, spoken
 from bot.errors import Withheld
 from engine.errors import NotFound
 from engine.records import Document, Scope
@@ -51,10 +51,10 @@ class Shelf:
 
     async def put(self, run: Run, place: Place, *, opened: bool = False) -> None:
         """Make messages passages of their document; those that the engine has already are left alone."""
-        await self._store.messages.note([known(each, run.document) for each in run.spoken])
+        said = [known(each, run.document) for each in run.spoken]
+        await self._store.messages.note(said, run.thread, opened=opened)
         fresh = {each.id for each in await self._of(place.room, run) if not each.settled}
         if fresh:
-            await self._store.windows.grow(grown(run, place.room), opened=opened)
             await self._uproot(run, place)
             await self._write(run, place, [each.passage for each in run.spoken if each.message.id in fresh], opened)
             await self._store.messages.settle(place.room, fresh)

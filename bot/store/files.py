@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database
 
-_COLUMNS = "document, room, message, upload, author, time"
+_COLUMNS = "document, room, message, upload, author, time, settled"
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
 
 
@@ -27,9 +27,13 @@ class Files:
     async def note(self, file: Filed) -> None:
         """Keep a file, before the engine is told of it."""
         await self._database.write(
-            f"INSERT OR IGNORE INTO file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-            (file.document, file.room, file.message, file.upload, file.author, stored(file.time)),
+            f"INSERT OR IGNORE INTO file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (file.document, file.room, file.message, file.upload, file.author, stored(file.time), file.settled),
         )
+
+    async def settle(self, document: str) -> None:
+        """The engine has it too."""
+        await self._database.write("UPDATE file SET settled = 1 WHERE document = ?", (document,))
 
     async def get(self, document: str) -> Filed | None:
         """One file by its document."""
@@ -66,6 +70,6 @@ class Files:
     async def _where(self, condition: str, *parameters: Any) -> list[Filed]:
         rows = await self._database.rows(f"SELECT {_COLUMNS} FROM file WHERE {condition} ORDER BY document", parameters)
         return [
-            Filed(document, room, message, upload, author, shown(time) or EPOCH)
-            for document, room, message, upload, author, time in rows
+            Filed(document, room, message, upload, author, shown(time) or EPOCH, bool(settled))
+            for document, room, message, upload, author, time, settled in rows
         ]

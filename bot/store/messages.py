@@ -10,7 +10,7 @@ from bot.store.records import Known
 from engine.ledger.times import EPOCH, shown, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from bot.chat import Place
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 _COLUMNS = "room, id, thread, author, time, digest, document, tokens, settled"
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
 _DROP_EMPTY = "DELETE FROM conversation WHERE document = ?1 AND NOT EXISTS (SELECT 1 FROM message WHERE document = ?1)"
+_GROW = (
+    "INSERT INTO conversation (document, room, thread, first, last, tokens, open) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (document) DO UPDATE SET first = MIN(first, excluded.first), last = MAX(last, excluded.last),"
+    " tokens = tokens + excluded.tokens"
+)
 REMEMBERED = 7 * 24 * 60 * 60  # seconds that a deletion is remembered
 
 
@@ -70,16 +75,24 @@ class Messages:
         row = await self._database.row("SELECT MAX(time) FROM message WHERE room = ?", (room,))
         return shown(row[0]) if row else None
 
-    async def note(self, messages: Iterable[Known]) -> None:
-        """Keep new messages, before the engine is told; one that is known already stays as it is."""
+    async def note(self, messages: Sequence[Known], thread: str = "", *, opened: bool = False) -> None:
+        """Keep messages of one document before the engine is told; those that are known already stay as they are.
+
+        The conversation grows by the new ones; `thread` is its root, if it has one.
+        """
         async with self._database.transaction() as db:
-            await db.each(
-                f"INSERT OR IGNORE INTO message ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (m.room, m.id, m.thread, m.author, stored(m.time), m.digest, m.document, m.tokens, m.settled)
-                    for m in messages
-                ],
-            )
+            for each in messages:
+                row = (each.room, each.id, each.thread, each.author, stored(each.time), each.digest)
+                new = await db.run(
+                    f"INSERT INTO message ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                    " ON CONFLICT DO NOTHING RETURNING time",
+                    (*row, each.document, each.tokens, each.settled),
+                )
+                if new and each.document:
+                    time = stored(each.time)
+                    await db.run(_GROW, (each.document, each.room, thread, time, time, each.tokens, opened))
+            if opened and messages:
+                await db.run("UPDATE conversation SET open = 1 WHERE document = ?", (messages[0].document,))
 
     async def settle(self, room: str, ids: Collection[str]) -> None:
         """The engine has them too."""

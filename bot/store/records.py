@@ -98,7 +98,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A file that became a document."""
+    """A file that became a document. `settled`: the engine has it too."""
 
     document: str
     room: str
@@ -106,6 +106,7 @@ class Filed:
     upload: str
     author: str
     time: datetime
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,8 @@ CREATE TABLE file (
     message  TEXT NOT NULL,
     upload   TEXT NOT NULL,
     author   TEXT NOT NULL,
-    time     INTEGER NOT NULL
+    time     INTEGER NOT NULL,
+    settled  INTEGER NOT NULL                   -- the engine has it too
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX file_message ON file (room, message);
 CREATE INDEX file_upload ON file (upload);

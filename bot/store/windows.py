@@ -36,18 +36,6 @@ class Windows:
         found = await self._where("room = ? AND thread <> '' AND last >= ?", room, stored(since))
         return found[-limit:]
 
-    async def grow(self, window: Window, *, opened: bool) -> None:
-        """Messages joined a conversation: its times are widened, their tokens added."""
-        await self._database.write(
-            f"INSERT INTO conversation ({_COLUMNS}, open) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (document) DO"
-            " UPDATE SET first = MIN(first, excluded.first), last = MAX(last, excluded.last),"
-            " tokens = tokens + excluded.tokens, open = MAX(open, excluded.open)",
-            (
-                *(window.document, window.room, window.thread),
-                *(stored(window.first), stored(window.last), window.tokens, opened),
-            ),
-        )
-
     async def quiet(self, before: datetime) -> list[Window]:
         """Open conversations in which nothing was said since."""
         return await self._where("open AND last <= ?", stored(before))

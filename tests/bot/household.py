@@ -87,6 +87,7 @@ async def household(
     *,
     limits: Limits | None = None,
     embedder: Embedder | None = None,
+    reader: Any = None,
     **settings: Any,
 ) -> AsyncIterator[Household]:
     """Open one in this folder; a second one in the same folder is a restart."""
@@ -95,9 +96,9 @@ async def household(
     async with (
         parrot.desk(home, embedder=embedder) as opened,
         Store.open(home / "bot.db") as store,
-        Reader(limits or opened.limits) as reader,
+        Reader(limits or opened.limits) as own,
     ):
         desk = replace(opened, limits=limits or opened.limits)
         platforms = {platform.name: platform}
         house = House(desk, store, Readers(platforms, store, chosen.member_age), platforms, chosen)
-        yield Household(house, Listening(house, reader), platform)
+        yield Household(house, Listening(house, reader or own), platform)

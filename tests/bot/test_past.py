@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -114,13 +114,14 @@ async def test_nothing_older_than_asked_for_is_taken_in(tmp_path: Path) -> None:
 async def test_the_rules_of_listening_hold_for_the_past(home: Household) -> None:
     place = home.platform.open("ROOF", "ada", "bob", "robot")
     await home.house.store.people.opt_out("slack", "T1", "bob")
-    for author, facts in (
+    told: list[tuple[str, dict[str, Any]]] = [
         ("ada", {}),
         ("bob", {}),
         ("robot", {"by_bot": True}),
         ("ada", {"addressed": True}),
         ("ada", {"own": True}),
-    ):
+    ]
+    for author, facts in told:
         said = home.platform.say(place, author, "Hello.")
         home.platform.messages[-1] = replace(said, **facts)
     await home.listening.take(Joined(place))
