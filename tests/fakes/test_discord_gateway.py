@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
 import discord
 import pytest
 
 from tests.fakes.discord import Can, FakeDiscord
 from tests.fakes.discord.bots import connected, everything
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+IDENTIFY = {"op": 2, "d": {"token": "fake.discord.token", "intents": 1, "properties": {}}}
+OTHER = {"op": 2, "d": {"token": "another", "intents": 1, "properties": {}}}
+RESUME = {"op": 6, "d": {"token": "fake.discord.token", "session_id": "unknown", "seq": 1}}
+
+
+async def closing(fake: FakeDiscord, frames: Sequence[Any], query: str = "?v=10&encoding=json") -> int | None:
+    """Say this to the gateway; gives the code with which it closes the socket."""
+    async with aiohttp.ClientSession() as session, session.ws_connect(fake.gateway_url + query) as socket:
+        for frame in frames:
+            await (socket.send_str(frame) if isinstance(frame, str) else socket.send_json(frame))
+        async for _ in socket:
+            pass
+        return socket.close_code
 
 
 async def test_a_client_gets_ready_with_all_channels_roles_and_members() -> None:
@@ -147,3 +167,37 @@ async def test_nothing_is_heard_of_channels_that_the_app_cannot_see() -> None:
             (message,) = await client.hears("message")
             assert message.content == "shown"
             assert "thread_create" not in client.names()
+
+
+WRONG = [
+    ([OTHER], 4004),
+    ([{"op": 3, "d": {}}], 4003),
+    ([IDENTIFY, IDENTIFY], 4005),
+    (["{"], 4002),
+    ([IDENTIFY, {"op": 99}], 4001),
+    ([IDENTIFY | {"d": IDENTIFY["d"] | {"intents": 1 << 40}}], 4013),  # type: ignore[operator]
+    ([IDENTIFY, *[{"op": 3, "d": {}}] * 120], 4008),
+    (["x" * 5000], 4002),
+]
+
+
+@pytest.mark.parametrize(("frames", "code"), WRONG, ids=[f"{code} {at}" for at, (_, code) in enumerate(WRONG)])
+async def test_the_gateway_closes_with_the_code_of_the_mistake(frames: list[Any], code: int) -> None:
+    async with FakeDiscord() as fake:
+        assert await closing(fake, frames) == code
+
+
+async def test_only_a_known_version_is_spoken() -> None:
+    async with FakeDiscord() as fake:
+        assert await closing(fake, [IDENTIFY], "?v=6") == 4012
+
+
+async def test_a_session_that_is_not_known_is_invalid() -> None:
+    async with (
+        FakeDiscord() as fake,
+        aiohttp.ClientSession() as session,
+        session.ws_connect(fake.gateway_url + "?v=10") as socket,
+    ):
+        assert (await socket.receive_json())["op"] == 10
+        await socket.send_json(RESUME)
+        assert await socket.receive_json() == {"op": 9, "d": False}

@@ -111,3 +111,11 @@ async def test_integrations_post_without_being_members(fake: FakeDiscord) -> Non
         (message,) = await client.hears("message")
         assert message.webhook_id == message.author.id
         assert message.author.bot
+
+
+async def test_the_text_of_a_voice_channel_is_for_those_who_may_connect(fake: FakeDiscord) -> None:
+    club = fake.guild("Maker Club")
+    call, ada = fake.channel(club, "call", "voice"), fake.member(club, "Ada")
+    await ada.says(call, "hello")
+    fake.overwrites(call, ada, deny=Can.CONNECT)
+    assert fake.sees(ada, call).posts == ()

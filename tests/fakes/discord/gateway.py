@@ -7,7 +7,7 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp import WSMsgType, web
 
 from tests.fakes.discord.payloads import guild_create_json, member_json, user_json
 from tests.fakes.discord.sessions import Connection, Session, Sessions
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 GUILDS = 1 << 0
 MOST_FRAMES, WITHIN = 120, 60.0
+LONGEST = 4096
 MEMBERS = 1 << 1
 KNOWN_INTENTS = (1 << 26) - 1
 ABORT = -1
@@ -68,7 +69,7 @@ class Gateway:
     # The socket.
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        socket = web.WebSocketResponse(max_msg_size=4096)
+        socket = web.WebSocketResponse()
         await socket.prepare(request)
         connection = Connection()
         self.connections.add(connection)
@@ -107,22 +108,17 @@ class Gateway:
             try:
                 message = await socket.receive(timeout=self.heartbeat * 2)
             except TimeoutError:
-                connection.close(4009)
-                return
-            if message.type is WSMsgType.ERROR and socket.close_code == WSCloseCode.MESSAGE_TOO_BIG:
-                connection.close(4002)
+                await socket.close(code=4009)
                 return
             if message.type is not WSMsgType.TEXT:
                 return
             if connection.floods(MOST_FRAMES, WITHIN):
                 connection.close(4008)
                 continue
-            try:
-                frame = json.loads(message.data)
-            except ValueError:
+            frame = _parsed(message.data)
+            if frame is None:
                 connection.close(4002)
-                continue
-            if not connection.deaf:
+            elif not connection.deaf:
                 self.heard.append(frame)
                 self._take(frame, connection)
                 self.world.stir()
@@ -231,6 +227,15 @@ class Gateway:
             if data.get("nonce"):
                 chunk["nonce"] = data["nonce"]
             session.dispatch("GUILD_MEMBERS_CHUNK", chunk)
+
+
+def _parsed(raw: str) -> Json | None:
+    """A frame, or None if it is too long or no JSON."""
+    try:
+        frame = json.loads(raw) if len(raw) <= LONGEST else None
+    except ValueError:
+        return None
+    return frame if isinstance(frame, dict) else None
 
 
 def app_flags(world: World) -> int:

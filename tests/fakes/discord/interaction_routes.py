@@ -104,11 +104,8 @@ def _told(world: World, found: Interaction) -> Json:
             "response_message_id": found.original.id,
             "response_message_loading": found.original.loading,
             "response_message_ephemeral": bool(found.original.seen_by),
-            "channel_id": found.channel.id,
         }
-        if found.channel.guild is not None:
-            about["guild_id"] = found.channel.guild.id
-        if found.response in {SAY, DEFER, UPDATE}:
+        if found.response in {SAY, UPDATE}:
             resource["message"] = message_json(found.original, world)
     return {"interaction": about, "resource": resource}
 

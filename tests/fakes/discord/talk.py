@@ -70,9 +70,10 @@ def change(world: World, message: Message, draft: Draft, *, by_author: bool = Tr
         message.flags = (message.flags & ~Flag.SUPPRESS_EMBEDS) | (
             draft.flags & (Flag.SUPPRESS_EMBEDS | Flag.COMPONENTS_V2)
         )
-    found = _name(world, message, draft.allowed)
-    if was_loading and found.pinged and not message.seen_by:
-        world.pings.append(Ping(message.author.id, message.id, frozenset(found.pinged), everyone=found.everyone))
+    if draft.content is not None:
+        found = _name(world, message, draft.allowed)
+        if was_loading and found.pinged and not message.seen_by:
+            world.pings.append(Ping(message.author.id, message.id, frozenset(found.pinged), everyone=found.everyone))
     if by_author and not was_loading:
         message.edited = world.clock.now()
     message.previews = [url for url in message.previews if url in message.content]

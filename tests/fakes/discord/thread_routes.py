@@ -29,7 +29,7 @@ MEMBERS = 1 << 1
 def begin_from_message(world: World, call: Call) -> Reply:
     channel = world.channel(call["channel"])
     message = world.message(channel, call["message"])
-    world.need(channel, Can.CREATE_PUBLIC_THREADS, Can.READ_MESSAGE_HISTORY)
+    world.need(channel, Can.CREATE_PUBLIC_THREADS)
     if message.kind in SYSTEM:
         raise Refused(50021)
     name = text(call.body.get("name"), "name", 100, 1)
