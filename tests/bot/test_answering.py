@@ -15,6 +15,7 @@ from bot.errors import PlatformError, Withheld
 from bot.store import ChannelSettings
 from engine.errors import BadKey, Unavailable
 from tests.bot.asking import Asking, Speaker, asking, guest
+from tests.fakes.platform import START
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -123,6 +124,14 @@ async def test_what_no_source_stands_behind_is_marked(tmp_path: Path) -> None:
         assert reply.closing is not None
         assert wording.UNSUPPORTED in reply.closing.note
         assert wording.ASK_ALONE in reply.closing.note
+
+
+async def test_while_the_past_is_still_read_it_says_so(home: Asking, roof: Place) -> None:
+    await home.house.store.cursors.begin(roof.room, START)
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    assert reply.closing is not None
+    assert reply.closing.sources
+    assert wording.STILL_READING in reply.closing.note
 
 
 async def test_an_empty_question_is_answered_too(home: Asking, roof: Place) -> None:
@@ -245,6 +254,19 @@ async def test_too_many_questions_are_declined_to_the_asker_alone(tmp_path: Path
         assert [card.text for _, card in home.platform.whispers] == [wording.TOO_MANY]
         await home.answer(message)
         assert len(home.platform.whispers) == len(home.platform.replies) == 1
+
+
+async def test_a_refusal_that_cannot_be_told_is_told_later(tmp_path: Path) -> None:
+    async with asking(tmp_path / "home", questions_per_minute=1) as home:
+        hall = await home.joined("HALL", "ada")
+        await home.ask(hall, "ada", "Who is Noon?")
+        message = home.platform.say(hall, "ada", "<@BOT> And who is Dusk?")
+        home.platform.failing["whisper"] = PlatformError("Down.")
+        with pytest.raises(PlatformError):
+            await home.answer(message)
+        del home.platform.failing["whisper"]
+        await home.answer(message)
+        assert [card.text for _, card in home.platform.whispers] == [wording.TOO_MANY]
 
 
 async def test_what_an_answer_takes_is_put_on_the_bill(tmp_path: Path) -> None:

@@ -1,0 +1,83 @@
+"""An answer in the making, and what is to be said below it of where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bot import closing, wording
+from bot.chat import Closing
+from engine.records import Scope
+
+if TYPE_CHECKING:
+    from bot.asked import Request
+    from bot.basis import Basis
+    from bot.chat import Channel
+    from bot.house import House
+    from bot.store import Drawn
+    from engine.records import Source, Usage
+
+
+@dataclass(slots=True)
+class Draft:
+    """An answer in the making. `channel` is None if its facts cannot be had; `failed`: it is a sentence why not."""
+
+    request: Request
+    channel: Channel | None = None
+    scope: Scope = Scope(frozenset(), frozenset())  # noqa: RUF009 - frozen
+    text: str = ""
+    basis: Basis | None = None
+    sources: tuple[Source, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    notes: list[str] = field(default_factory=list)
+    failed: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether only the asker reads it."""
+        return self.request.private or (self.channel is not None and self.channel.kind == "direct")
+
+    @property
+    def cited(self) -> tuple[Drawn, ...]:
+        """The sources as they are shown below it."""
+        return tuple(closing.drawn(each, self.text) for each in self.sources)
+
+
+async def below(house: House, draft: Draft) -> Closing:
+    """What stands below an answer; nothing below a failure."""
+    request = draft.request
+    if draft.failed:
+        return Closing(request.id)
+    notes = [
+        _audience(draft),
+        *draft.notes,
+        *_doubts(draft),
+        wording.STILL_READING if await _reads(house, draft) else "",
+    ]
+    share = request.private and draft.channel is not None and draft.channel.kind != "direct"
+    return closing.closing(request.id, draft.cited, notes, private=request.private, share=share)
+
+
+def _audience(draft: Draft) -> str:
+    """For whom it was drawn up."""
+    if draft.request.private:
+        return wording.ONLY_YOU
+    if draft.channel is None:
+        return wording.FROM_HERE
+    return wording.FROM_YOURS if draft.alone else wording.from_all(draft.channel.name)
+
+
+def _doubts(draft: Draft) -> list[str]:
+    """What is to be said of an answer that nothing stands behind, unless it says so itself."""
+    if draft.sources or draft.text.startswith((wording.NOTHING_FOUND, wording.NOTHING_FOUND_ALONE)):
+        return []
+    return [wording.UNSUPPORTED, "" if draft.alone else wording.ASK_ALONE]
+
+
+async def _reads(house: House, draft: Draft) -> bool:
+    """Whether the past of the room is still being read, or what a vain question might have found."""
+    if await house.store.cursors.of(draft.request.place.room) is not None:
+        return True
+    if draft.sources:
+        return False
+    return (await house.desk.engine.status(draft.scope)).documents.get("pending", 0) > 0

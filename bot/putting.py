@@ -1,0 +1,53 @@
+"""A question of a chat, put as the engine is asked it: in plain words, within the scope of whoever reads the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from bot.asked import spoken
+from bot.basis import person_of
+from bot.errors import PlatformError
+from engine.records import Question, Within
+
+if TYPE_CHECKING:
+    from bot.asked import Request
+    from bot.house import House
+    from engine.records import Mode, Scope
+
+LATELY = 60  # chunks that the answer to “what did I miss?” may draw on
+
+
+async def put(house: House, request: Request) -> Question:
+    """What the engine is asked, but for what was said before; the channel's settings apply."""
+    chosen = await house.store.channels.get(request.place.room)
+    question = Question(
+        await _words(house, request),
+        await scope_of(house, request),
+        mode=cast("Mode", request.mode or chosen.mode or house.settings.mode),
+        instructions=f"Answer in {chosen.language}." if chosen.language else "",
+        style=chosen.style,
+    )
+    return _lately(question, request) if request.since else question
+
+
+async def scope_of(house: House, request: Request) -> Scope:
+    """What the answer may draw on."""
+    person = person_of(request)
+    readers = house.readers
+    return await (readers.scope_alone(request.place, person) if person else readers.scope_here(request.place))
+
+
+async def _words(house: House, request: Request) -> str:
+    """The question with names in place of ids."""
+    text = spoken(request.text)
+    try:
+        return (await house.platform(request.place).readable(request.place.workspace, text)).strip()
+    except PlatformError:
+        return text
+
+
+def _lately(question: Question, request: Request) -> Question:
+    """A question about whatever was said in a channel since a time, however little it sounds like the question."""
+    within = Within(rooms=frozenset({request.place.room}), since=request.since)
+    return replace(question, within=within, chunk_top_k=LATELY, threshold=-1.0)
