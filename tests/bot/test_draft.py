@@ -1,0 +1,72 @@
+"""What is said below an answer of where it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot import wording
+from bot.asked import Request
+from bot.chat import Channel, Place
+from bot.draft import Draft, below
+from tests.bot.asking import Asking, asking
+from tests.bot.test_closing import SOURCE
+from tests.fakes.platform import START
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+HALL = Place("slack", "T1", "HALL")
+OPEN = Channel(HALL, "hall", "open")
+TALK = Channel(HALL, "", "direct", frozenset({"ada"}))
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Asking]:
+    async with asking(tmp_path / "home") as opened:
+        yield opened
+
+
+def draft(channel: Channel | None, *, private: bool = False, sourced: bool = True, text: str = "So. [1]") -> Draft:
+    request = Request("a1", HALL, "ada", "Who?", START, private=private)
+    return Draft(request, channel, text=text, sources=(SOURCE,) if sourced else ())
+
+
+@pytest.mark.parametrize(
+    ("made", "note"),
+    [
+        (draft(OPEN), "Answered from what everyone in #hall can see."),
+        (draft(TALK), wording.FROM_YOURS),
+        (draft(OPEN, private=True), wording.ONLY_YOU),
+        (draft(None), wording.FROM_HERE),
+    ],
+)
+async def test_it_says_for_whom_it_was_drawn_up(home: Asking, made: Draft, note: str) -> None:
+    assert (await below(home.house, made)).note == note
+
+
+async def test_without_sources_it_says_so(home: Asking) -> None:
+    note = (await below(home.house, draft(OPEN, sourced=False))).note
+    assert note.endswith(f"{wording.UNSUPPORTED} {wording.ASK_ALONE}")
+    assert wording.ASK_ALONE not in (await below(home.house, draft(TALK, sourced=False))).note
+
+
+async def test_an_answer_that_says_so_itself_needs_no_more(home: Asking) -> None:
+    made = draft(OPEN, sourced=False, text=wording.nothing(alone=False))
+    assert wording.UNSUPPORTED not in (await below(home.house, made)).note
+
+
+async def test_only_what_is_read_in_a_channel_can_be_shared_there(home: Asking) -> None:
+    shared = (await below(home.house, draft(OPEN, private=True))).buttons
+    alone = (await below(home.house, draft(TALK, private=True))).buttons
+    assert "share" in {each.action for each in shared}
+    assert "share" not in {each.action for each in alone}
+
+
+async def test_below_a_failure_stands_nothing(home: Asking) -> None:
+    made = draft(OPEN)
+    made.failed = True
+    closing = await below(home.house, made)
+    assert (closing.answer, closing.sources, closing.note, closing.buttons) == ("a1", (), "", ())
