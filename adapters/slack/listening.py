@@ -74,7 +74,7 @@ class Listener:
             await noted(self, event)
         told = translating.told(body, self._study.us)
         if told is not None:
-            await self._hear(told, first=not request.headers.get(RETRY))
+            await self._hear(told, first=set(request.headers.get(RETRY) or ()) <= {"0"})
 
     async def command(self, body: dict[str, Any], ack: AsyncAck) -> None:
         """A slash command."""
@@ -93,9 +93,13 @@ class Listener:
     async def _hear(self, told: Told, *, first: bool) -> None:
         """Give it to the bot. `first`: it was not sent before."""
         happening = told.happening
-        if first and isinstance(happening, Heard):
-            self._platform.heard(happening.message.place.channel, happening.message.id)
-        await self._bot.hear(happening, *told.keys)
+        if not (first and isinstance(happening, Heard)):
+            await self._bot.hear(happening, *told.keys)
+            return
+        question = happening.message.place.channel, happening.message.id
+        new = self._platform.heard(*question)
+        if not await self._bot.hear(happening, *told.keys) and new:
+            self._platform.known(*question)
 
     # What is no happening.
 

@@ -59,6 +59,7 @@ class Pages:
         self._study = study
         self._channel = target.place.channel
         self._root = target.place.thread or target.message
+        self._unsure = False  # a message may have been begun that nobody told us of
         self.said: list[Said] = []
 
     @property
@@ -88,7 +89,7 @@ class Pages:
 
     async def bring(self, number: int, letter: Letter, words: str, *, last: bool) -> bool:
         """Bring a message as near to this as Slack allows now; whether it is there. A stream before the last ends."""
-        if number == len(self.said):
+        if number == len(self.said) and not await self._adopt():
             return await self._begin(number, letter, words, last=last)
         said = self.said[number]
         if said.grows_to(letter.text) and not last and self._study.pace.stops.wait <= 0:
@@ -113,6 +114,7 @@ class Pages:
     async def _begin(self, number: int, letter: Letter, words: str, *, last: bool) -> bool:
         """The first words of a message: as a stream if it will grow, else posted."""
         ts = None
+        self._unsure = True
         try:
             if self._root and last:
                 ts = await self._study.streams.start(self._target, letter.text, "" if number else words)
@@ -120,6 +122,7 @@ class Pages:
             log.warning("a stream may have begun", error=code(error))
             if await self._adopt():
                 return False
+        self._unsure = False
         if ts is not None:
             self._note(Said(ts, letter.text, streaming=True, at=self._now))
         elif self._study.pace.posts(self._channel).wait > 0:
@@ -130,15 +133,17 @@ class Pages:
 
     async def _append(self, said: Said, letter: Letter) -> bool:
         """Let a stream grow; one that has ended, or of which nobody knows what it shows, is rewritten instead."""
+        before, said.text = said.text or "", None  # nobody knows, if this is cut short
         try:
-            await self._study.streams.append(self._channel, said.ts, letter.text[len(said.text or "") :])
+            await self._study.streams.append(self._channel, said.ts, letter.text[len(before) :])
         except TROUBLE as error:
             pause = slowed(error)
             if pause is not None:
                 self._study.pace.appends.close(pause)
+                said.text = before
                 return False
             log.info("a stream has ended", error=code(error))
-            said.text, said.streaming = None, code(error) != ENDED
+            said.streaming = code(error) != ENDED
             await self.rewrite(said, letter)
             return True
         said.text, said.at = letter.text, self._now
@@ -153,7 +158,7 @@ class Pages:
             said = self.said[number]
             said.more.append(await self._follow(replace(letter, text="")))
             self._note_mark()
-        elif number == len(self.said):
+        elif number == len(self.said) and not await self._adopt():
             await self._post(letter)
         elif not await self._is(self.said[number], letter, words):
             await self.rewrite(self.said[number], letter)
@@ -166,13 +171,13 @@ class Pages:
 
     async def _stop(self, said: Said, letter: Letter, words: str) -> bool:
         """End a stream with the rest; False if it has to be rewritten."""
-        rest = letter.text[len(said.text or "") :]
+        rest, said.text = letter.text[len(said.text or "") :], None
         words = words if said is self.said[0] else ""
         try:
             await self._study.streams.stop((self._channel, said.ts), rest, words, letter)
         except TROUBLE as error:
             log.info("a stream cannot be ended as it should", error=code(error))
-            said.text, said.streaming = None, code(error) != ENDED
+            said.streaming = code(error) != ENDED
             return False
         said.text, said.streaming, said.at = letter.text, False, self._now
         return True
@@ -212,6 +217,7 @@ class Pages:
 
     async def _post(self, letter: Letter) -> None:
         """Post a message; if nobody knows whether it was, look."""
+        self._unsure = True
         try:
             ts = await self._study.letters.post(self._channel, self._root, letter)
         except TROUBLE as error:
@@ -222,6 +228,7 @@ class Pages:
                 self._note(said)
                 return
             if not lost(error):
+                self._unsure = False
                 raise
             log.warning("a message may have been posted", error=code(error))
             if await self._adopt():
@@ -255,7 +262,9 @@ class Pages:
         return await unfinished(self._study.reader, self._target, self._study.us, self._study.taken)
 
     async def _adopt(self) -> bool:
-        """Take over a message whose beginning was not confirmed."""
+        """Take over a message whose beginning was not confirmed, if there may be one."""
+        if not self._unsure:
+            return False
         for ts in (await self._traces())[:1]:
             self._note(Said(ts, None, streaming=True, at=self._now - REWRITE))
             return True
@@ -263,6 +272,7 @@ class Pages:
 
     def _note(self, said: Said) -> None:
         """Remember a message as ours."""
+        self._unsure = False
         self.said.append(said)
         self._note_mark()
 

@@ -57,9 +57,15 @@ class SlackPlatform:
         self._heard: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._signs: OrderedDict[tuple[str, str], Sign | None] = OrderedDict()
 
-    def heard(self, channel: str, message: str) -> None:
-        """Note that a question came in this run for the first time: no answer to it can have been begun."""
+    def heard(self, channel: str, message: str) -> bool:
+        """Note that a question came in this run, so that no answer to it can have been begun; False if it is noted."""
+        new = (channel, message) not in self._heard
         _remember(self._heard, (channel, message), None)
+        return new
+
+    def known(self, channel: str, message: str) -> None:
+        """Take that back: the question was known already, perhaps since a former run."""
+        self._heard.pop((channel, message), None)
 
     # Facts.
 

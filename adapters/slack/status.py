@@ -35,7 +35,7 @@ class Status:
     async def show(self, words: str) -> None:
         """Show these words."""
         self.words, self._at = words, self._clock()
-        if self._eyes:
+        if self._eyes or not (self._target.place.thread or self._target.message):
             return
         try:
             await self._client.assistant_threads_setStatus(

@@ -100,6 +100,19 @@ async def test_an_event_that_is_sent_again_is_heard_once(slack: FakeSlack, ear: 
     assert len(ear.heard) == 1
 
 
+async def test_a_question_of_a_former_run_is_not_taken_for_a_new_one(slack: FakeSlack, ear: Ear) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    said = await ada.mentions(room, "why is it wet?")
+    await slack.delivered()
+    platform: Any = ear.platforms[0]
+    assert (room.id, said.ts) in platform._heard
+    platform._heard.clear()  # as in another run, to which Slack sends it again
+    slack.again()
+    await slack.delivered()
+    assert (room.id, said.ts) not in platform._heard
+
+
 async def test_what_could_not_be_kept_is_not_acknowledged_and_comes_again() -> None:
     async with FakeSlack(timing=Timing(ack=0.3)) as slack, running(slack) as ear:
         ear.broken = 1
