@@ -17,6 +17,7 @@ MARKDOWN_LINK = re.compile(r"\[([^\[\]]*)\]\(<?(https?://[^\s<>()]+(?:\([^\s<>()
 BARE_LINK = re.compile(r"https?://[^\s<>()\]|]+")
 CODE = re.compile(r"(```.*?(?:```|$)|`[^`\n]+`)", re.DOTALL)
 BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+ITALIC = re.compile(r"(?<!\w)_(?=\S)([^_\n]+)(?<=\S)_(?!\w)")
 HEADING = re.compile(r"^#{1,6} +", re.MULTILINE)
 LITERAL = re.compile(r"\*\*\S[^*\n]*\*\*|\]\(https?:|^#{1,6} |^\|.*\|\s*$", re.MULTILINE)
 MARKS = {"complete": "✓", "in_progress": "◐", "pending": "○", "error": "✗"}
@@ -27,7 +28,7 @@ def drawn(text: str) -> str:
     pieces = CODE.split(text)
     for number in range(0, len(pieces), 2):
         plain = MARKDOWN_LINK.sub(r"\1 (\2)", pieces[number])
-        pieces[number] = HEADING.sub("", BOLD.sub(r"\1", plain))
+        pieces[number] = HEADING.sub("", ITALIC.sub(r"\1", BOLD.sub(r"\1", plain)))
     return "".join(pieces)
 
 
