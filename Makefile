@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chat test lint format bench bench-crash bench-quality lock clean
+.PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-crash bench-quality lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -21,6 +21,15 @@ $(READY): requirements.lock pyproject.toml
 
 demo: $(READY) ## a small town is read in, four questions are answered, then you ask
 	@$(BIN)/threadlore demo
+
+demo-slack: $(READY) ## a day in a Slack workspace, played on this machine: no tokens needed
+	@$(BIN)/python -m tests.fakes.slack.day
+
+demo-discord: $(READY) ## a day on a Discord server, played on this machine: no tokens needed
+	@$(BIN)/python -m tests.fakes.discord.day
+
+run: $(READY) ## serve the platforms whose tokens are set in .env
+	@$(BIN)/threadlore run
 
 chat: $(READY) ## talk to your own documents in the terminal
 	@$(BIN)/threadlore chat
