@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
@@ -110,8 +111,9 @@ class Delivery:
             self._news.clear()
             try:
                 await self._write()
-            except PlatformError as error:
-                log.warning("write_failed", error=type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - what cannot be shown now is shown at the end
+                where = [] if isinstance(error, PlatformError) else traceback.format_tb(error.__traceback__)
+                log.warning("write_failed", error=type(error).__name__, where="".join(where))
 
     async def _write(self) -> None:
         if self._status and not self._shown:
