@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,11 @@ def text(said: Mapping[str, Any]) -> str:
     return "\n".join(filter(None, told))
 
 
+def mentions(text: str, us: Us) -> bool:
+    """Whether a text names us."""
+    return re.search(rf"<@{re.escape(us.user)}(\|[^>]*)?>", text) is not None
+
+
 def message(said: Mapping[str, Any], channel: Place, us: Us) -> Message | None:
     """What somebody said in a channel; None for our own messages and for Slack's notices."""
     ts = str(said.get("ts") or "")
@@ -68,4 +74,5 @@ def message(said: Mapping[str, Any], channel: Place, us: Us) -> Message | None:
         uploads=uploads(said),
         edited=str((said.get("edited") or {}).get("ts") or ""),
         by_bot=by_bot(said),
+        addressed=not by_bot(said) and mentions(text(said), us),
     )

@@ -31,8 +31,9 @@ ABANDONED = 1800.0  # seconds after the last call of the bot
 class ThreadReply:
     """One answer (see bot.chat.Reply).
 
-    What Slack does not allow to be written at once is written as soon as it does, or at the end; `show` does not wait
-    for that. `fresh`: the question came in this run, so nothing of the answer can be there yet.
+    What Slack does not allow to be written at once is written with the next `show`, or at the end: never later than
+    the bot wants, who looks at the readers before each write. `fresh`: the question came in this run, so nothing of
+    the answer can be there yet.
     """
 
     def __init__(self, target: Target, study: Study, *, fresh: bool) -> None:
@@ -101,18 +102,16 @@ class ThreadReply:
         self._done = False
         self._parts = [safe(part, self._study.people.name) for part in parts]
 
-    async def _write(self) -> bool:
-        """Bring what is shown as near to the answer as Slack allows now; whether nothing is left to write."""
+    async def _write(self) -> None:
+        """Bring what is shown as near to the answer as Slack allows now."""
         last = len(self._parts) - 1
         try:
             for number in range(last + 1):
                 letter = self._letter(number, None, done=False)
                 if not await self._pages.bring(number, letter, self._status.words, last=number == last):
-                    return False
+                    return
         except (PlatformError, *TROUBLE) as error:
             log.warning("not written yet", error=code(error))
-            return False
-        return True
 
     def _letter(self, number: int, closing: Closing | None, *, done: bool) -> Letter:
         mark = about(self._target.answer, number, done=done)
@@ -121,7 +120,7 @@ class ThreadReply:
     # Between the calls.
 
     def _keep(self) -> None:
-        """Go on in the background: refresh the status, write what had to wait, give signs of life."""
+        """Go on in the background: refresh the status, give signs of life."""
         if self._keeper is None and not self._done:
             self._keeper = asyncio.create_task(self._keeping(), name=f"reply {self._target.answer}")
             self._study.tasks.add(self._keeper)
@@ -136,10 +135,10 @@ class ThreadReply:
 
     async def _tend(self) -> None:
         try:
-            if not self._parts:
-                await self._status.refresh()
-            elif await self._write():
+            if self._pages.said:
                 await self._pages.beat(self._status.words)
+            else:
+                await self._status.refresh()
         except (PlatformError, *TROUBLE) as error:
             log.info("no sign of life", error=code(error))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from adapters.slack.identity import NAME
-from adapters.slack.messages import message
+from adapters.slack.messages import mentions, message
 from bot.chat import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Place, Unshared
 
 if TYPE_CHECKING:
@@ -77,11 +77,6 @@ def _message(event: Event, us: Us) -> Happening | None:
         return None
     addressed = not said.by_bot and (event.get("channel_type") == "im" or mentions(said.text, us))
     return Heard(_unaddressed(said, us) if addressed else said, addressed=addressed)
-
-
-def mentions(text: str, us: Us) -> bool:
-    """Whether a text names us."""
-    return re.search(rf"<@{re.escape(us.user)}(\|[^>]*)?>", text) is not None
 
 
 def _unaddressed(said: Message, us: Us) -> Message:

@@ -3,11 +3,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from bot.chat import Cited, Closing
+from bot.chat import Cited, Closing, Place
 from tests.adapters.slack.talking import BARE, CLOSING, Talk
 
 if TYPE_CHECKING:
     from tests.adapters.slack.conftest import Desk
+    from tests.fakes.slack import FakeSlack
 
 
 async def test_an_answer_is_streamed_into_the_thread_and_ends_with_sources_and_buttons(desk: Desk, talk: Talk) -> None:
@@ -120,3 +121,37 @@ async def test_nobody_is_called_and_nothing_is_unfurled(desk: Desk, talk: Talk) 
     bots = {entry.ts for entry in talk.replies}
     assert not [ping for ping in talk.slack.space.pings if ping.ts in bots]
     assert not any(entry.previews for entry in talk.replies)
+
+
+async def test_a_direct_question_is_answered_in_its_thread(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    talk = Talk(slack, ada, ada.direct, await ada.says(ada.direct, "why is it wet?"))
+    reply = talk.reply(desk)
+    await reply.status("is searching…")
+    await reply.show(["The roof "])
+    assert talk.replies[0].writing
+    await reply.finish(["The roof leaks."], CLOSING)
+    assert "The roof leaks." in talk.only.text
+
+
+async def test_somebody_of_another_workspace_is_answered_by_a_stream_too(desk: Desk, slack: FakeSlack) -> None:
+    eve = slack.stranger("Eve")
+    room = slack.channel("deal", members=[eve], shared=True)
+    talk = Talk(slack, eve, room, await eve.mentions(room, "when?"))
+    await desk.platform.channel(Place("slack", slack.space.team, room.id))
+    reply = talk.reply(desk)
+    await reply.show(["In May"])
+    assert talk.replies[0].writing
+    await reply.finish(["In May."], BARE)
+    assert talk.only.text == "In May."
+
+
+async def test_a_question_within_a_thread_is_answered_there(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    root = await ada.says(room, "it is wet")
+    talk = Talk(slack, ada, room, await ada.mentions(room, "why?", thread=root))
+    reply = talk.reply(desk)
+    await reply.show(["The roof"])
+    await reply.finish(["The roof leaks."], BARE)
+    assert talk.only.text == "The roof leaks."
