@@ -24,6 +24,7 @@ from bot.draft import Draft, below
 from bot.enclosing import Enclosed
 from bot.errors import PlatformError, Withheld
 from bot.history import Historian
+from bot.pacing import mended
 from bot.putting import put
 from bot.store import Outcome
 from engine.errors import EngineError
@@ -152,8 +153,10 @@ class Answering:
         if answer.context.empty and answer.context.mode != "bypass":
             draft.text = wording.nothing(alone=draft.alone)
             return
+        said = ""
         async for piece in answer:
-            draft.text += piece
+            said += piece
+            draft.text = mended(said)
             delivery.say(draft.text)
             if delivery.withdrawn:
                 return

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 SEARCHING = "is searching…"
 READING = "is reading your file…"
-WRITING = "is writing…"
 
 NOTHING_FOUND = "I found nothing about that in what I may read here."
 NOTHING_FOUND_ALONE = "I found nothing about that in what you and I may both read."
 ASK_ALONE = "Ask me in a direct message, or privately with my command: there I may also use what only you can read."
 UNSUPPORTED = "No source stands behind this answer."
+OPTED_OUT = "You asked me to read nothing of yours; the command `remember-me` changes that."
 STILL_READING = "I am still reading what was said here; ask again a little later for a fuller answer."
 FILE_UNREADY = "Your file is still being read: this answer does without what I have not read yet."
 FILE_UNREAD = "I could not read your file yet: this answer does without it."
