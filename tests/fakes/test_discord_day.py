@@ -1,0 +1,23 @@
+"""The scripted day, lived through by the whole bot."""
+
+from __future__ import annotations
+
+from tests.fakes.discord.day import live, threadlore
+
+
+async def test_a_day_in_a_small_club() -> None:
+    printed: list[str] = []
+    discord = await live(threadlore, printed.append, pause=0.3)
+    day = "\n".join(printed)
+    before, after = day.split("14:00  Ada edits the date")
+    assert "Thursday, 4 March" in before.partition("11:00  Cleo asks")[2]
+    assert "it cost 62" in before
+    assert "Friday, 5 March" in after.partition("14:20")[0]
+    assert "9 March" not in after
+    curious, within = after.partition("16:00  Cleo is curious")[2].split("16:10  Ada asks the same")
+    assert "1,350" not in curious
+    assert "1,350" in within.partition("17:00")[0]
+    assert "1,350" not in within.partition("17:00")[2]
+    assert discord.pings == []
+    assert discord.previews == []
+    assert discord.refusals == []
