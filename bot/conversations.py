@@ -17,7 +17,7 @@ from engine.reading.cleaning import one_line, tidy
 from engine.reading.messages import BUDGET, GAP, ChatMessage, conversations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from bot.chat import Message
     from bot.store.records import Window
@@ -97,10 +97,13 @@ def joined(said: Spoken, windows: Iterable[Window]) -> str:
     return window_key(said.message.place.room, said.message.id)
 
 
-def runs(said: Sequence[Spoken], room: str) -> list[Run]:
-    """Messages of the past as documents: threads by their root, the others cut at silences and at the budget."""
+def runs(said: Sequence[Spoken], room: str, roots: Collection[str] = ()) -> list[Run]:
+    """Messages of the past as documents: threads by their root, the others cut at silences and at the budget.
+
+    `roots`: those of them to which replies are known already.
+    """
     ordered = sorted(said, key=lambda each: (each.message.time, each.message.id))
-    answered = {each.message.place.thread for each in ordered} - {""}
+    answered = ({each.message.place.thread for each in ordered} | set(roots)) - {""}
     threads: dict[str, list[Spoken]] = {}
     loose: list[list[Spoken]] = []
     for each in ordered:
@@ -131,6 +134,13 @@ def parted(messages: Iterable[Message]) -> tuple[list[Message], list[Message]]:
         [each for each in ordered if (each.place.thread or each.id) not in held],
         [each for each in ordered if (each.place.thread or each.id) in held],
     )
+
+
+def edge(whole: Iterable[Message], held: Iterable[Message]) -> str:
+    """The message of the channel from which an older page may begin: what is newer was taken in; empty if none is."""
+    newest = max((each.time for each in held), default=None)
+    safe = [m for m in whole if m.place.thread in {"", m.id} and (newest is None or m.time > newest)]
+    return min(safe, key=lambda each: (each.time, each.id)).id if safe else ""
 
 
 def _ends(run: Sequence[Spoken], following: Spoken) -> bool:

@@ -101,7 +101,7 @@ class Hearing:
     async def _document(self, said: Spoken) -> str:
         message = said.message
         room, root = message.place.room, message.place.thread
-        if root or await self._store.messages.of_thread(room, message.id):
+        if root or await self._store.messages.roots(room, [message.id]):
             return thread_key(room, root or message.id)
         return joined(said, await self._store.windows.near(room, message.time - GAP, message.time + GAP))
 

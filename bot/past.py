@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.conversations import Run, parted, runs, unread
+from bot.conversations import Run, edge, parted, runs, unread
 from bot.errors import PlatformError, Withheld
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Past:
             if len(held) > HELD:
                 whole, held = [*held, *whole], []
             await self.take(cursor.place, whole)
-            if whole and not await self._store.cursors.advance(cursor, _oldest(whole)):
+            if not await self._store.cursors.advance(cursor, edge(whole, held)):
                 return False
         await self.take(cursor.place, held)
         return True
@@ -97,7 +97,8 @@ class Past:
         """Documents of messages; those that were decided already, before a crash, stay as they were decided."""
         known = await self._store.messages.several(place.room, [each.message.id for each in said])
         decided = {each.id: each.document for each in known}
-        fresh = runs([each for each in said if each.message.id not in decided], place.room)
+        roots = await self._store.messages.roots(place.room, [each.message.id for each in said])
+        fresh = runs([each for each in said if each.message.id not in decided], place.room, roots)
         rest = sorted(
             (each for each in said if decided.get(each.message.id)), key=lambda each: decided[each.message.id]
         )
@@ -112,11 +113,3 @@ class Past:
         missing = {each.id for each in message.uploads} - {each.upload for each in known if each.settled}
         if missing and await self._hearing.admits(message):
             await self._filing.take(message, quiet=True)
-
-
-def _oldest(messages: Sequence[Message]) -> str:
-    """The message of the channel itself from which an older page begins."""
-    own = [each for each in messages if each.place.thread in {"", each.id}]
-    if own:
-        return min(own, key=lambda each: (each.time, each.id)).id
-    return messages[0].place.thread

@@ -128,9 +128,10 @@ class Cursors:
         return row[0] if row else None
 
     async def advance(self, cursor: Cursor, before: str) -> bool:
-        """Everything from this message on is taken in; False if the back-fill was ended or began anew meanwhile."""
+        """Everything from this message on is taken in, if it is any; False if the back-fill is another one by now."""
         rows = await self._database.write(
-            "UPDATE cursor SET before = ?, tries = 0 WHERE room = ? AND since = ? RETURNING room",
+            "UPDATE cursor SET before = COALESCE(NULLIF(?, ''), before), tries = 0 WHERE room = ? AND since = ?"
+            " RETURNING room",
             (before, cursor.place.room, stored(cursor.since)),
         )
         return bool(rows)

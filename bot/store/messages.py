@@ -54,6 +54,15 @@ class Messages:
         """The messages of a thread, by time; its root is among them if it lies in the thread's document."""
         return await self._where("room = ? AND thread = ?", room, thread)
 
+    async def roots(self, room: str, ids: Collection[str]) -> frozenset[str]:
+        """Those of these messages to which replies are known."""
+        rows = await self._database.rows(
+            "SELECT DISTINCT thread FROM message WHERE room = ? AND id <> thread AND thread <> ''"
+            " AND thread IN (SELECT value FROM json_each(?))",
+            (room, json.dumps(list(ids))),
+        )
+        return frozenset(row[0] for row in rows)
+
     async def of_author(self, platform: str, workspace: str, author: str) -> list[Known]:
         """What somebody wrote, by time."""
         return await self._where(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
