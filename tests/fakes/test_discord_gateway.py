@@ -154,6 +154,19 @@ async def test_changes_of_a_guild_reach_the_client() -> None:
             await client.hears("guild_remove")
 
 
+async def test_an_invitation_is_told_from_a_return() -> None:
+    async with FakeDiscord() as fake:
+        club = fake.guild("Maker Club")
+        async with connected(fake) as client:
+            fake.guild("Rowing Club")
+            (joined,) = await client.hears("guild_join")
+            assert joined.name == "Rowing Club"
+            fake.outage(club)
+            fake.recovers(club)
+            (back,) = await client.hears("guild_available", 2)
+            assert back.name == "Maker Club"
+
+
 async def test_nothing_is_heard_of_channels_that_the_app_cannot_see() -> None:
     async with FakeDiscord() as fake:
         club = fake.guild("Maker Club")
