@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from bot.house import House
     from bot.store import Stored
     from engine.records import Context
+
+_DOCUMENT = re.compile(r":(?:thread|window|file):")  # behind the room in the key of a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,9 @@ def basis(context: Context, scope: Scope, past: Past, since: float) -> Basis:
 
 
 def basis_of(stored: Stored) -> Basis:
-    """What a finished answer rests on; nothing is believed of where its sources lay."""
+    """What a finished answer rests on; nothing is believed of where its documents lay."""
     rooms = stored.rooms.union(source.room for source in stored.sources)
+    rooms = rooms.union(_DOCUMENT.split(key)[0] for key in stored.documents if _DOCUMENT.search(key))
     return Basis(Scope(stored.spaces, rooms), {}, stored.documents, 0.0)
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
 
 from bot.asked import spoken
-from bot.audience import covers
+from bot.audience import addressed, covers
+from bot.basis import place_of
 from bot.errors import PlatformError
 from engine.errors import EngineError
 from engine.records import Scope, Turn
@@ -56,7 +58,7 @@ class Historian:
         """What was said before a question that may be used within a scope."""
         if not request.place.thread and request.place.workspace:
             return Past()
-        answers, messages = await asyncio.gather(self._answers(request, scope), self._messages(request))
+        answers, messages = await asyncio.gather(self._answers(request, scope), self._messages(request, scope))
         said = [each for each in messages if each.id not in {answer.message for answer in answers}]
         rooms = frozenset({request.place.room}) if said else frozenset()
         drawn = Scope(
@@ -72,7 +74,7 @@ class Historian:
             room, thread = request.place.room, request.place.thread
             found += await self._house.store.answers.private_turns(room, thread, request.person)
         found = [each for each in found if each.time < request.time and each.id != request.id]
-        homes = await self.homes({room for each in found for room in each.rooms})
+        homes = await self._homes({room for each in found for room in each.rooms} - addressed(scope))
         within = [each for each in found if covers(scope, Scope(each.spaces, each.rooms), homes)]
         return sorted(within, key=lambda each: each.time)[-ANSWERS:]
 
@@ -85,23 +87,21 @@ class Historian:
             found.append(first)
         return found
 
-    async def homes(self, rooms: Iterable[str]) -> Mapping[str, str]:
+    async def _homes(self, rooms: Iterable[str]) -> Mapping[str, str]:
         """The present spaces of rooms; those of which that cannot be known are left out."""
-        wanted, found = set(rooms), {}
-        platforms = {room.partition(":")[0] for room in wanted}
-        places = [place for name in platforms for place in await self._house.store.rooms.known(name)]
-        for place in places:
-            if place.room in wanted:
-                try:
-                    found[place.room] = await self._house.readers.home(place)
-                except PlatformError:
-                    continue
+        found = {}
+        for room in rooms:
+            with suppress(PlatformError):
+                found[room] = await self._house.readers.home(place_of(room))
         return found
 
-    async def _messages(self, request: Request) -> Sequence[Message]:
+    async def _messages(self, request: Request, scope: Scope) -> Sequence[Message]:
         """What people said in the thread before; a thread that only begins has nothing."""
         place = request.place
         if not place.thread or place.thread == request.message:
+            return ()
+        room = Scope(frozenset(), frozenset({place.room}))
+        if not covers(scope, room, await self._homes(room.rooms - addressed(scope))):
             return ()
         try:
             async with asyncio.timeout(PATIENCE):

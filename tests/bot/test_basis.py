@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.basis import Basis, basis, place_of, readable
+from bot.basis import Basis, basis, basis_of, place_of, readable
 from bot.chat import Place
 from bot.errors import PlatformError
 from bot.history import Past
+from bot.store import Stored
 from engine.records import Condensed, Context, Scope
 from tests.bot.asking import Asking, asking
 from tests.bot.test_closing import SOURCE
+from tests.fakes.platform import START
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -97,3 +99,11 @@ async def test_one_person_may_read_what_he_gave_the_bot_alone(home: Asking) -> N
     based = Basis(Scope(frozenset({"slack:T1:dm:ada"}), frozenset({"slack:T1:dm:ada"})), {}, NONE, 0.0)
     assert await readable(home.house, based, hall, "ada") is True
     assert await readable(home.house, based, hall) is False
+
+
+def test_a_finished_answer_rests_on_the_rooms_of_all_that_was_recalled() -> None:
+    documents = frozenset(
+        {"slack:T1:ROOF:thread:m1", "slack:T1:HALL:file:m2:F1", "slack:T1:dm:ada:file:m3:F2", "other"}
+    )
+    stored = Stored("a1", Place("slack", "T1", "HALL"), "ada", "Who?", START, documents=documents, spaces=OPEN)
+    assert basis_of(stored).drawn == Scope(OPEN, frozenset({"slack:T1:ROOF", "slack:T1:HALL", "slack:T1:dm:ada"}))

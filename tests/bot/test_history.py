@@ -104,6 +104,15 @@ async def test_a_private_answer_is_for_its_asker_in_private(home: Asking, histor
     assert len((await historian.before(asked(private=True), OPEN)).turns) == 2
 
 
+async def test_what_the_reader_may_not_read_there_is_left_out(home: Asking, historian: Historian) -> None:
+    home.platform.say(THREAD, "ada", "Psst.")
+    home.platform.change("HALL", kind="closed")
+    home.house.readers.forget(THREAD)
+    assert (await historian.before(asked(private=True), OPEN)).turns == ()
+    own = Scope(frozenset({"slack:T1:HALL"}), frozenset())
+    assert len((await historian.before(asked(private=True), own)).turns) == 1
+
+
 async def test_a_thread_that_only_begins_asks_the_platform_nothing(home: Asking, historian: Historian) -> None:
     message = home.platform.say(Place("slack", "T1", "HALL"), "ada", "<@BOT> Who?")
     home.platform.calls.clear()
