@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 PATIENCE = 10.0  # seconds for a lookup
+TRIES = 5  # for a fact that changes while it is looked up
 KEPT = 4096  # facts; beyond that those which are not believed any more go
 
 Key = tuple[str, ...]
@@ -35,8 +36,11 @@ class Beliefs(Generic[Value]):
         self._facts: dict[Key, _Fact[Value]] = {}
 
     async def get(self, key: Key, look: Callable[[], Awaitable[Value]]) -> Value:
-        """The fact; looked up again if it was dropped meanwhile. A lookup that fails is not remembered."""
-        while True:
+        """The fact; looked up again if it was dropped meanwhile. A lookup that fails is not remembered.
+
+        Raises what the lookup raises, and PlatformError if the fact changes too often to be known.
+        """
+        for _ in range(TRIES):
             fact = self._current(key) or self._begin(key, look)
             try:
                 value = await asyncio.shield(fact.looking)
@@ -46,6 +50,7 @@ class Beliefs(Generic[Value]):
                 raise
             if self._facts.get(key) is fact:
                 return value
+        raise PlatformError("This changes faster than it can be looked up.")
 
     def drop(self, begun: Key) -> None:
         """Believe nothing any more whose key begins like this."""

@@ -92,3 +92,12 @@ async def test_what_is_not_believed_any_more_makes_room(source: Source, monkeypa
         source.now += 20.0
         await source.get(str(number))
     assert len(source.beliefs._facts) <= 3
+
+
+async def test_what_changes_all_the_time_is_not_known(source: Source) -> None:
+    async def look() -> int:
+        source.beliefs.drop(("a",))
+        return await source.look()
+
+    with pytest.raises(PlatformError):
+        await source.beliefs.get(("a",), look)
