@@ -6,10 +6,15 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import structlog
+
 from bot.errors import PlatformError
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+log = structlog.get_logger(__name__)
 
 PATIENCE = 10.0  # seconds for a lookup
 TRIES = 5  # for a fact that changes while it is looked up
@@ -77,7 +82,10 @@ async def _bounded(look: Callable[[], Awaitable[Value]]) -> Value:
     try:
         async with asyncio.timeout(PATIENCE):
             return await look()
-    except (TimeoutError, OSError) as error:
+    except EngineError:
+        raise
+    except Exception as error:
+        log.warning("lookup_failed", error=type(error).__name__)
         raise PlatformError("The platform did not answer.") from error
 
 

@@ -54,8 +54,10 @@ async def test_keys_are_dropped_by_their_beginning(source: Source) -> None:
     assert [await source.get("a", "x"), await source.get("b", "x")] == [3, 2]
 
 
-@pytest.mark.parametrize("error", [TimeoutError(), ConnectionResetError()])
-async def test_what_a_network_does_is_an_error_of_the_platform(source: Source, error: Exception) -> None:
+@pytest.mark.parametrize("error", [TimeoutError(), ConnectionResetError(), KeyError("a bug")])
+async def test_whatever_keeps_a_fact_from_being_known_is_an_error_of_the_platform(
+    source: Source, error: Exception
+) -> None:
     source.failing = error
     with pytest.raises(PlatformError):
         await source.get("a")
