@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+QUIET = 1.0  # seconds without another server until all are taken to be there
+
 
 class Chat(discord.Client):
     """Discord's events, translated. What is its own, and what Discord says itself, is left out."""
@@ -39,7 +41,7 @@ class Chat(discord.Client):
             allowed_mentions=discord.AllowedMentions.none(),
             http_trace=watching(),
             enable_debug_events=True,  # tells of heartbeats too
-            guild_ready_timeout=1.0,  # seconds without another server until all are taken to be there
+            guild_ready_timeout=QUIET,
         )
         self._ear = ear
         self._settings = settings
@@ -170,9 +172,8 @@ class Chat(discord.Client):
         await self._tell(Ended(NAME, str(guild.id), "removed from the server"), f"ended:{uuid4()}")
 
     async def on_error(self, event: str, /, *_args: Any, **_kwargs: Any) -> None:
-        """Say in the log what went wrong; the event itself is never shown there, for texts stand in it."""
-        error = sys.exception() if sys.version_info >= (3, 11) else None
-        log.error("event_not_taken", event_name=event, error=type(error).__name__, what=str(error)[:200])
+        """Say in the log that something went wrong, and nothing of the event or the error: texts may stand in them."""
+        log.error("event_not_taken", event_name=event, error=type(sys.exception()).__name__)
 
     async def _changed(self, place: Place) -> None:
         await self._tell(Changed(place), f"changed:{uuid4()}")

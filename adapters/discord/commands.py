@@ -177,7 +177,7 @@ async def _ask(
             place,
             str(interaction.user.id),
             question,
-            interaction.created_at,
+            discord.utils.utcnow(),
             uploads,
             private=private,
             mode=mode,

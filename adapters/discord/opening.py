@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 YOUNG = 5.0  # seconds; a question that is older may have been begun to be answered in a former run
 AFTER = 50  # messages behind a question among which its answer is looked for
-SOON = 3.0  # seconds until a thread is begun; Discord allows few of them in five minutes
+SOON = 5.0  # seconds until a thread is begun; Discord allows few of them in five minutes
 FALLBACK = "Question"
 ALREADY = 160004  # Discord's code for: the message has a thread
 

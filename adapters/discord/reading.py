@@ -18,6 +18,8 @@ _MARKUP = re.compile(
     r"<@&(?P<role>\d+)>|<#(?P<channel>\d+)>|<a?:(?P<emoji>\w+):\d+>|<t:(?P<time>-?\d{1,12})(?::[a-zA-Z])?>"
     r"|</(?P<command>[^:>]+):\d+>|<id:(?P<guide>\w+)>|<(?P<link>https?://[^\s<>]+)>"
 )
+_SPOILER = re.compile(r"\|\|([^|`\n]+)\|\|")
+_SMALL = re.compile(r"^-# ", re.MULTILINE)
 HIDDEN = "#private"
 
 
@@ -28,7 +30,8 @@ async def readable(text: str, guild: discord.Guild | None, name: Callable[[str],
     """
     names = {person: await name(person) for person in dict.fromkeys(_PERSON.findall(text))}
     text = _PERSON.sub(lambda found: f"@{names[found[1]]}", text)
-    return _MARKUP.sub(lambda found: _word(found, guild), text)
+    text = _MARKUP.sub(lambda found: _word(found, guild), text)
+    return _SMALL.sub("", _SPOILER.sub(r"\1", text))
 
 
 def _word(found: re.Match[str], guild: discord.Guild | None) -> str:

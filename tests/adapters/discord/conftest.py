@@ -43,6 +43,12 @@ class Town:
         return self.platform.whereabouts.known(int(self.guild.id), int(channel.id))  # type: ignore[return-value]
 
 
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake tells of all its servers at once."""
+    monkeypatch.setattr("adapters.discord.client.QUIET", 0.05)
+
+
 @pytest.fixture
 async def fake() -> AsyncIterator[FakeDiscord]:
     async with FakeDiscord() as discord:

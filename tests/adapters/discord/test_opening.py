@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from adapters.discord.marks import Handle
+from adapters.discord.replying import EVERY, Writing
 from bot.chat import Asked, Button, Called, Card, Cited, Closing, Heard, Target
 from tests.fakes.discord import Can
 
@@ -118,6 +119,8 @@ async def test_a_refusal_for_being_too_fast_costs_nothing_and_slows_the_next_wri
     town.fake.fails("PATCH", MESSAGE, status=429, seconds=0.1, via=False)
     await reply.finish(["Under the mat."], CLOSING)
     assert [post.content for post in answers(town, thread_of(town, message))] == ["Under the mat."]
+    assert isinstance(reply, Writing)
+    assert reply._pace.gap == 4 * EVERY
 
 
 async def test_a_message_whose_receipt_was_lost_is_there_once(town: Town) -> None:

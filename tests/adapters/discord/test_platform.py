@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,26 @@ async def test_an_age_restricted_channel_says_so(town: Town) -> None:
     assert (await town.platform.channel(town.place(town.square))).adult
 
 
+async def test_the_text_of_a_voice_channel_is_for_those_who_may_connect(town: Town) -> None:
+    voice = town.fake.channel(town.guild, "bridge", "voice")
+    await town.fake.until(lambda: town.platform.client.get_channel(int(voice.id)))
+    assert (await town.platform.channel(town.place(voice))).kind == "open"
+    town.fake.overwrites(voice, town.bob, deny=Can.CONNECT)
+    await town.fake.until(lambda: town.ear.heard)
+    facts = await town.platform.channel(town.place(voice))
+    assert (facts.kind, town.bob.id in facts.members, town.ada.id in facts.members) == ("closed", False, True)
+
+
+async def test_nothing_is_believed_of_readers_once_the_connection_is_lost_for_a_minute(town: Town) -> None:
+    town.platform.lost = time.monotonic() - 59
+    assert (await town.platform.channel(town.place(town.square))).kind == "open"
+    town.platform.lost -= 2
+    with pytest.raises(PlatformError):
+        await town.platform.channel(town.place(town.square))
+    with pytest.raises(PlatformError):
+        await town.platform.person(town.guild.id, town.ada.id)
+
+
 async def test_a_direct_conversation_is_with_one_person(town: Town) -> None:
     await town.bob.dms("psst")
     place = (await town.ear.hears(Heard)).message.place
@@ -95,13 +116,15 @@ async def test_people_are_members_managers_or_guests(town: Town) -> None:
 
 async def test_markup_becomes_words_and_hidden_channels_stay_unnamed(town: Town) -> None:
     crew = town.fake.role(town.guild, "crew")
-    await town.fake.until(lambda: town.platform.client.get_guild(int(town.guild.id)).get_role(int(crew.id)))  # type: ignore[union-attr]
+    guild = town.platform.client.get_guild(int(town.guild.id))
+    await town.fake.until(lambda: guild and guild.get_role(int(crew.id)))
     text = (
         f"<@{town.ada.id}> and <@!{town.bob.id}> of <@&{crew.id}> in <#{town.square.id}> or <#{town.cellar.id}>"
-        " <:drop:123> <t:1700000000:R> </ask:5> <https://a.example/x>"
+        " <:drop:123> <t:1700000000:R> </ask:5> <https://a.example/x> ||the butler||\n-# small"
     )
     assert await town.platform.readable(town.guild.id, text) == (
-        "@Ada and @Bob of @crew in #square or #private :drop: 2023-11-14 22:13 UTC /ask https://a.example/x"
+        "@Ada and @Bob of @crew in #square or #private :drop: 2023-11-14 22:13 UTC /ask"
+        " https://a.example/x the butler\nsmall"
     )
 
 
