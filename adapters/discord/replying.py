@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 EVERY = 1.2  # seconds between two changes of a message
 SLOWEST = 30.0
+NEAR = 0.3  # seconds that a write is waited for: about what a call takes, for the readers were looked at before it
 
 
 class Pace:
@@ -38,12 +39,13 @@ class Pace:
 
     @property
     def near(self) -> bool:
-        """Whether the next write may be soon: a usual pause is waited for."""
-        return self._next - self._clock() < 1.1 * self._every
+        """Whether the next write may be at once, or nearly so."""
+        return self._next - self._clock() <= NEAR
 
     async def turn(self) -> None:
-        """Wait for it."""
-        while (left := self._next - self._clock()) > 0:
+        """Wait for it, but not longer than usual: at the end Discord itself says how long."""
+        left = min(self._next - self._clock(), self._every)
+        if left > 0:
             await self._sleep(left)
 
     def wrote(self, strikes: int) -> None:

@@ -70,6 +70,9 @@ async def test_one_message_goes_from_status_to_answer_with_sources_and_buttons()
     await reply.status("is searching…")
     assert paper.texts == ["*is searching…*"]
     assert reply.mark == "c:c0"
+    await reply.show(["The"])
+    assert paper.texts == ["*is searching…*"]
+    clock.now += EVERY
     await reply.show(["The roof"])
     assert paper.texts == ["The roof …"]
     await reply.finish(["The roof leaks [1]"], CLOSING)
@@ -165,6 +168,7 @@ def test_the_pause_doubles_with_every_refusal_and_shrinks_again() -> None:
     pace = Pace(clock=Clock())
     pace.wrote(1)
     assert pace.gap == 2 * EVERY
+    assert not pace.near
     pace.wrote(2)
     assert pace.gap == 8 * EVERY
     for _ in range(20):
