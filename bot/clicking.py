@@ -95,7 +95,7 @@ class Clicks:
         place = stored.place
         asker = await self.house.readers.person(place.platform, place.workspace, stored.asker)
         channel = await self.house.readers.channel(place)
-        notes = [wording.shared_by(asker.name), wording.from_all(channel.name)]
+        notes = [wording.shared_by(asker.name), wording.drawn_from(wording.all_of(channel.name))]
         below = closing.closing(id_, stored.sources, notes, private=False, share=False)
         await reply.finish(pacing.parts(stored.text, platform.limits.part), below)
         await answers.mark(id_, reply.mark)

@@ -54,24 +54,24 @@ async def below(house: House, draft: Draft) -> Closing:
         *_doubts(draft),
         wording.STILL_READING if await _reads(house, draft) else "",
     ]
-    share = request.private and draft.channel is not None and draft.channel.kind != "direct"
+    share = bool(draft.sources) and draft.channel is not None and draft.channel.kind != "direct"
     return closing.closing(request.id, draft.cited, notes, private=request.private, share=share)
 
 
 def _audience(draft: Draft) -> str:
-    """For whom it was drawn up."""
-    if draft.request.private:
-        return wording.ONLY_YOU
-    if draft.channel is None:
-        return wording.FROM_HERE
-    return wording.FROM_YOURS if draft.alone else wording.from_all(draft.channel.name)
+    """For whom it was drawn up, and from what."""
+    everybody = wording.all_of(draft.channel.name) if draft.channel else wording.HERE
+    what = wording.YOURS if draft.alone else everybody
+    told = wording.drawn_from(what, found=bool(draft.sources))
+    return f"{wording.ONLY_YOU} {told}" if draft.request.private else told
 
 
 def _doubts(draft: Draft) -> list[str]:
-    """What is to be said of an answer that nothing stands behind, unless it says so itself."""
-    if draft.sources or draft.text.startswith((wording.NOTHING_FOUND, wording.NOTHING_FOUND_ALONE)):
+    """What is to be said of an answer that nothing stands behind, as far as it does not say so itself."""
+    if draft.sources or wording.ASK_ALONE in draft.text:
         return []
-    return [wording.UNSUPPORTED, "" if draft.alone else wording.ASK_ALONE]
+    found = not draft.text.startswith((wording.NOTHING_FOUND, wording.NOTHING_FOUND_ALONE))
+    return [wording.UNSUPPORTED if found else "", "" if draft.alone else wording.ASK_ALONE]
 
 
 async def _reads(house: House, draft: Draft) -> bool:

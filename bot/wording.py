@@ -46,9 +46,8 @@ WITHDRAWN = (
 )
 READERS_UNKNOWN = "I took this answer back: I could not make sure who can read it. Ask again in a moment."
 FORGOTTEN = "I took this answer back: something that it drew on was deleted meanwhile."
-FROM_HERE = "Answered from what was said here."
-FROM_YOURS = "Answered from what you can read."
-ONLY_YOU = "Only you see this. Answered from what you can read."
+HERE, YOURS = "was said here", "you can read"
+ONLY_YOU = "Only you see this."
 DELETED = "_This answer was deleted by the one who asked._"
 THANKS = "Thank you: that is noted."
 SORRY = "Thank you: I noted that this did not help. Tell me in the thread what was wrong, or ask in other words."
@@ -92,9 +91,14 @@ def broken_off(error: BaseException, reference: str) -> str:
     return f"{BROKEN_OFF} {failure(error, reference)}"
 
 
-def from_all(channel: str) -> str:
-    """What an answer that all readers of a channel see was drawn from."""
-    return f"Answered from what everyone in #{harmless(channel.lstrip('#'))} can see."
+def all_of(channel: str) -> str:
+    """What an answer that all readers of a channel see is drawn from."""
+    return f"everyone in #{harmless(channel.lstrip('#'))} can see"
+
+
+def drawn_from(what: str, *, found: bool = True) -> str:
+    """What an answer was drawn from, or where nothing was found."""
+    return f"Answered from what {what}." if found else f"I looked through what {what}."
 
 
 def shared_by(name: str) -> str:

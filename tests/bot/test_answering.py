@@ -84,7 +84,7 @@ async def test_a_private_answer_can_be_shared_and_says_that_it_is_private(home: 
     reply = await home.command(roof, "bob", "When do the Tiles come?")
     assert reply.target.private
     assert reply.closing is not None
-    assert reply.closing.note == wording.ONLY_YOU
+    assert reply.closing.note == "Only you see this. Answered from what you can read."
     assert [each.action for each in reply.closing.buttons] == ["up", "down", "sources", "share"]
 
 

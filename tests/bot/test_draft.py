@@ -38,9 +38,10 @@ def draft(channel: Channel | None, *, private: bool = False, sourced: bool = Tru
     ("made", "note"),
     [
         (draft(OPEN), "Answered from what everyone in #hall can see."),
-        (draft(TALK), wording.FROM_YOURS),
-        (draft(OPEN, private=True), wording.ONLY_YOU),
-        (draft(None), wording.FROM_HERE),
+        (draft(TALK), "Answered from what you can read."),
+        (draft(OPEN, private=True), "Only you see this. Answered from what you can read."),
+        (draft(None), "Answered from what was said here."),
+        (draft(TALK, sourced=False, text=wording.NOTHING_FOUND), "I looked through what you can read."),
     ],
 )
 async def test_it_says_for_whom_it_was_drawn_up(home: Asking, made: Draft, note: str) -> None:
@@ -56,6 +57,17 @@ async def test_without_sources_it_says_so(home: Asking) -> None:
 async def test_an_answer_that_says_so_itself_needs_no_more(home: Asking) -> None:
     made = draft(OPEN, sourced=False, text=wording.nothing(alone=False))
     assert wording.UNSUPPORTED not in (await below(home.house, made)).note
+
+
+async def test_whoever_finds_nothing_is_offered_privacy_once(home: Asking) -> None:
+    model, own = wording.NOTHING_FOUND, wording.nothing(alone=False)
+    assert (await below(home.house, draft(OPEN, sourced=False, text=model))).note.endswith(wording.ASK_ALONE)
+    assert wording.ASK_ALONE not in (await below(home.house, draft(OPEN, sourced=False, text=own))).note
+
+
+async def test_what_is_there_to_be_shared_has_sources(home: Asking) -> None:
+    made = draft(OPEN, private=True, sourced=False, text=wording.NOTHING_FOUND_ALONE)
+    assert "share" not in {each.action for each in (await below(home.house, made)).buttons}
 
 
 async def test_only_what_is_read_in_a_channel_can_be_shared_there(home: Asking) -> None:

@@ -56,8 +56,8 @@ def test_names_of_files_call_nobody() -> None:
 
 
 def test_nor_do_names_of_channels() -> None:
-    assert wording.from_all("#roof") == "Answered from what everyone in #roof can see."
-    assert "@here" not in wording.from_all("@here")
+    assert wording.drawn_from(wording.all_of("#roof")) == "Answered from what everyone in #roof can see."
+    assert "@here" not in wording.all_of("@here")
 
 
 def test_harmless_is_one_line() -> None:
