@@ -65,7 +65,14 @@ def window_key(room: str, first: str) -> str:
 
 def digest(message: Message) -> str:
     """What changes when the author changes the words, and not when a preview is added."""
-    return sha256(message.text.encode(errors="surrogatepass")).hexdigest()[:32]
+    return _digest(message.text)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.strip().encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+WORDLESS = _digest("")
 
 
 def known(said: Spoken, document: str) -> Known:

@@ -167,8 +167,10 @@ class Filing:
     async def _gone(self, filed: Filed, place: Place) -> bool:
         """Whether the file, or its message, was deleted before it was taken in."""
         deleted = self._house.store.messages.deleted
-        everywhere = await deleted(f"{place.platform}:{place.workspace}:", [filed.upload])
-        return bool(everywhere or await deleted(place.room, [filed.message, filed.upload]))
+        everywhere = await deleted(f"{place.platform}:{place.workspace}:", [filed.upload], filed.time)
+        if everywhere or await deleted(place.room, [filed.upload], filed.time):
+            return True  # what was shared again later was not
+        return bool(await deleted(filed.room, [filed.message, filed.document]))
 
     async def _pending(self, document: str) -> bool:
         return (await self._stage(document))[0] == "pending"

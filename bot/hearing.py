@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.conversations import Run, digest, joined, thread_key, unread
+from bot.conversations import WORDLESS, Run, digest, joined, thread_key, unread
 from engine.reading.messages import GAP
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class Hearing:
             return replace(message, uploads=())
         further = await self._compare_files(message)
         known = await self._store.messages.get(room, message.id)
-        if known is None:
+        if known is None or (not known.document and known.digest == WORDLESS):
+            await self._store.messages.drop(room, [message.id])
             await self._hear_late(message)
         elif known.document and not (known.settled and known.digest == digest(message)):
             said = await self._shelf.written(message)
@@ -93,6 +94,7 @@ class Hearing:
     async def _take_in(self, message: Message, known: Known | None) -> None:
         said = await self._shelf.written(message)
         if said is None:
+            await self._store.messages.note([unread(message)] if message.uploads else [])
             return
         document = known.document if known else await self._document(said)
         run = Run(document, message.place.thread, said.title, (said,))

@@ -26,6 +26,8 @@ from bot.shelving import Shelf
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bot.chat import Happening
     from bot.house import House
     from engine.reading import Reader
@@ -37,21 +39,26 @@ HOUR, DAY = 60 * 60.0, 24 * 60 * 60.0
 COMPACT = 600.0  # seconds between two removals of forgotten bytes from the bot's own file
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 class Listening:
     """What the bot learns from its channels. `filing` takes their files in.
 
     `work` runs beside everything else: back-fill, catching up, closing and forgetting by age.
     """
 
-    def __init__(self, house: House, reader: Reader) -> None:
+    def __init__(self, house: House, reader: Reader, clock: Callable[[], datetime] = _now) -> None:
         self._house = house
         self._shelf = Shelf(house)
         self.filing = Filing(house, self._shelf, reader)
-        self._presence = Presence(house, self._shelf)
+        self._presence = Presence(house, self._shelf, clock)
         self._hearing = Hearing(house, self._shelf, self._presence)
         self._past = Past(house, self._shelf, self._hearing, self.filing)
         self._catching_up = CatchingUp(house, self._shelf, self._hearing, self._past)
         self._retention = Retention(house, self._shelf)
+        self._clock = clock
         self._owed: dict[Place, float] = {}
         self._done: dict[str, float] = {}
 
@@ -100,11 +107,13 @@ class Listening:
     # What people want forgotten.
 
     async def forget_document(self, document: str) -> bool:
-        """Forget a file or a conversation; says whether there was one."""
+        """Forget a file or a conversation for good; says whether there was one."""
+        if file := await self._house.store.files.get(document):
+            await self._house.store.messages.note_deleted(file.room, [document])
         return await self._shelf.forget(document)
 
     async def forget_message(self, place: Place, message: str) -> None:
-        """Forget one message with its files, even if it stays where it is."""
+        """Forget one message with its files for good, even if it stays where it is."""
         async with self._shelf.alone(place.room):
             await self._hearing.delete(place, [message])
 
@@ -152,7 +161,7 @@ class Listening:
 
     async def tick(self, now: datetime | None = None) -> None:
         """What time brings: conversations end, what is too old goes, and once a day channels are compared."""
-        now = now or datetime.now(UTC)
+        now = now or self._clock()
         await self._retention.close_quiet(now)
         if self._is_time("forget", HOUR):
             await self._retention.forget_old(now)

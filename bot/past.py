@@ -78,12 +78,15 @@ class Past:
 
     async def take(self, place: Place, messages: Sequence[Message]) -> None:
         """Take in what is not known yet of some messages of a channel."""
-        said = [found for each in await self._unknown(place, messages) if (found := await self._shelf.written(each))]
+        fresh = await self._unknown(place, messages)
+        said = [found for each in fresh if (found := await self._shelf.written(each))]
+        wordless = {each.id for each in fresh} - {each.message.id for each in said}
         async with self._shelf.alone(place.room):
             unknown = {each.id for each in await self._unknown(place, messages)}
             for run in await self._runs(place, [each for each in said if each.message.id in unknown]):
                 await self._shelf.put(run, place)
-            await self._store.messages.note([unread(each) for each in messages if each.addressed])
+            silent = [each for each in messages if each.addressed or (each.uploads and each.id in wordless)]
+            await self._store.messages.note([unread(each) for each in silent])
         for message in messages:
             if message.uploads:
                 await self._file(message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import structlog
@@ -16,6 +16,9 @@ from bot.errors import Withheld
 from engine.records import Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from bot.chat import Ended
     from bot.house import House
     from bot.shelving import Shelf
@@ -28,10 +31,11 @@ SILENCE = 60.0  # seconds until the bot tries again to speak where it may not
 class Presence:
     """Which channels the bot is in, and what that entails. The caller holds the room. `news`: there is a new one."""
 
-    def __init__(self, house: House, shelf: Shelf) -> None:
+    def __init__(self, house: House, shelf: Shelf, clock: Callable[[], datetime]) -> None:
         self._house = house
         self._shelf = shelf
         self._store = house.store
+        self._clock = clock
         self._silent: dict[str, float] = {}
         self.news = asyncio.Event()
 
@@ -77,7 +81,7 @@ class Presence:
     def horizon(self, days: int) -> datetime:
         """So many days ago, but nothing that is too old to be kept."""
         kept = self._house.settings.retention_days
-        return datetime.now(UTC) - timedelta(days=min(days, kept) if kept else days)
+        return self._clock() - timedelta(days=min(days, kept) if kept else days)
 
     async def leave(self, place: Place) -> None:
         """A thread or a channel is gone: nothing of it is known any more."""

@@ -24,7 +24,6 @@ _GROW = (
     " ON CONFLICT (document) DO UPDATE SET first = MIN(first, excluded.first), last = MAX(last, excluded.last),"
     " tokens = tokens + excluded.tokens"
 )
-REMEMBERED = 7 * 24 * 60 * 60  # seconds that a deletion is remembered
 
 
 class Messages:
@@ -140,17 +139,16 @@ class Messages:
                 await db.run(f"DELETE FROM {table} WHERE room = ?", (place.room,))
 
     async def note_deleted(self, room: str, ids: Collection[str]) -> None:
-        """They are gone, and stay so even if they are told of later."""
-        now = clock.time()
+        """Messages, files or documents are gone, and stay so even if they are told of later."""
+        now = int(clock.time() * 1e6)
         async with self._database.transaction() as db:
             await db.each("INSERT OR REPLACE INTO deleted VALUES (?, ?, ?)", [(room, id_, now) for id_ in ids])
-            await db.run("DELETE FROM deleted WHERE time < ?", (now - REMEMBERED,))
 
-    async def deleted(self, room: str, ids: Collection[str]) -> frozenset[str]:
-        """Those of them whose deletion is remembered."""
+    async def deleted(self, room: str, ids: Collection[str], since: datetime = EPOCH) -> frozenset[str]:
+        """Those of them that were deleted, as far as that is known; with a time, since then."""
         rows = await self._database.rows(
-            "SELECT id FROM deleted WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
-            (room, json.dumps(list(ids))),
+            "SELECT id FROM deleted WHERE room = ? AND id IN (SELECT value FROM json_each(?)) AND time >= ?",
+            (room, json.dumps(list(ids)), stored(since)),
         )
         return frozenset(row[0] for row in rows)
 

@@ -68,11 +68,11 @@ CREATE INDEX message_author ON message (author);
 CREATE INDEX message_time ON message (room, time);
 CREATE INDEX message_thread ON message (room, thread) WHERE thread <> '';
 
--- Deletions, so that a message which comes after its own deletion stays out. time: seconds since 1970, of ours.
+-- Messages, files and documents that are gone, so that what is told of after its own deletion stays out.
 CREATE TABLE deleted (
     room TEXT NOT NULL,
     id   TEXT NOT NULL,
-    time REAL NOT NULL,
+    time INTEGER NOT NULL,                      -- when the bot was told
     PRIMARY KEY (room, id)
 ) STRICT, WITHOUT ROWID;
 

@@ -101,4 +101,4 @@ async def household(
         desk = replace(opened, limits=limits or opened.limits)
         platforms = {platform.name: platform}
         house = House(desk, store, Readers(platforms, store, chosen.member_age), platforms, chosen)
-        yield Household(house, Listening(house, reader or own), platform)
+        yield Household(house, Listening(house, reader or own, platform.present), platform)

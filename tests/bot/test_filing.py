@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -231,3 +232,46 @@ async def test_taking_a_file_in_twice_is_taking_it_in_once(home: Household) -> N
         await home.listening.take(Heard(message, False))
         await home.listening.filing.file(message)
     assert len(await home.documents(roof)) == 1
+
+
+async def test_a_file_that_was_forgotten_by_hand_does_not_come_back_from_the_past(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = await home.hear(_shared(home, roof, home.platform.upload("tiles.txt", TILES)))
+    [filed] = await home.listening.filing.take(message)
+    assert isinstance(filed, Filed)
+    await home.listening.forget_document(filed.document)
+    await home.listening.backfill(roof, 3650)
+    await home.listening.catch_up("slack")
+    await home.listening.past()
+    assert await home.documents(roof) == []
+
+
+async def test_a_file_that_was_taken_back_can_be_shared_again(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    upload = home.platform.upload("tiles.txt", TILES)
+    await home.listening.take(Unshared(roof, (upload.id,)))
+    again = replace(_shared(home, roof, upload), time=datetime.now(UTC) + timedelta(minutes=1))
+    await home.listening.filing.take(again)
+    assert len(await home.documents(roof)) == 1
+
+
+async def test_files_without_words_are_looked_at_once_and_missed_when_they_are_gone(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    good = home.platform.upload("tiles.txt", TILES)
+    message = await home.hear(_shared(home, roof, good, home.platform.upload("tool.exe", b"\x7fELF")))
+    await home.listening.filing.take(message)
+    fetched = home.platform.calls.count("fetch")
+    await home.listening.catch_up("slack")
+    await home.listening.past()
+    assert home.platform.calls.count("fetch") == fetched
+    home.platform.delete(message)
+    await home.listening.catch_up("slack")
+    await home.listening.past()
+    assert await home.documents(roof) == []
+
+
+async def test_words_that_are_added_to_a_file_are_heard(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = await home.hear(_shared(home, roof, home.platform.upload("tiles.txt", TILES)))
+    await home.edit(message, "See the list.")
+    assert ["Ada: See the list."] in (await home.texts(roof)).values()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,19 +22,11 @@ if TYPE_CHECKING:
     from bot.chat import Message
     from tests.bot.household import Household
 
-LATELY = datetime.now(UTC).replace(hour=10, minute=0, second=0, microsecond=0) - timedelta(days=5)
-
 
 @pytest.fixture
 async def home(tmp_path: Path) -> AsyncIterator[Household]:
-    async with household(tmp_path / "home", _platform()) as opened:
+    async with household(tmp_path / "home", FakePlatform()) as opened:
         yield opened
-
-
-def _platform() -> FakePlatform:
-    platform = FakePlatform()
-    platform.start = LATELY
-    return platform
 
 
 def _talk(platform: FakePlatform, runs: int = 4) -> Place:
@@ -75,7 +66,7 @@ async def test_documents_do_not_depend_on_where_pages_end(home: Household, page:
 
 @pytest.mark.parametrize("pages", [0, 1, 2, 3])
 async def test_a_back_fill_that_was_interrupted_goes_on_where_it_stopped(tmp_path: Path, pages: int) -> None:
-    platform = _platform()
+    platform = FakePlatform()
     platform.page = 3
     place = _talk(platform)
     async with household(tmp_path / "home", platform) as home:
@@ -105,8 +96,9 @@ async def test_a_back_fill_leaves_alone_what_is_known_already(home: Household) -
 
 async def test_nothing_older_than_asked_for_is_taken_in(tmp_path: Path) -> None:
     for days, expected in ((0, []), (1, []), (9, ["m1"])):
-        async with household(tmp_path / str(days), _platform(), backfill_days=days) as home:
+        async with household(tmp_path / str(days), FakePlatform(), backfill_days=days) as home:
             home.platform.say(home.platform.open("ROOF", "ada"), "ada", "Five days ago.")
+            home.platform.say(home.platform.open("HALL", "ada"), "ada", "Now.", after=5 * 86400)
             place = await home.joined("ROOF", "ada")
             assert list(await home.texts(place)) == [f"window:{each}" for each in expected]
 

@@ -111,6 +111,10 @@ class FakePlatform:
 
     # What a test says.
 
+    def present(self) -> datetime:
+        """The time of the latest message."""
+        return self.messages[-1].time if self.messages else self.start
+
     def place(self, channel: str, thread: str = "") -> Place:
         """A place in the workspace."""
         return Place(self.name, self.workspace, channel, thread)
@@ -148,7 +152,7 @@ class FakePlatform:
     ) -> Message:
         """Somebody says something, `after` seconds later than the last one; it stands in the history from now on."""
         self._count += 1
-        time = (self.messages[-1].time if self.messages else self.start) + timedelta(seconds=after)
+        time = self.present() + timedelta(seconds=after)
         made = Message(f"m{self._count}", place, author, text, time, tuple(uploads), "", by_bot, title)
         self.people.setdefault(author, Person(author, author.title(), bot=by_bot))
         self.messages.append(made)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.store import Known, Store
-from bot.store import messages as module
 from tests.fakes.platform import START
 
 if TYPE_CHECKING:
@@ -66,14 +65,11 @@ async def test_roots_are_known_by_their_replies(store: Store) -> None:
     assert await store.messages.roots(ROOM, ["m1", "m2"]) == {"m1"}
 
 
-async def test_a_deletion_is_remembered_for_a_week(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1_000_000.0
-    monkeypatch.setattr("bot.store.messages.clock.time", lambda: now)
+async def test_a_deletion_is_remembered_with_its_time(store: Store) -> None:
     await store.messages.note_deleted(ROOM, ["m1", "m2"])
     assert await store.messages.deleted(ROOM, ["m1", "m3"]) == {"m1"}
-    now += module.REMEMBERED + 1
-    await store.messages.note_deleted(ROOM, ["m4"])
-    assert await store.messages.deleted(ROOM, ["m1", "m4"]) == {"m4"}
+    assert await store.messages.deleted(ROOM, ["m1"], START) == {"m1"}
+    assert await store.messages.deleted(ROOM, ["m1"], START.replace(year=9000)) == frozenset()
 
 
 async def test_only_windows_that_reach_into_a_time_are_near(store: Store) -> None:
