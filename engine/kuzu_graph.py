@@ -99,7 +99,7 @@ class KuzuGraph:
         if self._closed:
             return
         if self._writer is not None:
-            await self._in_writer(self._stop)
+            await self._in_writer(self._end)
         self._closed = True
         self._writing.shutdown()
         self._reading.shutdown()
@@ -149,32 +149,43 @@ class KuzuGraph:
         session = Session(self._module, database)
         for statement in SCHEMA:
             session.run(statement)
+        readers = [Session(self._module, database) for _ in range(READERS)]
         self._writer = Writer(session)
         self._database = database
-        for _ in range(READERS):
-            self._readers.put(Session(self._module, database))
+        for reader in readers:
+            self._readers.put(reader)
 
     def _stop(self) -> None:
-        """Close everything once the last reader is done; readers that come later are told so."""
+        """Close everything once the last reader is done; readers that come later wait."""
         for session in [self._readers.get() for _ in range(READERS)]:
             if session is not None:
                 session.close()
-        self._wield().session.close()
-        self._database.close()
+        if self._writer is not None:
+            self._writer.session.close()
+            self._database.close()
         self._writer = self._database = None
+
+    def _turn_away(self) -> None:
+        """Tell readers that there is nothing to read any more."""
         for _ in range(READERS):
             self._readers.put(None)
+
+    def _end(self) -> None:
+        self._stop()
+        self._turn_away()
 
     def _load(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
         fresh = self._file.with_suffix(".fresh")
         self._forget(fresh)
         fill(self._module, fresh, self._buffer_pool, (nodes, edges))
         self._stop()
-        self._forget(self._file, but_file=True)
-        fresh.replace(self._file)
-        for _ in range(READERS):
-            self._readers.get()
-        self._start()
+        try:
+            self._forget(self._file, but_file=True)
+            fresh.replace(self._file)
+            self._start()
+        except BaseException:
+            self._turn_away()
+            raise
 
     def _forget(self, file: Path, *, but_file: bool = False) -> None:
         for found in self._folder.glob(f"{file.name}*"):

@@ -218,6 +218,24 @@ async def test_reads_go_on_while_it_is_written(graph: Graph) -> None:
     assert len(await graph.around([1], [1], 100)) == 41
 
 
+async def test_reads_wait_while_it_is_loaded_anew(graph: Graph) -> None:
+    nodes, edges = [node(1), node(2)], [edge(10, 1, 2)]
+    await graph.load(nodes, edges)
+    loaded = asyncio.Event()
+
+    async def load() -> None:
+        for _ in range(4):
+            await graph.load(nodes, edges)
+        loaded.set()
+
+    async def read() -> None:
+        while not loaded.is_set():
+            assert pairs(await graph.around([1], [1], 5)) == [(10, 1, 2)]
+            await asyncio.sleep(0)
+
+    await asyncio.gather(load(), *(read() for _ in range(4)))
+
+
 def star(leaves: int, weight: float, *, known: bool | None) -> tuple[list[Node], list[Edge]]:
     """A hub and as many leaves: so many rows that the graph writes them with one statement."""
     nodes = [node(number, known=known) for number in range(leaves + 1)]
