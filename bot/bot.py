@@ -120,7 +120,7 @@ class Bot:
     def lane(self, happening: Happening) -> str:
         """What happens in a room is learnt from in order; questions and commands wait for nothing."""
         match happening:
-            case Asked() | Called() | Clicked():
+            case Asked() | Called() | Clicked() | Heard(addressed=True):
                 return ""
             case Ended():
                 return f"{happening.platform}:{happening.workspace}"

@@ -1,7 +1,7 @@
 """A loopback server that speaks the OpenAI-compatible wire: chat (plain and streamed), embeddings, rerank.
 
 In a test it is an async context manager whose replies and faults are scripted; beside a benchmark it is a process:
-`python -m tests.fakes.openai_server --port 0 [--replier module:function]`, which prints its port.
+`python -m tests.fakes.openai_server --port 0 [--replier module:function] [--pace SECONDS]`, which prints its port.
 """
 
 from __future__ import annotations
@@ -65,13 +65,19 @@ def echo(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 class OpenAIServer:
-    """The server; `faults` are used up one a request, in order; `gate` holds every chat request while it is closed."""
+    """The server; `faults` are used up one a request, in order; `gate` holds every chat request while it is closed.
 
-    def __init__(self, replier: Replier = echo, *, port: int = 0, dim: int = 32, record: bool = True) -> None:
+    `pace`: seconds between two pieces of a stream, as of a model that thinks.
+    """
+
+    def __init__(
+        self, replier: Replier = echo, *, port: int = 0, dim: int = 32, record: bool = True, pace: float = 0.0
+    ) -> None:
         self.replier = replier
         self.port = port
         self.dim = dim
         self.record = record
+        self.pace = pace
         self.requests: list[Recorded] = []
         self.faults: deque[Fault] = deque()
         self.scores: list[dict[str, Any]] | None = None
@@ -157,6 +163,8 @@ class OpenAIServer:
             if fault is not None and fault.kind in {"silence", "cut"} and index == fault.pieces:
                 await self._break(request, fault)
             await response.write(piece)
+            if self.pace:
+                await asyncio.sleep(self.pace)
         if (body.get("stream_options") or {}).get("include_usage"):
             await response.write(stream_usage(body, text))
         await response.write(DONE)
@@ -179,9 +187,9 @@ def _named(name: str) -> Replier:
     return replier
 
 
-async def serve(port: int, replier: Replier, dim: int) -> None:
+async def serve(port: int, replier: Replier, dim: int, pace: float) -> None:
     """Run until cancelled; the port is the first line on stdout."""
-    async with OpenAIServer(replier, port=port, dim=dim, record=False) as server:
+    async with OpenAIServer(replier, port=port, dim=dim, record=False, pace=pace) as server:
         sys.stdout.write(f"{server.port}\n")
         sys.stdout.flush()
         await asyncio.Event().wait()
@@ -193,9 +201,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--replier", default="tests.fakes.openai_server:echo")
     parser.add_argument("--dim", type=int, default=32)
+    parser.add_argument("--pace", type=float, default=0.0)
     options = parser.parse_args()
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(serve(options.port, _named(options.replier), options.dim))
+        asyncio.run(serve(options.port, _named(options.replier), options.dim, options.pace))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,168 @@
+"""Fifty questions at once, in fifty threads, with a model of twenty tokens a second: who waits how long, for what.
+
+`python -m tests.bench.at_once [--questions 50]`: the whole bot as a process of its own (`threadlore run`), against a
+Slack on this machine that enforces Slack's rates, and a model on this machine. Each answer must be whole.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import re
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.fakes.slack.day import manifest
+from tests.fakes.slack.fake import FakeSlack
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from tests.fakes.slack.people import Person, Room, Said
+
+WORDS = 80
+TOKENS_A_SECOND = 20
+TOLD = re.compile(r"case number (\d+)")
+PATIENCE = 900.0
+
+
+def answer(number: int) -> str:
+    """What the model says to a question, in as many tokens as words."""
+    said = " ".join(f"word{number}x{place}" for place in range(WORDS))
+    return f"Of case {number}: {said}."
+
+
+def reply(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The model: it tells questions apart by their number."""
+    asked = TOLD.findall(str(messages[-1]["content"]))
+    return answer(int(asked[-1])) if asked else "{}"
+
+
+@contextlib.asynccontextmanager
+async def process(
+    *arguments: str, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A program beside this one, until left."""
+    started = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, env={**os.environ, **(environment or {})}, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        yield started
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            started.terminate()
+        await started.wait()
+
+
+def resident(pid: int) -> float:
+    """MiB of memory that a process holds."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+async def talk(slack: FakeSlack, room: Room, ada: Person, count: int) -> None:
+    """What there is to know."""
+    for number in range(count):
+        await ada.says(room, f"The papers of case number {number} lie on shelf {number}.")
+    await slack.delivered(60)
+    await slack.rest(1.0, 60)
+
+
+def seen(slack: FakeSlack, ada: Person, room: Room, said: Said) -> str:
+    """What stands in the thread below a question."""
+    return "\n".join(entry.body for entry in slack.replies(ada, room, said.ts) if entry.author != ada.name)
+
+
+async def ask(
+    slack: FakeSlack, room: Room, ada: Person, numbers: Sequence[int]
+) -> tuple[dict[str, list[float]], list[int]]:
+    """Ask all at once; gives seconds until status, first words and whole answer, and what was not answered wholly."""
+    since = time.perf_counter()
+    asked = [(number, await ada.mentions(room, f"Where are the papers of case number {number}?")) for number in numbers]
+    spent: dict[str, list[float]] = {"status": [], "first words": [], "whole": []}
+    missing: dict[str, set[int]] = {what: set(numbers) for what in spent}
+    until = since + PATIENCE
+    while any(missing.values()) and time.perf_counter() < until:
+        for number, said in asked:
+            now = time.perf_counter() - since
+            text = seen(slack, ada, room, said)
+            shown = {
+                "status": bool(text or room.channel.statuses.get(said.ts)),
+                "first words": f"word{number}x0" in text,
+                "whole": answer(number) in text,
+            }
+            for what, there in shown.items():
+                if there and number in missing[what]:
+                    missing[what].discard(number)
+                    spent[what].append(now)
+        await asyncio.sleep(0.05)
+    return spent, sorted(missing["whole"])
+
+
+def show(label: str, spent: Mapping[str, Sequence[float]]) -> None:
+    """A row of the table."""
+    cells = [f"{statistics.median(each):.2f} / {max(each):.2f}" if each else "never" for each in spent.values()]
+    print(f"| {label} | {' | '.join(cells)} |", flush=True)
+
+
+async def run(count: int) -> int:
+    """Measure, and show a table; 1 if an answer was not whole."""
+    model = (
+        "-m",
+        "tests.fakes.openai_server",
+        "--replier",
+        "tests.bench.at_once:reply",
+        "--pace",
+        str(1 / TOKENS_A_SECOND),
+    )
+    with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as home:
+        async with FakeSlack(manifest()) as slack, process(*model) as server:
+            assert server.stdout is not None
+            port = int((await server.stdout.readline()).split()[-1])
+            environment = {
+                "THREADLORE_HOME": home,
+                "THREADLORE_MODEL": "hosted_vllm/stub",
+                "THREADLORE_API_BASE": f"http://127.0.0.1:{port}/v1",
+                "THREADLORE_API_KEY": "none",
+                "THREADLORE_CALLS": "64",
+                "THREADLORE_QUESTIONS_PER_MINUTE": "1000",
+                "THREADLORE_SLACK_BOT_TOKEN": slack.space.app.bot_token,
+                "THREADLORE_SLACK_APP_TOKEN": slack.space.app.app_token,
+                "THREADLORE_SLACK_API_BASE": slack.base_url,
+            }
+            ada = slack.user("Ada")
+            room = slack.channel("archive", members=[ada])
+            async with process("-m", "bot", "run", environment=environment) as bot:
+                await slack.connected(timeout=60)
+                await talk(slack, room, ada, 20)
+                print("| questions | status p50 / max s | first words | whole answer |\n|---|---|---|---|")
+                spent, lost = await ask(slack, room, ada, [0])
+                show("1", spent)
+                spent, late = await ask(slack, room, ada, range(1, 11))
+                show("10 at once", spent)
+                before = resident(bot.pid)
+                spent, later = await ask(slack, room, ada, range(100, 100 + count))
+                show(f"{count} at once", spent)
+                after = resident(bot.pid)
+    lost += late + later
+    print(f"memory grew by {after - before:.0f} MiB from the 10th question on; not whole: {lost or 'none'}")
+    print(f"an answer alone takes the model {WORDS / TOKENS_A_SECOND:.1f} s")
+    return 1 if lost else 0
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--questions", type=int, default=50)
+    return asyncio.run(run(parser.parse_args().questions))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
