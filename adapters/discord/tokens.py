@@ -59,13 +59,18 @@ class ByToken:
     async def put(self, part: int, message: str, sheet: Sheet) -> Posted:
         """Send a part, or if it was sent before as this message, change it."""
         await self._ready()
-        if part == ORIGINAL and not self.handle.click:
-            sent = await patiently("to answer a command", lambda: self._change_original(sheet))
-        elif message:
-            sent = await patiently("to change an answer to a command", lambda: self._change(message, sheet))
-        else:
-            sent = await self.add(sheet)
+        try:
+            sent = await self._put(part, message, sheet)
+        except Missing as error:
+            raise Over(str(error)) from None
         return str(sent.get("channel_id", "")), str(sent["id"])
+
+    async def _put(self, part: int, message: str, sheet: Sheet) -> Mapping[str, Any]:
+        if part == ORIGINAL and not self.handle.click:
+            return await patiently("to answer a command", lambda: self._change_original(sheet))
+        if message:
+            return await patiently("to change an answer to a command", lambda: self._change(message, sheet))
+        return await self.add(sheet)
 
     async def add(self, sheet: Sheet) -> Mapping[str, Any]:
         """Send one more message."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SOURCE = Cited(1, "#square › Ada", "https://discord.com/channels/1/2/3")
 CLOSING = Closing("a1", (SOURCE,), "From #square.", (Button("👍", "up", "a1"), Button("Delete", "delete", "a1")))
 MESSAGES, MESSAGE = "/channels/{channel}/messages", "/channels/{channel}/messages/{message}"
-TOKEN, ORIGINAL = "/webhooks/{app}/{token}", "/webhooks/{app}/{token}/messages/{message}"
+ORIGINAL = "/webhooks/{app}/{token}/messages/{message}"
 
 
 def target(message: Message, mark: str = "") -> Target:
@@ -189,6 +189,14 @@ async def test_a_command_whose_token_is_over_is_answered_in_the_same_message(tow
     await reply.finish(["Under the mat.", "And more"], CLOSING)
     posts = town.fake.sees(town.bob, town.square).posts
     assert [post.content for post in posts] == ["Under the mat.", "And more"]
+
+
+async def test_a_response_that_discord_does_not_find_is_made_up_for_in_the_channel(town: Town) -> None:
+    await town.ada.enters(town.square).slash("ask", question="where is the key?")
+    reply = town.platform.reply(of_command(await town.ear.hears(Asked)))
+    town.fake.fails("PATCH", ORIGINAL, status=404, code=10008, times=9)
+    await reply.finish(["Under the mat."], CLOSING)
+    assert town.fake.sees(town.bob, town.square).last.content == "Under the mat."
 
 
 async def test_long_after_a_restart_a_command_is_answered_in_the_channel(town: Town) -> None:
