@@ -128,7 +128,7 @@ class Filing:
             return False
         if asked or (await self._house.readers.channel(place)).kind == "direct":
             return True
-        return (await store.channels.get(place.room)).ingest
+        return (await store.channels.get(place.room)).ingest and await store.rooms.announced(place.room)
 
     async def _taken(self, message: Message, upload: Upload, link: str, space: str = "") -> Outcome:
         """`space`: the person's own one, if the file goes there."""

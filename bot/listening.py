@@ -17,13 +17,13 @@ import structlog
 
 from bot.catching_up import CatchingUp
 from bot.chat import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Place, Unshared
+from bot.errors import Withheld
 from bot.filing import Filing
 from bot.hearing import Hearing
 from bot.past import Past
 from bot.presence import Presence
 from bot.retention import Retention
 from bot.shelving import Shelf
-from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +134,13 @@ class Listening:
     # The past.
 
     async def backfill(self, place: Place, days: int) -> None:
-        """Take in what was said in a channel in the last days; begins soon, and goes on after a restart."""
+        """Take in what was said in a channel in the last days; begins soon, and goes on after a restart.
+
+        Raises Withheld if the bot may not read there, or not say that it does.
+        """
+        async with self._shelf.alone(place.room):
+            if not await self._presence.join(place):
+                raise Withheld("This channel is not one that I may read.")
         since = self._presence.horizon(days)
         channel = await self._house.readers.channel(place)
         await self._house.store.rooms.note(place.main, channel.name, since)
@@ -153,7 +159,7 @@ class Listening:
             try:
                 await self.tick()
                 await self.past()
-            except EngineError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end what is done beside it
                 log.warning("upkeep_failed", error=type(error).__name__)
             self._presence.news.clear()
             with suppress(TimeoutError):
@@ -177,7 +183,7 @@ class Listening:
             try:
                 await self._catching_up.catch_up(place)
                 self._owed.pop(place, None)
-            except EngineError as error:
+            except Exception as error:  # noqa: BLE001 - as with back-fills
                 log.warning("catching_up_delayed", room=place.room, error=type(error).__name__)
                 self._owed[place] = time.monotonic() + 60.0
         while await self._past.fill():

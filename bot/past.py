@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.conversations import Run, edge, parted, runs, unread
-from bot.errors import PlatformError, Withheld
+from bot.errors import Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ class Past:
         except Withheld:
             log.warning("backfill_withheld", room=room)
             await self._store.cursors.end(room)
-        except PlatformError as error:
+        except Exception as error:  # noqa: BLE001 - one channel that cannot be read must not keep the others waiting
             delay = min(LONGEST, FIRST * 2**cursor.tries)
             log.warning("backfill_delayed", room=room, error=type(error).__name__, seconds=delay)
             await self._store.cursors.delay(room, time.time() + delay)

@@ -5,18 +5,17 @@
 Texts of messages are not here: they live in the engine alone (an event's payload goes once it is handled, an
 answer's text once something that it drew on is forgotten). Each part of the store is one group of tables:
 
-    inbox     Inbox rows, for bot/inbox.py alone
-    messages  note, get, settle, move, deleted, of_document, of_author, document_of, documents_of_author, …
-    files     note, drop, of_message, of_upload, of_author, documents
-    windows   what is known of conversations: open ones, their first and last time, their tokens
-    answers   begin(Stored), mark(id, mark), finish(id, Outcome), fail(id), get(id), turns(room, thread), last_in(room,
-              thread), of_message(place, message), blank(documents), unfinished(), of_asker, drop
-    feedback  put(answer, person, up), count(answer)
-    channels  get(room) -> ChannelSettings, put(room, settings)
-    people    opted_out, opt_out, opt_in (platform, workspace, person)
-    rooms     known(platform, workspace=None) -> list[Place], name(room), note(place, name), announced, drop(place)
-    cursors   where each channel's back-fill stands
-    usage     add(platform, workspace, day, tokens), of(platform, workspace, day) -> int
+    inbox     happenings that are not handled yet, and the keys of those that are
+    messages  who wrote what when, and which document it is a passage of
+    files     files that are documents
+    windows   conversations that are documents
+    answers   what was asked and answered, and what that drew on
+    feedback  thumbs
+    channels  what was set for channels
+    people    who opted out
+    rooms     the channels that the bot is in
+    cursors   back-fills that are under way
+    usage     tokens by workspace and day
 """
 
 from __future__ import annotations

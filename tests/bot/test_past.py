@@ -143,6 +143,7 @@ async def test_a_back_fill_ends_where_it_is_refused_and_where_it_was_switched_of
     await home.house.store.channels.put(place.room, ChannelSettings(ingest=False))
     await home.listening.past()
     assert await home.texts(place) == {}
+    assert await home.house.store.cursors.of(place.room) is None
 
 
 async def _away(home: Household) -> tuple[Place, list[Message]]:
@@ -194,3 +195,22 @@ async def test_nothing_is_taken_in_twice_by_catching_up(home: Household) -> None
     await _back(home)
     await _back(home)
     assert await home.texts(place) == before
+
+
+async def test_a_channel_that_cannot_be_read_keeps_no_other_one_waiting(home: Household) -> None:
+    talk, hall = _talk(home.platform), home.platform.open("HALL", "ada")
+    home.platform.say(hall, "ada", "One.")
+    await home.listening.take(Joined(talk))
+    await home.listening.take(Joined(hall))
+    home.platform.fail_after("page", 0, RuntimeError("a bug"))
+    await home.listening._past.fill()
+    home.platform.failing.clear()
+    await home.listening.past()
+    assert (await home.texts(hall), len(await home.texts(talk))) == ({}, 8)
+
+
+async def test_nothing_of_the_past_is_read_where_the_bot_may_not_read(home: Household) -> None:
+    place = _talk(home.platform)
+    await home.house.store.channels.put(place.room, ChannelSettings(ingest=False))
+    with pytest.raises(Withheld):
+        await home.listening.backfill(place, 90)
