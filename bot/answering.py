@@ -116,7 +116,7 @@ class Answering:
         question = await put(self._house, draft.request)
         draft.scope = question.scope
         if not question.text:
-            draft.text, draft.failed = wording.EMPTY, True
+            await self._ask_back(draft, enclosed)
             return
         past = await self._historian.before(draft.request, question.scope)
         within = await enclosed.ready(draft.notes)
@@ -131,6 +131,14 @@ class Answering:
             finally:
                 draft.sources = answer.sources
                 draft.usage += answer.usage
+
+    async def _ask_back(self, draft: Draft, enclosed: Enclosed) -> None:
+        """Nothing was asked; perhaps there is a file to be asked about."""
+        draft.text, draft.failed = wording.EMPTY, True
+        if draft.request.files:
+            notes: list[str] = []
+            read = await enclosed.ready(notes) or notes in ([wording.FILE_UNREADY], [wording.FILE_UNREAD])
+            draft.text = wording.TAKEN if read else " ".join(notes) or wording.EMPTY
 
     async def _channel(self, request: Request) -> Channel | None:
         try:

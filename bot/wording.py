@@ -38,6 +38,7 @@ STILL_READING = "I am still reading what was said here; ask again a little later
 FILE_UNREADY = "Your file is still being read: this answer does without what I have not read yet."
 FILE_UNREAD = "I could not read your file yet: this answer does without it."
 FILE_SILENT = "Your file says nothing about this, so I looked everywhere I may."
+TAKEN = "I have your file, and read it: ask me about it whenever you like."
 EMPTY = "What would you like to know? Ask me in a sentence."
 BROKEN_OFF = "_The answer broke off here._"
 WITHDRAWN = (

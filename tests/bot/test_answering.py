@@ -428,6 +428,17 @@ async def test_a_question_with_a_file_asks_that_first(home: Asking, roof: Place)
     assert home.platform.signs[reply.target.message] == ["working", "done"]
 
 
+async def test_a_file_without_a_question_is_taken(home: Asking, roof: Place) -> None:
+    upload = home.platform.upload("notes.txt", b"The Nails come on Friday, says Mina.")
+    assert (await home.ask(roof, "bob", "", (upload,))).text == wording.TAKEN
+    assert "Friday" in (await home.ask(roof, "ada", "When do the Nails come?")).text
+
+
+async def test_or_it_is_said_why_not(home: Asking, roof: Place) -> None:
+    upload = home.platform.upload("song.mp3", b"la la", kind="audio/mpeg")
+    assert "I could not read song.mp3: It is sound." in (await home.ask(roof, "bob", "", (upload,))).text
+
+
 async def test_if_the_file_says_nothing_everything_is_asked_and_it_says_so(tmp_path: Path) -> None:
     async with asking(tmp_path / "home") as home:
         roof = await home.joined("ROOF", "ada")
