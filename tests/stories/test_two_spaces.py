@@ -216,3 +216,11 @@ async def test_a_question_may_be_narrowed_to_documents_rooms_authors_and_times(l
     assert await texts(since=noon) == {"1"}
     assert await texts(until=noon) == {"0"}
     assert await texts(until=noon, authors=frozenset({"Bob"})) == set()
+
+
+async def test_a_context_names_the_spaces_whose_facts_it_tells(town: Engine) -> None:
+    told = {}
+    for scope in (OPEN, CLOSED, BOTH, ROOM, NOTHING):
+        context = await town.recall(Question("Whom did Ada meet?", scope, threshold=-1.0))
+        told[scope] = context.spaces
+    assert told == {OPEN: ("open",), CLOSED: ("closed",), BOTH: ("closed", "open"), ROOM: (), NOTHING: ()}
