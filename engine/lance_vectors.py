@@ -134,12 +134,20 @@ class LanceVectors:
             await self._finish(name)
         if name not in self._background and await self._is_time(name):
             self._begin(name)
+        self._rest(name)
+
+    def _rest(self, name: Table) -> None:
+        """The time of rest begins anew."""
         if name in self._resting:
             self._resting[name].cancel()
         self._resting[name] = asyncio.get_running_loop().call_later(REST, self._at_rest, name)
 
     def _at_rest(self, name: Table) -> None:
-        if name not in self._background and self._open(name).writes >= FEW_WRITES:
+        """Tidy what was written since the last tidying; one that is under way is waited for, one that failed told."""
+        running = self._background.get(name)
+        if running is not None and not running.done():
+            self._rest(name)
+        elif (running is None or running.exception() is None) and self._open(name).writes >= FEW_WRITES:
             self._begin(name)
 
     def _begin(self, name: Table) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from engine import lance_vectors
 from engine.errors import BrokenProjection, OtherEmbedder, StoreError
+from engine.lance_tidying import Tidier
 from engine.lance_vectors import LanceVectors
 from engine.vectors import Area, Row, Vectors
 from tests.fakes.vectors import MemoryVectors
@@ -295,6 +296,32 @@ async def test_many_small_writes_are_tidied_in_the_background(tmp_path: Path, mo
     store = await LanceVectors.open(tmp_path, DIM)
     assert len(await store.everything("chunks")) == 45
     await store.close()
+
+
+async def test_what_is_written_while_it_is_tidied_is_tidied_once_it_rests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lance_vectors, "TIDY_WRITES", 4)
+    monkeypatch.setattr(lance_vectors, "FEW_WRITES", 2)
+    monkeypatch.setattr(lance_vectors, "REST", 0.01)
+    merged, go_on = asyncio.Semaphore(0), asyncio.Event()
+
+    async def index(_: Tidier) -> None:
+        merged.release()
+        await go_on.wait()
+
+    monkeypatch.setattr(Tidier, "_index", index)
+    store = await LanceVectors.open(tmp_path, DIM)
+    for number in range(4):
+        await store.put("chunks", [Row(number, 1, 0, 0)], unit(1, number)[None])
+    async with asyncio.timeout(30):
+        await merged.acquire()
+        for number in range(4, 7):
+            await store.put("chunks", [Row(number, 1, 0, 0)], unit(1, number)[None])
+        go_on.set()
+        await merged.acquire()
+    await store.close()
+    assert len(list((tmp_path / "chunks.lance" / "data").iterdir())) == 1
 
 
 async def test_vectors_of_another_length_are_refused(tmp_path: Path) -> None:
