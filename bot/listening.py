@@ -139,7 +139,7 @@ class Listening:
         Raises Withheld if the bot may not read there, or not say that it does.
         """
         async with self._shelf.alone(place.room):
-            if not await self._presence.join(place):
+            if not await self._presence.join(place, days):
                 raise Withheld("This channel is not one that I may read.")
         since = self._presence.horizon(days)
         channel = await self._house.readers.channel(place)

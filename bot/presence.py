@@ -39,8 +39,8 @@ class Presence:
         self._silent: dict[str, float] = {}
         self.news = asyncio.Event()
 
-    async def join(self, place: Place) -> bool:
-        """The bot is in this channel; says whether what is said there is read at all.
+    async def join(self, place: Place, days: int | None = None) -> bool:
+        """The bot is in this channel; says whether what is said there is read at all. `days`: of its past, if new.
 
         It is not where it is switched off, and where the bot may not say what it does.
         """
@@ -50,23 +50,23 @@ class Presence:
         if channel.kind == "direct":
             return False
         if not await self._store.rooms.announced(place.room):
-            if not await self._announce(place):
+            past = self._house.settings.backfill_days if days is None else days
+            if not await self._announce(place, past):
                 return False
-            since = self.horizon(self._house.settings.backfill_days)
+            since = self.horizon(past)
             await self._store.rooms.note(place.main, channel.name, since)
             await self._store.cursors.begin(place.room, since)
             await self._store.rooms.note_announced(place.room)
             self.news.set()
         return True
 
-    async def _announce(self, place: Place) -> bool:
+    async def _announce(self, place: Place, days: int) -> bool:
         """Tell a channel what the bot does there, if it may speak."""
         now = time.monotonic()
         if now < self._silent.get(place.room, now):
             return False
         try:
-            card = Card(wording.joined(self._house.settings.backfill_days))
-            await self._house.platform(place).post(place.main, card)
+            await self._house.platform(place).post(place.main, Card(wording.joined(days)))
         except Withheld:
             log.warning("may_not_speak", room=place.room)
             self._silent[place.room] = now + SILENCE
