@@ -6,6 +6,7 @@ the same reply. Whatever goes wrong ends in a sentence that the asker sees, with
 
 from __future__ import annotations
 
+import asyncio
 import time
 import traceback
 from contextlib import aclosing
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+AT_ONCE = 4  # recalls; so that the status of many questions does not wait for the search of the first ones
+
 
 class Answering:
     """Answers questions."""
@@ -54,6 +57,7 @@ class Answering:
         self._metrics = metrics
         self._historian = Historian(house)
         self._working: set[str] = set()
+        self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def resume(self, stored: Stored) -> None:
         """Answer what was begun before a restart, into the same reply. Raises PlatformError as `answer` does."""
@@ -149,13 +153,14 @@ class Answering:
     async def _ask(self, question: Question, within: frozenset[str], draft: Draft) -> Answer:
         """Ask the files that came with the question first, then everything in scope."""
         engine = self._house.desk.engine
-        if within:
-            answer = await engine.ask(replace(question, within=replace(question.within, documents=within)))
-            if not answer.context.empty:
-                return answer
-            draft.usage += answer.usage
-            draft.notes.append(wording.FILE_SILENT)
-        return await engine.ask(question)
+        async with self._turns:
+            if within:
+                answer = await engine.ask(replace(question, within=replace(question.within, documents=within)))
+                if not answer.context.empty:
+                    return answer
+                draft.usage += answer.usage
+                draft.notes.append(wording.FILE_SILENT)
+            return await engine.ask(question)
 
     async def _stream(self, answer: Answer, draft: Draft, delivery: Delivery) -> None:
         if answer.context.empty and answer.context.mode != "bypass":

@@ -31,6 +31,7 @@ WORDS = 80
 TOKENS_A_SECOND = 20
 TOLD = re.compile(r"case number (\d+)")
 PATIENCE = 900.0
+STATUS = "assistant.threads.setStatus"
 
 
 def answer(number: int) -> str:
@@ -84,25 +85,21 @@ async def ask(
     slack: FakeSlack, room: Room, ada: Person, numbers: Sequence[int]
 ) -> tuple[dict[str, list[float]], list[int]]:
     """Ask all at once; gives seconds until status, first words and whole answer, and what was not answered wholly."""
-    since = time.perf_counter()
-    asked = [(number, await ada.mentions(room, f"Where are the papers of case number {number}?")) for number in numbers]
+    since, clock = time.perf_counter(), slack.clock.now()
+    asked = {number: await ada.mentions(room, f"Where are the papers of case number {number}?") for number in numbers}
     spent: dict[str, list[float]] = {"status": [], "first words": [], "whole": []}
-    missing: dict[str, set[int]] = {what: set(numbers) for what in spent}
-    until = since + PATIENCE
-    while any(missing.values()) and time.perf_counter() < until:
-        for number, said in asked:
+    missing = {what: set(numbers) for what in ("first words", "whole")}
+    while any(missing.values()) and time.perf_counter() < since + PATIENCE:
+        for number in sorted(missing["whole"]):
+            text = seen(slack, ada, room, asked[number])
             now = time.perf_counter() - since
-            text = seen(slack, ada, room, said)
-            shown = {
-                "status": bool(text or room.channel.statuses.get(said.ts)),
-                "first words": f"word{number}x0" in text,
-                "whole": answer(number) in text,
-            }
-            for what, there in shown.items():
+            for what, there in (("first words", f"word{number}x0" in text), ("whole", answer(number) in text)):
                 if there and number in missing[what]:
                     missing[what].discard(number)
                     spent[what].append(now)
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)  # looking is work for the process that plays Slack, too
+    told = {call.args.get("thread_ts"): call.at - clock for call in reversed(slack.called(STATUS))}
+    spent["status"] = [told[said.ts] for said in asked.values() if said.ts in told]
     return spent, sorted(missing["whole"])
 
 
