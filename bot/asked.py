@@ -8,13 +8,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bot.audience import own
-from bot.chat import Asked, Message, Target
+from bot.ports import Target
 from bot.store import Stored
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.chat import Place, Upload
+    from bot.chat import Message, Place, Upload
+    from bot.happenings import Asked
 
 REFERENCE = 8  # characters of an answer's id that are shown to people
 
@@ -40,7 +41,6 @@ class Request:
     mode: str = ""
     handle: str = ""
     origin: Message | Asked | None = None
-    since: datetime | None = None
     since: datetime | None = None
 
     @property

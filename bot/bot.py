@@ -12,17 +12,19 @@ import structlog
 from bot import commands, wording
 from bot.answering import Answering
 from bot.asked import commanded, heard
-from bot.chat import Asked, Called, Card, Changed, Clicked, Edited, Ended, Heard, Place, Target
+from bot.chat import Card, Place
 from bot.clicking import Clicks
 from bot.errors import PlatformError
 from bot.following import Following
 from bot.guards import Guards
+from bot.happenings import Asked, Called, Changed, Clicked, Edited, Ended, Heard
 from bot.health import Metrics, complaints
 from bot.history import Historian
 from bot.homepage import homepage
 from bot.house import House
 from bot.inbox import Inbox
 from bot.listening import Listening
+from bot.ports import Target
 from bot.readers import Readers
 from engine.errors import EngineError
 from engine.reading import Reader
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bot.asked import Request
-    from bot.chat import Happening, Platform
     from bot.desk import Desk
+    from bot.happenings import Happening
+    from bot.ports import Platform
     from bot.settings import Settings
     from bot.store import Store
 

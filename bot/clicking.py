@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from bot import closing, pacing, wording
 from bot.basis import basis_of, readable
-from bot.chat import Card, Target
+from bot.chat import Card
 from bot.errors import NotAllowed
+from bot.ports import Target
 from bot.store import Outcome
 from engine.errors import EngineError, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.chat import Clicked
+    from bot.happenings import Clicked
     from bot.house import House
     from bot.store import Stored
 

@@ -16,7 +16,8 @@ from bot.errors import PlatformError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from bot.chat import Closing, Limits, Reply
+    from bot.chat import Closing
+    from bot.ports import Limits, Reply
 
     May = Callable[[], Awaitable[bool | None]]  # whether all readers may read it; None if that cannot be known
 

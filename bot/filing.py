@@ -13,8 +13,10 @@ import structlog
 
 from bot import wording
 from bot.audience import own
-from bot.chat import Asked, Called, Card, Message, Place, Target
+from bot.chat import Card, Message, Place
 from bot.errors import PlatformError, Withheld
+from bot.happenings import Asked, Called
+from bot.ports import Target
 from bot.store import Filed
 from engine.errors import BadInput, NotFound, TooLarge, Unsupported
 from engine.records import Document, Scope
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from bot.chat import Sign, Upload
+    from bot.chat import Upload
     from bot.house import House
+    from bot.ports import Sign
     from bot.shelving import Shelf
     from engine.reading import Reader
 

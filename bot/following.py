@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from bot import wording
 from bot.asked import begins_with_mention, spoken
-from bot.chat import Card, Target
+from bot.chat import Card
+from bot.ports import Target
 
 if TYPE_CHECKING:
     from typing import Literal

@@ -10,8 +10,9 @@ from bot.errors import PlatformError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.chat import Place, Platform
+    from bot.chat import Place
     from bot.desk import Desk
+    from bot.ports import Platform
     from bot.readers import Readers
     from bot.settings import Settings
     from bot.store import Store

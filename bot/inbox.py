@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
-from bot import chat
+from bot import happenings
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
     from types import TracebackType
 
-    from bot.chat import Happening
+    from bot.happenings import Happening
     from bot.store import Store
     from bot.store.inbox import Waiting
 
@@ -37,7 +37,7 @@ TRIES_OF_A_BUG = 3
 LOOK = 60 * 60.0  # seconds after which the inbox is looked into even if nothing came
 DRAIN = 20.0  # seconds for what is under way when the process ends
 
-_RECORDS: dict[str, TypeAdapter[Any]] = {kind.__name__: TypeAdapter(kind) for kind in get_args(chat.Happening)}
+_RECORDS: dict[str, TypeAdapter[Any]] = {kind.__name__: TypeAdapter(kind) for kind in get_args(happenings.Happening)}
 
 
 class Worker(Protocol):

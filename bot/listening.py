@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.catching_up import CatchingUp
-from bot.chat import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Place, Unshared
 from bot.errors import Withheld
 from bot.filing import Filing
+from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
 from bot.hearing import Hearing
 from bot.past import Past
 from bot.presence import Presence
@@ -28,7 +28,8 @@ from bot.shelving import Shelf
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.chat import Happening
+    from bot.chat import Place
+    from bot.happenings import Happening
     from bot.house import House
     from engine.reading import Reader
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from bot.chat import Ended
+    from bot.happenings import Ended
     from bot.house import House
     from bot.shelving import Shelf
 

@@ -19,7 +19,8 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from bot.chat import Channel, Person, Place, Platform
+    from bot.chat import Channel, Person, Place
+    from bot.ports import Platform
     from bot.store import Store
     from engine.records import Scope
 

@@ -12,8 +12,10 @@ from urllib.parse import unquote, urlparse
 
 from rich.text import Text
 
-from bot.chat import Called, Channel, Heard, Limits, Message, Person, Place, Upload
+from bot.chat import Channel, Message, Person, Place, Upload
 from bot.errors import PlatformError
+from bot.happenings import Called, Heard
+from bot.ports import Limits
 from bot.wrapping import harmless
 from engine.errors import TooLarge
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from bot.chat import Card, Closing, Sign, Target
+    from bot.chat import Card, Closing
+    from bot.ports import Sign, Target
 
 NAME = "console"
 YOU = "you"

@@ -20,11 +20,12 @@ from adapters.discord.permissions import roles_matter, same_readers
 from adapters.discord.platform import Discord
 from adapters.discord.syncing import sync
 from adapters.discord.translating import NAME, fingerprint, message_of, place_of, spoken, thread_place
-from bot.chat import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Place
+from bot.chat import Place
+from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined
 
 if TYPE_CHECKING:
     from adapters.discord.interactions import Ear
-    from bot.chat import Happening
+    from bot.happenings import Happening
     from bot.settings import Settings
 
 log = structlog.get_logger(__name__)

@@ -10,8 +10,8 @@ import discord
 from discord import app_commands
 
 from adapters.discord.translating import upload_of
-from bot.chat import Asked, Called
 from bot.commands import COMMANDS
+from bot.happenings import Asked, Called
 from engine.records import Mode  # noqa: TC001  - an annotation that is read at run time
 
 if TYPE_CHECKING:

@@ -13,15 +13,17 @@ from adapters.discord.marks import PATIENCE, Handle
 from adapters.discord.patience import patiently
 from adapters.discord.translating import NAME
 from bot import wording
-from bot.chat import Card, Clicked, Place, Target
+from bot.chat import Card, Place
 from bot.errors import PlatformError
+from bot.happenings import Clicked
+from bot.ports import Target
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adapters.discord.platform import Discord
-    from bot.chat import Happening
+    from bot.happenings import Happening
 
 log = structlog.get_logger(__name__)
 

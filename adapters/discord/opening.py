@@ -21,7 +21,8 @@ from bot.errors import PlatformError
 if TYPE_CHECKING:
     from adapters.discord.posting import Way
     from adapters.discord.whereabouts import Whereabouts
-    from bot.chat import Place, Target
+    from bot.chat import Place
+    from bot.ports import Target
 
 YOUNG = 5.0  # seconds; a question that is older may have been begun to be answered in a former run
 AFTER = 50  # messages behind a question among which its answer is looked for

@@ -23,14 +23,16 @@ from adapters.discord.replying import EVERY, Writing
 from adapters.discord.tokens import Acknowledged, ByToken
 from adapters.discord.translating import NAME, person_of, place_of
 from adapters.discord.whereabouts import Whereabouts
-from bot.chat import Channel, Limits, Person, Place
+from bot.chat import Channel, Person, Place
 from bot.errors import PlatformError, Withheld
+from bot.ports import Limits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from datetime import datetime
 
-    from bot.chat import Card, Message, Reply, Sign, Target, Upload
+    from bot.chat import Card, Message, Upload
+    from bot.ports import Reply, Sign, Target
     from bot.settings import Settings
 
 SIGNS: dict[Sign, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}

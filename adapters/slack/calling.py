@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from adapters.slack.blocks import pressed
 from adapters.slack.identity import NAME
 from adapters.slack.translating import Told
-from bot.chat import Asked, Called, Clicked, Place
+from bot.chat import Place
+from bot.happenings import Asked, Called, Clicked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

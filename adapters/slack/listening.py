@@ -15,7 +15,8 @@ from adapters.slack import calling, translating
 from adapters.slack.blocks import home
 from adapters.slack.errors import TROUBLE, code
 from adapters.slack.identity import NAME
-from bot.chat import Changed, Heard, Place
+from bot.chat import Place
+from bot.happenings import Changed, Heard
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adapters.slack.study import Study
-    from bot.chat import Target
+    from bot.ports import Target
 
 log = structlog.get_logger(__name__)
 

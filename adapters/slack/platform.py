@@ -1,4 +1,4 @@
-"""Slack as the bot wants a platform (see bot.chat.Platform)."""
+"""Slack as the bot wants a platform (see bot.ports.Platform)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from adapters.slack.plain import named, readable
 from adapters.slack.rendering import safe
 from adapters.slack.replying import ThreadReply
 from adapters.slack.whispering import WhisperedReply, Whispers
-from bot.chat import Limits, Place
 from bot.errors import PlatformError
+from bot.ports import Limits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.slack.study import Study
-    from bot.chat import Card, Channel, Message, Person, Reply, Sign, Target, Upload
+    from bot.chat import Card, Channel, Message, Person, Place, Upload
+    from bot.ports import Reply, Sign, Target
 
 log = structlog.get_logger(__name__)
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adapters.slack.study import Study
-    from bot.chat import Closing, Target
+    from bot.chat import Closing
+    from bot.ports import Target
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +30,7 @@ ABANDONED = 1800.0  # seconds after the last call of the bot
 
 
 class ThreadReply:
-    """One answer (see bot.chat.Reply).
+    """One answer (see bot.ports.Reply).
 
     What Slack does not allow to be written at once is written with the next `show`, or at the end: never later than
     the bot wants, who looks at the readers before each write. `fresh`: the question came in this run, so nothing of

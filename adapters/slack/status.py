@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from bot.chat import Target
+    from bot.ports import Target
 
 log = structlog.get_logger(__name__)
 

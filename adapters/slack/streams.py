@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from adapters.slack.buckets import Pace
     from adapters.slack.letters import Letter, Letters
     from adapters.slack.people import People
-    from bot.chat import Cited, Target
+    from bot.chat import Cited
+    from bot.ports import Target
 
 PATIENCE = 2.0  # seconds that somebody waits for the start of a stream before he is answered by a plain message
 TITLE = 100

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.slack.identity import Us
-    from bot.chat import Target
+    from bot.ports import Target
 
 PAGE = 200
 

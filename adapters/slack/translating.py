@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.slack.identity import NAME
 from adapters.slack.messages import mentions, message
-from bot.chat import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Place, Unshared
+from bot.chat import Place
+from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from adapters.slack.identity import Us
-    from bot.chat import Happening, Message
+    from bot.chat import Message
+    from bot.happenings import Happening
 
     Event = Mapping[str, Any]
 

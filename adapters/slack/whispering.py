@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adapters.slack.study import Study
-    from bot.chat import Closing, Target
+    from bot.chat import Closing
+    from bot.ports import Target
 
 log = structlog.get_logger(__name__)
 

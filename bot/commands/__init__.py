@@ -15,7 +15,8 @@ from bot.commands.call import Call, Parts
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.chat import Called, Card
+    from bot.chat import Card
+    from bot.happenings import Called
 
 __all__ = ["COMMANDS", "Command", "Parts", "run"]
 

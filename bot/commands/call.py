@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.answering import Answering
-    from bot.chat import Called, Place
+    from bot.chat import Place
+    from bot.happenings import Called
     from bot.house import House
     from bot.listening import Listening
     from bot.settings import Settings

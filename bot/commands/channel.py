@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from bot.chat import Card, Joined
+from bot.chat import Card
 from bot.commands.plain import plain
+from bot.happenings import Joined
 from bot.layout import counted
 from engine.errors import BadQuestion
 from engine.records import Mode

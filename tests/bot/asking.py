@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from bot.answering import Answering
 from bot.asked import commanded, heard
-from bot.chat import Asked, Person
+from bot.chat import Person
 from bot.guards import Guards
+from bot.happenings import Asked
 from bot.health import Metrics
 from bot.house import House
 from bot.listening import Listening

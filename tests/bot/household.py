@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bot.chat import Deleted, Edited, Heard, Joined
+from bot.happenings import Deleted, Edited, Heard, Joined
 from bot.house import House
 from bot.listening import Listening
 from bot.readers import Readers

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from bot.asked import Request, again, answer_id, begins_with_mention, commanded, heard, spoken
-from bot.chat import Asked, Message, Place, Upload
+from bot.chat import Message, Place, Upload
+from bot.happenings import Asked
 from tests.fakes.platform import START
 
 HALL = Place("slack", "T1", "HALL")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import wording
-from bot.chat import Clicked, Person, Place
+from bot.chat import Person, Place
 from bot.clicking import Clicks
+from bot.happenings import Clicked
 from tests.bot.asking import Asking, asking, guest
 
 if TYPE_CHECKING:

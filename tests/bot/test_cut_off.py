@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.chat import Changed, Deleted, Edited, Heard, Joined
+from bot.happenings import Changed, Deleted, Edited, Heard, Joined
 from bot.store.database import Database
 from engine.engine import Engine
 from engine.reading import Read
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from bot.chat import Happening, Place
+    from bot.chat import Place
+    from bot.happenings import Happening
     from bot.store.database import Transaction
     from tests.bot.household import Household
 

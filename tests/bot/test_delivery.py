@@ -11,9 +11,10 @@ import pytest
 
 from bot import delivery as delivering
 from bot import wording
-from bot.chat import Closing, Limits
+from bot.chat import Closing
 from bot.delivery import Delivery
 from bot.errors import PlatformError
+from bot.ports import Limits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence

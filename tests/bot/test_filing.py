@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.chat import Asked, Called, Changed, Deleted, Edited, Heard, Message, Place, Unshared, Upload
 from bot.errors import PlatformError
 from bot.filing import Refused
+from bot.happenings import Asked, Called, Changed, Deleted, Edited, Heard, Unshared
 from bot.store import ChannelSettings, Filed
 from engine.errors import Refused as RefusedByModel
 from engine.reading import Limits
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from bot.chat import Message, Place, Upload
     from tests.bot.household import Household
 
 TILES = b"The tiles come on Monday, says Ada."

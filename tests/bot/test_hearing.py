@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.chat import Edited, Person
+from bot.chat import Person
 from bot.errors import PlatformError, Withheld
+from bot.happenings import Edited
 from bot.store import ChannelSettings
 from tests.bot.household import household
 from tests.fakes.platform import START

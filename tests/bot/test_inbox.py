@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import inbox as module
-from bot.chat import Asked, Clicked, Ended, Happening, Heard, Message, Place, Upload
+from bot.chat import Message, Place, Upload
 from bot.errors import PlatformError
+from bot.happenings import Asked, Clicked, Ended, Happening, Heard
 from bot.inbox import Inbox
 from bot.store import Store
 from tests.fakes.engines import files_with

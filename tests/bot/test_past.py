@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.chat import Joined, Place
 from bot.errors import PlatformError, Withheld
+from bot.happenings import Joined
 from bot.past import LONGEST
 from bot.store import ChannelSettings
 from tests.bot.household import household
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from bot.chat import Message
+    from bot.chat import Message, Place
     from tests.bot.household import Household
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.chat import Changed, Ended, Gone, Joined
 from bot.errors import PlatformError, Withheld
+from bot.happenings import Changed, Ended, Gone, Joined
 from bot.store import ChannelSettings
 from tests.bot.household import household
 from tests.fakes.platform import FakePlatform

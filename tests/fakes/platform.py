@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
-from bot.chat import Channel, Limits, Message, Person, Place, Sign, Upload
+from bot.chat import Channel, Message, Person, Place, Upload
 from bot.errors import PlatformError, Withheld
+from bot.ports import Limits, Sign
 from engine.errors import BadInput, TooLarge
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from bot.chat import Card, Closing, Target
+    from bot.chat import Card, Closing
+    from bot.ports import Target
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 _MENTION = re.compile(r"<@(\w+)>")

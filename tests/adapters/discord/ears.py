@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.discord.platform import Discord
-    from bot.chat import Happening, Place
+    from bot.chat import Place
+    from bot.happenings import Happening
     from tests.fakes.discord import FakeDiscord
 
 T = TypeVar("T")

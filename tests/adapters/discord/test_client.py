@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.chat import Card, Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Place
+from bot.chat import Card, Place
+from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined
 from tests.fakes.discord import Can, File
 
 if TYPE_CHECKING:

@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.chat import Asked, Button, Called, Card, Clicked, Heard, Target
+from bot.chat import Button, Card
 from bot.commands import COMMANDS
+from bot.happenings import Asked, Called, Clicked, Heard
+from bot.ports import Target
 from tests.fakes.discord import Can, File
 from tests.fakes.discord.people import Cannot
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from adapters.discord.marks import Handle
 from adapters.discord.replying import EVERY, Writing
-from bot.chat import Asked, Button, Called, Card, Cited, Closing, Heard, Target
+from bot.chat import Button, Card, Cited, Closing
+from bot.happenings import Asked, Called, Heard
+from bot.ports import Target
 from tests.fakes.discord import Can
 
 if TYPE_CHECKING:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.chat import Card, Heard, Picture, Place, Target
+from bot.chat import Card, Picture, Place
 from bot.errors import PlatformError
+from bot.happenings import Heard
+from bot.ports import Target
 from engine.errors import BadInput, TooLarge
 from tests.fakes.discord import Can, File
 

@@ -9,8 +9,9 @@ import pytest
 
 from adapters.discord.addresses import FILES, elsewhere, own_host
 from adapters.discord.syncing import FILE
-from bot.chat import Button, Card, Clicked, Heard, Place
+from bot.chat import Button, Card, Place
 from bot.errors import PlatformError
+from bot.happenings import Clicked, Heard
 from bot.settings import Settings
 from tests.adapters.discord.ears import Ear, connected
 from tests.fakes.discord import FakeDiscord

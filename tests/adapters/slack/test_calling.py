@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from adapters.slack.calling import click, command
-from bot.chat import Asked, Called, Clicked, Happening, Place
+from bot.chat import Place
+from bot.happenings import Asked, Called, Clicked, Happening
 from tests.adapters.slack.payloads import US
 
 NOW = datetime(2026, 11, 20, 10, 3, tzinfo=UTC)

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.slack import run
-from bot.chat import Asked, Button, Called, Card, Changed, Clicked, Edited, Ended, Gone, Heard, Joined, Place
+from bot.chat import Button, Card, Place
 from bot.errors import PlatformError, Withheld
+from bot.happenings import Asked, Called, Changed, Clicked, Edited, Ended, Gone, Heard, Joined
 from tests.adapters.slack.conftest import settings_for
 from tests.fakes.slack import FakeSlack, File, Timing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bot.chat import Happening, Platform
+    from bot.happenings import Happening
+    from bot.ports import Platform
 
 
 class Ear:

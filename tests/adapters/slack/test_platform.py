@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.chat import Button, Card, Closing, Picture, Place, Target
+from bot.chat import Button, Card, Closing, Picture, Place
 from bot.errors import PlatformError, Withheld
+from bot.ports import Target
 from tests.fakes.slack import FakeSlack, Fault
 
 if TYPE_CHECKING:

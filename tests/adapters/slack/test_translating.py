@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.slack.translating import told
-from bot.chat import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Place, Unshared
+from bot.chat import Place
+from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
 from tests.adapters.slack.payloads import US, envelope, message
 
 if TYPE_CHECKING:
-    from bot.chat import Happening
+    from bot.happenings import Happening
 
 C1 = Place("slack", "T1", "C1")
 

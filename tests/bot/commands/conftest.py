@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.chat import Called, Person
+from bot.chat import Person
 from bot.commands import run
 from bot.conversations import Run, window_key
+from bot.happenings import Called
 from bot.house import House
 from bot.listening import Listening
 from bot.readers import Readers

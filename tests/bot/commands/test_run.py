@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.bot import Bot
-from bot.chat import Called, Clicked
+from bot.happenings import Called, Clicked
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bot.chat import Happening
+    from bot.happenings import Happening
     from tests.bot.commands.conftest import Workspace
 
 

@@ -1,0 +1,101 @@
+"""What the bot wants from a platform: adapters fill these Protocols and decide nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from datetime import datetime
+
+    from bot.chat import Card, Channel, Closing, Message, Person, Place, Upload
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where an answer goes. `message`: the question's message, empty for commands; `mark`: as Reply has it."""
+
+    answer: str
+    place: Place
+    person: str
+    message: str = ""
+    private: bool = False
+    handle: str = ""
+    mark: str = ""
+    asked: datetime | None = None
+
+
+class Reply(Protocol):
+    """One answer on its way to its readers. Calls come one after another, never two at once."""
+
+    @property
+    def mark(self) -> str:
+        """What is needed to find it again after a restart; empty until something was posted."""
+
+    async def status(self, words: str) -> None:
+        """Show at once that it is worked on; may be called again with other words."""
+
+    async def show(self, parts: Sequence[str]) -> None:
+        """The answer so far, in parts no longer than `Limits.part`; all but the last one stay as they are."""
+
+    async def finish(self, parts: Sequence[str], closing: Closing) -> None:
+        """The whole answer, and what stands below it."""
+
+    async def replace(self, text: str) -> None:
+        """Take back everything shown so far, and say this instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`part`: characters of a message; `every`: seconds between two writes; `burst`: characters that do not wait."""
+
+    part: int
+    every: float
+    burst: int
+
+
+Sign = Literal["working", "done", "failed"]
+
+
+class Platform(Protocol):
+    """What the bot wants from a chat platform. Raises PlatformError (bot/errors.py) for what cannot be done."""
+
+    name: str
+    limits: Limits
+
+    async def channel(self, place: Place) -> Channel:
+        """The facts of a channel, as they are now. Raises if they cannot be known."""
+
+    async def person(self, workspace: str, person: str) -> Person:
+        """Somebody, as the workspace knows him."""
+
+    async def readable(self, workspace: str, text: str) -> str:
+        """A text with its mentions of people and channels as names (@Ada, #roof), and no markup of the platform."""
+
+    def link(self, place: Place, message: str) -> str:
+        """The address of a message."""
+
+    def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
+        """Pages of a channel's messages with those of its threads, newest first, older than message `before`."""
+
+    async def thread(self, place: Place, limit: int) -> Sequence[Message]:
+        """The newest messages of a thread, oldest first."""
+
+    async def fetch(self, upload: Upload, limit: int) -> bytes:
+        """The bytes of a file, from the platform's own hosts alone. Raises BadInput if it is none, or too large."""
+
+    async def sign(self, place: Place, message: str, sign: Sign | None) -> None:
+        """Put a reaction on a message in place of the one before; None takes it away."""
+
+    async def post(self, place: Place, card: Card) -> str:
+        """Say something to all readers of a place; gives the message's id."""
+
+    async def whisper(self, target: Target, card: Card) -> None:
+        """Say something to one person alone: the answer to a command, a button, or a line about his file."""
+
+    def reply(self, target: Target) -> Reply:
+        """An answer to be written; with a mark, or if its traces are found, the one that was begun before."""
+
+    async def remove(self, place: Place, message: str) -> None:
+        """Delete a message of the bot."""
