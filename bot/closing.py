@@ -48,6 +48,6 @@ def closing(answer: str, sources: Iterable[Drawn], notes: Iterable[str], *, priv
     cited = tuple(Cited(each.number, each.title, each.link, each.words) for each in sources)
     buttons = [Button("👍", "up", answer), Button("👎", "down", answer)]
     buttons += [Button("Sources", "sources", answer)] if cited else []
-    buttons += [Button("Share to channel", "share", answer)] if private and share else []
+    buttons += [Button("Share to channel", "share", answer)] if private and share and cited else []
     buttons += [] if private else [Button("Delete", "delete", answer)]
     return Closing(answer, cited, " ".join(filter(None, notes)), tuple(buttons))

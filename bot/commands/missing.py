@@ -5,16 +5,21 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from bot import wording
 from bot.asked import Request, answer_id
 from bot.chat import Card
 from bot.commands.times import shown, since
+from engine.records import Question, Within
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.commands.call import Call
+    from engine.records import Source
 
 USUALLY = timedelta(days=1)
+QUOTED = 20  # messages
+LONGEST = 200  # characters of one
 QUESTION = (
     "What happened here since {time}? Tell it by subject, the most important first: what was decided, what is asked "
     "and not answered, who waits for whom."
@@ -27,6 +32,8 @@ async def missed(call: Call) -> Card | None:
     newest = await call.store.messages.newest(call.place.room)
     if newest is None or newest < time:
         return Card(f"Nothing was said here since {shown(time)}, as far as I read this channel.")
+    if not call.settings.model:
+        return await _quoted(call, time)
     await call.parts.answering.answer(
         Request(
             answer_id(call.place, call.called.id),
@@ -40,6 +47,33 @@ async def missed(call: Call) -> Card | None:
         )
     )
     return None
+
+
+async def _quoted(call: Call, time: datetime) -> Card:
+    """Without a model there is nobody to tell it by subject: what was said, the newest last."""
+    within = Within(rooms=frozenset({call.place.room}), since=time)
+    question = Question(
+        QUESTION.format(time=shown(time)),
+        await call.scope(),
+        mode="naive",
+        within=within,
+        chunk_top_k=60,
+        threshold=-1.0,
+    )
+    sources = (await call.engine.recall(question)).sources
+    said = sorted((each for each in sources if each.time and each.time >= time), key=lambda each: each.time or time)
+    if not said:
+        return Card(f"I found nothing that was said here since {shown(time)}.")
+    lines = [_line(each) for each in said[-QUOTED:]]
+    more = f"\n\n… and {len(said) - QUOTED} before that." if len(said) > QUOTED else ""
+    return Card(f"**What was said here since {shown(time)}**\n" + "\n".join(lines) + more)
+
+
+def _line(source: Source) -> str:
+    text = wording.harmless(" ".join(source.text.partition(": ")[2].split()))
+    short = f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text
+    who = f"[{source.label}]({source.link})" if source.link.startswith("http") else source.label
+    return f"- {who}: {short}"
 
 
 async def _last_word(call: Call) -> datetime:

@@ -188,7 +188,7 @@ def test_a_pipe_that_is_closed_early_is_no_error() -> None:
 
 def test_every_command_that_the_readme_names_exists() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"threadlore ([a-z]+)", text))
+    named = set(re.findall(r"(?<![/@])\bthreadlore ([a-z]+)", text))
     assert named
     assert named <= COMMANDS
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))

@@ -128,7 +128,7 @@ async def workspace(desk: Desk, store: Store) -> AsyncIterator[Workspace]:
     platform.people["eve"] = Person("eve", "Eve")
     square, attic = platform.open("SQUARE", "ada", "bob"), platform.open("ATTIC", "ada", kind="closed")
     readers = Readers({"slack": platform}, store, 60.0)
-    house = House(desk, store, readers, {"slack": platform}, load())
+    house = House(desk, store, readers, {"slack": platform}, load(model="openai/any"))
     for place, name in ((square, "square"), (attic, "attic")):
         await store.rooms.note(place, name)
     async with Reader(desk.limits) as reader:

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bot import wording
 from bot.answering import Answering
 from bot.asked import again
 from bot.guards import Guards
 from bot.health import Metrics
+from bot.settings import load
 from engine.errors import BadQuestion
 from tests.bot.commands.conftest import NOW
 
@@ -82,3 +85,18 @@ async def test_the_answer_draws_on_this_channel_since_that_time_alone(workspace:
     assert reply.target.private
     assert "Dora" in reply.text
     assert not {"Mina", "Otto", "Carla"} & set(WORD.findall(reply.text))
+
+
+async def test_without_a_model_the_messages_themselves_are_shown_the_newest_last(workspace: Workspace) -> None:
+    workspace.house = replace(workspace.house, settings=load(home=workspace.house.settings.home))
+    await workspace.say("ada", "The roof leaks.")
+    await workspace.say("bob", "I will look after it @channel.")
+    await workspace.say("ada", "Elsewhere.", workspace.attic)
+    card = await workspace.command("eve", "missed 3 days")
+    first, *said = card.text.splitlines()
+    assert "since 2026-11-19 10:00 UTC" in first
+    assert [each.rpartition(": ")[2] for each in said] == [
+        "The roof leaks.",
+        wording.harmless("I will look after it @channel."),
+    ]
+    assert workspace.answering.asked == []
