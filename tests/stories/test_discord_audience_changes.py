@@ -1,0 +1,155 @@
+"""Who may read changes on Discord while the bot speaks, or just before: what is told changes with it, at once.
+
+The language tells all that it is shown, so what is not told was never in its reach. People look at their screens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from bot import wording
+from engine.records import Scope
+from tests.fakes.discord import Can
+from tests.stories.discord_house import QUESTION, House, living, told
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.fakes.discord import Channel
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    async with living(tmp_path_factory.mktemp("house")) as lived_in:
+        yield lived_in
+
+
+async def test_a_channel_that_becomes_restricted_takes_its_words_along(house: House) -> None:
+    discord = house.discord
+    guild = discord.guild("Overwrites")
+    ada, bob = discord.member(guild, "Ada"), discord.member(guild, "Bob")
+    square, market = discord.channel(guild, "square"), discord.channel(guild, "market")
+    everyone = guild.roles[guild.id]
+    await house.safe({square: "agate", market: "beryl"})
+    assert told(await house.asks(bob, square, QUESTION)) == "agate beryl"
+    discord.overwrites(market, discord.bot(guild), allow=Can.VIEW_CHANNEL)
+    discord.overwrites(market, ada, allow=Can.VIEW_CHANNEL)
+    discord.overwrites(market, everyone, deny=Can.VIEW_CHANNEL)
+    right_after = await asyncio.gather(
+        house.asks(bob, square, QUESTION), house.whispers(bob, square, QUESTION), house.answered(ada, square, QUESTION)
+    )
+    assert [told(text) for text in right_after] == ["agate"] * 3
+    assert await _space(house, market) == f"discord:{guild.id}:{market.id}"
+    assert told(await house.asks(ada, market, QUESTION)) == "agate beryl"
+    discord.overwrites(market, everyone)
+    await house.settled()
+    assert await _space(house, market) == f"discord:{guild.id}:open"
+    assert told(await house.asks(bob, square, QUESTION)) == "agate beryl"
+
+
+async def test_a_role_that_loses_its_powers_closes_what_it_opened(house: House) -> None:
+    discord = house.discord
+    guild = discord.guild("Powers")
+    ada, bob = discord.member(guild, "Ada"), discord.member(guild, "Bob")
+    square, market = discord.channel(guild, "square"), discord.channel(guild, "market")
+    everyone = guild.roles[guild.id]
+    for one in (everyone, discord.bot(guild)):
+        discord.overwrites(square, one, allow=Can.VIEW_CHANNEL | Can.READ_MESSAGE_HISTORY)
+    discord.overwrites(market, ada, allow=Can.VIEW_CHANNEL | Can.READ_MESSAGE_HISTORY)
+    await house.safe({square: "agate", market: "beryl"})
+    assert told(await house.asks(bob, square, QUESTION)) == "agate beryl"
+    discord.changes_role(guild, everyone, everyone.permissions & ~Can.READ_MESSAGE_HISTORY)
+    assert told(await house.asks(bob, square, QUESTION)) == "agate"
+    assert told(await house.whispers(bob, square, QUESTION)) == "agate"
+    assert told(await house.whispers(ada, square, QUESTION)) == "agate beryl"
+    assert await _space(house, market) == f"discord:{guild.id}:{market.id}"
+
+
+async def test_who_loses_a_role_hears_nothing_further_of_its_channel(house: House) -> None:
+    discord = house.discord
+    guild = discord.guild("Leaving")
+    cooks = discord.role(guild, "cooks")
+    ada, bob = discord.member(guild, "Ada", roles=[cooks]), discord.member(guild, "Bob", roles=[cooks])
+    square, kitchen = discord.channel(guild, "square"), discord.channel(guild, "kitchen", only=[cooks])
+    await house.safe({square: "agate", kitchen: "beryl"})
+    go = house.script("tell me slowly", "The first half, and then… ", "the second half [1].")
+    asked = await house.mentions(ada, kitchen, "tell me slowly the password of the safe")
+    alone = await bob.slash("ask", here=square, question="tell me slowly the password of the safe", private=True)
+    await discord.until(lambda: asked.thread and "first half" in house.said(bob, asked.thread))
+    await discord.until(lambda: alone.original and "first half" in alone.original.content)
+    discord.takes(bob, cooks)
+    await house.heard()
+    go.set()
+    await house.settled()
+    assert asked.thread is not None
+    assert "the second half" in house.said(ada, asked.thread)
+    assert discord.sees(bob, asked.thread).hidden
+    assert "half" not in house.all_read_by(bob)
+    assert wording.WITHDRAWN in await house.answer(bob, alone)
+    assert told(await house.whispers(bob, square, QUESTION)) == "agate"
+
+
+async def test_an_answer_on_its_way_is_taken_back_when_its_source_is_restricted(house: House) -> None:
+    discord = house.discord
+    guild = discord.guild("Midway")
+    bob = discord.member(guild, "Bob")
+    square, market = discord.channel(guild, "square"), discord.channel(guild, "market")
+    await house.safe({market: "beryl"})
+    go = house.script("spell it slowly", "It is beryl, ", "and nothing else [1].")
+    asked = await house.mentions(bob, square, "spell it slowly: the password of the safe")
+    await discord.until(lambda: asked.thread and "beryl" in house.said(bob, asked.thread))
+    discord.overwrites(market, discord.bot(guild), allow=Can.VIEW_CHANNEL)
+    discord.overwrites(market, guild.roles[guild.id], deny=Can.VIEW_CHANNEL)
+    await house.heard()
+    go.set()
+    await house.settled()
+    assert wording.WITHDRAWN in house.all_read_by(bob)
+    assert "beryl" not in house.all_read_by(bob)
+
+
+async def test_a_shared_answer_is_not_shared_any_more_once_its_source_is_restricted(house: House) -> None:
+    discord = house.discord
+    guild = discord.guild("Too late")
+    bob, cleo = discord.member(guild, "Bob"), discord.member(guild, "Cleo")
+    square, market = discord.channel(guild, "square"), discord.channel(guild, "market")
+    await house.safe({square: "agate", market: "beryl"})
+    used = await bob.slash("ask", here=square, question=QUESTION, private=True)
+    assert told(await house.answer(bob, used)) == "agate beryl"
+    discord.overwrites(market, bob, allow=Can.VIEW_CHANNEL)
+    discord.overwrites(market, discord.bot(guild), allow=Can.VIEW_CHANNEL)
+    discord.overwrites(market, guild.roles[guild.id], deny=Can.VIEW_CHANNEL)
+    assert used.original is not None
+    assert wording.NOT_SHARED in await house.answer(bob, await bob.clicks(used.original, "Share to channel"))
+    assert told(house.all_read_by(cleo)) == ""
+
+
+async def test_sources_of_an_answer_are_withheld_from_whom_they_were_taken(house: House) -> None:
+    discord = house.discord
+    guild = discord.guild("Sources")
+    ada, bob = discord.member(guild, "Ada"), discord.member(guild, "Bob")
+    square, market = discord.channel(guild, "square"), discord.channel(guild, "market")
+    await house.safe({square: "agate", market: "beryl"})
+    used = await ada.slash("ask", here=square, question=QUESTION)
+    await house.settled()
+    for one in (ada, discord.bot(guild)):
+        discord.overwrites(market, one, allow=Can.VIEW_CHANNEL)
+    discord.overwrites(market, guild.roles[guild.id], deny=Can.VIEW_CHANNEL)
+    await house.settled()
+    assert told(await house.calls(bob, square, "sources")) == "agate"
+    assert used.original is not None
+    assert "beryl" not in await house.answer(bob, await bob.clicks(used.original, "Sources"))
+    assert told(await house.answer(ada, await ada.clicks(used.original, "Sources"))) == "agate beryl"
+
+
+async def _space(house: House, channel: Channel) -> str:
+    """Where the documents of a channel lie."""
+    assert channel.guild is not None
+    room = f"discord:{channel.guild.id}:{channel.id}"
+    [listed] = await house.engine.documents(Scope(frozenset(), frozenset({room})))
+    return listed.space
