@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from bot.desk import Desk
 from bot.filed import Filed
 from engine.budget import O200k
 from engine.engine import Engine
+from engine.errors import EngineError
 from engine.language.calls import Calls
 from engine.language.embedded import EmbeddedLanguage
 from engine.language.embedder import LiteLLMEmbedder
@@ -21,6 +22,7 @@ from engine.language.models import ModelSettings, Patience
 from engine.language.reranker import LiteLLMReranker
 from engine.options import Options
 from engine.reading import Limits
+from engine.records import Bill
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -34,11 +36,19 @@ HEAVY = ("engine.lance_vectors", "engine.kuzu_graph")
 
 @dataclass(frozen=True, slots=True)
 class Skills:
-    """What an engine is given."""
+    """What an engine is given. `calls`: through which models are reached."""
 
     language: Language
     embedder: Embedder
     reranker: Reranker | None
+    calls: Calls
+
+    async def warm(self) -> None:
+        """Load what the first question would wait for. Raises nothing: who needs it later is told."""
+        with suppress(EngineError):
+            if not isinstance(self.language, EmbeddedLanguage):
+                await self.calls.ready()
+            await self.embedder.embed(["warm"], Bill())
 
 
 @asynccontextmanager
@@ -62,7 +72,7 @@ async def skills(settings: Settings) -> AsyncIterator[Skills]:
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
         embedder = await _embedder(settings, calls, stack)
-        yield Skills(_language(settings, calls, embedder), embedder, _reranker(settings, calls))
+        yield Skills(_language(settings, calls, embedder), embedder, _reranker(settings, calls), calls)
 
 
 def options(settings: Settings) -> Options:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+DRAIN = 20.0  # seconds for what is under way when the program is told to stop
 NOTHING = (
     "Set THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN, or THREADLORE_DISCORD_TOKEN; see .env.example."
 )
@@ -45,11 +46,16 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         bot = await stack.enter_async_context(Bot.open(desk, store, settings))
         for name in adapters:
             bot.expect(name)
+        warming = asyncio.create_task(able.warm())
+        stack.callback(warming.cancel)
         if settings.health_port:
             await stack.enter_async_context(
                 health.served(settings.health_host, settings.health_port, bot.metrics, bot.complaints)
             )
-        await _until_stopped({name: run(bot, settings, stop) for name, run in adapters.items()}, stop)
+        leaving = asyncio.Event()
+        draining = asyncio.create_task(_drain(bot, stop, leaving))
+        stack.callback(draining.cancel)
+        await _until_stopped({name: run(bot, settings, leaving) for name, run in adapters.items()}, leaving)
 
 
 def configured(settings: Settings) -> tuple[str, ...]:
@@ -59,6 +65,15 @@ def configured(settings: Settings) -> tuple[str, ...]:
         "discord": settings.discord_token.get_secret_value(),
     }
     return tuple(name for name, token in given.items() if token)
+
+
+async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:
+    """Once told to stop, finish what was begun while the platforms can still be spoken to; then they may leave."""
+    await stop.wait()
+    log.info("stopping")
+    with suppress(TimeoutError):
+        await asyncio.wait_for(bot.inbox.idle(), DRAIN)
+    leaving.set()
 
 
 async def _until_stopped(running: Mapping[str, Coroutine[Any, Any, None]], stop: asyncio.Event) -> None:
