@@ -49,8 +49,12 @@ def addressed(message: discord.Message, me: discord.abc.Snowflake) -> bool:
 
 
 def message_of(message: discord.Message, place: Place, me: discord.abc.Snowflake) -> Message:
-    """What somebody said, as the bot (`me`) hears it. The first message of a forum's post bears its title."""
+    """What somebody said, as the bot (`me`) hears it; a program says nothing to it.
+
+    The first message of a forum's post bears its title.
+    """
     thread = message.channel if isinstance(message.channel, discord.Thread) else None
+    by_bot = message.author.bot or message.webhook_id is not None
     return Message(
         id=str(message.id),
         place=place,
@@ -59,10 +63,10 @@ def message_of(message: discord.Message, place: Place, me: discord.abc.Snowflake
         time=message.created_at,
         uploads=tuple(map(upload_of, _attachments(message))),
         edited=message.edited_at.isoformat() if message.edited_at else "",
-        by_bot=message.author.bot or message.webhook_id is not None,
+        by_bot=by_bot,
         title=thread.name if thread is not None and thread.id == message.id else "",
         own=message.author.id == me.id,
-        addressed=not place.workspace or addressed(message, me),
+        addressed=not by_bot and (not place.workspace or addressed(message, me)),
     )
 
 

@@ -236,6 +236,10 @@ def owner(discord: FakeDiscord, guild: Guild) -> Person:
     return Person(discord.world, guild.owner, guild)
 
 
+async def at_once(*_: Any, **__: Any) -> None:
+    """The library waits five seconds before it begins a session anew."""
+
+
 def brisk(opening: Any, mark: str = "") -> Writing:
     """A reply that is written without long pauses."""
     return Writing(opening, mark, Pace(EVERY))
@@ -248,6 +252,7 @@ async def living(home: Path) -> AsyncIterator[House]:
     async with FakeDiscord() as discord, contextlib.AsyncExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr(client, "QUIET", 0.05)
+        patch.setattr(client.Chat, "before_identify_hook", at_once)
         patch.setattr(platform, "Writing", brisk)
         patch.setattr(platform.Discord, "limits", replace(platform.Discord.limits, every=EVERY))
         discord.rates.rules.clear()
