@@ -38,7 +38,7 @@ class Following:
         chosen = await self._chosen(place)
         if chosen == "all" or not place.thread:
             return chosen == "all"
-        return chosen == "thread" and bool(await self._historian.answered(place))
+        return chosen == "thread" and await self._historian.spoke(place)
 
     async def stop(self, message: Message) -> bool:
         """A message to the bot: if it says stop, the bot stays quiet in its thread until it is mentioned."""

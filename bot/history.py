@@ -87,6 +87,14 @@ class Historian:
             found.append(first)
         return found
 
+    async def spoke(self, place: Place) -> bool:
+        """Whether the bot answered in a thread, even if that was forgotten since; also by what it began with."""
+        answers = self._house.store.answers
+        if await answers.spoke(place.room, place.thread):
+            return True
+        first = await answers.of_message(place.main, place.thread)
+        return first is not None and first.state in {"done", "blanked"} and not first.private
+
     async def _homes(self, rooms: Iterable[str]) -> Mapping[str, str]:
         """The present spaces of rooms; those of which that cannot be known are left out."""
         found = {}

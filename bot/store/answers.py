@@ -87,6 +87,11 @@ class Answers:
         """The finished answers of a thread that all its readers saw, oldest first."""
         return await self._where("room = ? AND thread = ? AND state = 'done' AND NOT private", room, thread)
 
+    async def spoke(self, room: str, thread: str) -> bool:
+        """Whether a question was answered in a thread before all, even if the answer was taken back since."""
+        seen = "room = ? AND thread = ? AND state IN ('done', 'blanked') AND NOT private"
+        return bool(await self._where(seen, room, thread))
+
     async def private_turns(self, room: str, thread: str, asker: str) -> list[Stored]:
         """The finished answers that only this asker saw there, oldest first."""
         return await self._where(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
     from pathlib import Path
 
+    from bot.chat import Place
     from bot.composition import Skills
     from engine.language import Embedder
     from engine.records import Bill, Excerpt, Prompt, Reading
@@ -149,19 +150,29 @@ class House:
         self.language.scripts[words] = [pieces[0], go, *pieces[1:]]
         return go
 
+    async def caught_up(self) -> None:
+        """Until the past of all channels was read."""
+        known = await self.bot.store.rooms.known("discord")
+        async with asyncio.timeout(PATIENCE):
+            while self.bot.listening._owed or await self._reads(known):  # noqa: ASYNC110 - nobody is told of its end
+                await asyncio.sleep(0.02)
+        await self.settled()
+
+    async def _reads(self, places: Sequence[Place]) -> bool:
+        return any([await self.bot.store.cursors.of(each.room) is not None for each in places])
+
     # What people do.
 
     async def switched_on(self, *channels: Channel) -> None:
         """The owner has these channels read; back when their past was."""
         for channel in channels:
             assert channel.guild is not None
-            await owner(self.discord, channel.guild).slash("settings", here=channel, setting="ingest", value="on")
+            told = await self.calls(
+                owner(self.discord, channel.guild), channel, "settings", setting="ingest", value="on"
+            )
+            assert "From now on I read this channel" in told
         await self.settled()
-        rooms = [f"discord:{channel.guild.id}:{channel.id}" for channel in channels if channel.guild]
-        async with asyncio.timeout(PATIENCE):
-            while [room for room in rooms if await self.bot.store.cursors.of(room) is not None]:  # noqa: ASYNC110 - as it says
-                await asyncio.sleep(0.02)  # the store sends no news of a back-fill
-        await self.settled()
+        await self.caught_up()
 
     async def asks(self, person: Person, channel: Channel, question: str, **options: Any) -> str:
         """`/ask`, and all that its user reads of the answer."""
