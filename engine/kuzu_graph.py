@@ -68,7 +68,7 @@ class KuzuGraph:
 
     async def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         if nodes or edges:
-            await self._in_writer(lambda: self._wield().put(nodes, edges))
+            await self._in_writer(lambda: self._put(nodes, edges))
 
     async def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:
         if nodes or edges:
@@ -92,7 +92,7 @@ class KuzuGraph:
         if await self._in_reader(many_gone):
             await self.load(*await self.everything())
         else:
-            await self._in_writer(lambda: self._wield().session.run("CHECKPOINT"))
+            await self._in_writer(self._checkpoint)
 
     async def close(self) -> None:
         """Release the files. May be called twice."""
@@ -134,6 +134,25 @@ class KuzuGraph:
             yield session
         finally:
             self._readers.put(session)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody reads while this is held: a checkpoint waits for readers, and fails while there always is one."""
+        sessions = [self._readers.get() for _ in range(READERS)]
+        try:
+            yield
+        finally:
+            for session in sessions:
+                self._readers.put(session)
+
+    def _put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+        if many := self._wield().put(nodes, edges):
+            with self._alone():
+                self._wield().copy(many)
+
+    def _checkpoint(self) -> None:
+        with self._alone():
+            self._wield().session.run("CHECKPOINT")
 
     def _wield(self) -> Writer:
         if self._writer is None:

@@ -6,7 +6,8 @@ Nothing is ever deleted. Kùzu 0.11.3 does not survive that: DETACH DELETE of a 
 behind, or is replayed on others' edges after a crash, and once all edges that are newer than a checkpoint were deleted,
 a later checkpoint takes the process down. So what is dropped stays as a row that is gone (a node in space -1, an edge
 of weight 0), is read by nobody, and is put again in its place; a `load` leaves such rows behind.
-A COPY that is rolled back takes other edges with it: it runs as a transaction of its own, after the others.
+A COPY that is rolled back takes other edges with it: it runs as a transaction of its own, after the others. It ends
+with a checkpoint, which nobody may read meanwhile.
 """
 
 from __future__ import annotations
@@ -64,8 +65,11 @@ class Writer:
         self._top_node = _top(session, TOP_NODE)
         self._top_edge = _top(session, TOP_EDGE)
 
-    def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
-        """Create or set nodes, then edges; all at once, but for many new edges, which follow. Raises StoreError."""
+    def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Row]:
+        """Create or set nodes, then edges, in one transaction; gives new edges that are too many for it, for `copy`.
+
+        Raises StoreError.
+        """
         unique_nodes = {node.id: node for node in nodes}
         unique_edges = {edge.id: edge for edge in edges}
         with self.session.transaction():
@@ -73,10 +77,14 @@ class Writer:
             lacking = self._lacking(unique_edges.values())
             if len(lacking) < MANY:
                 self._create_edges(lacking)
-        if len(lacking) >= MANY:
-            self.session.copy("RELATES", [tuple(row.values()) for row in lacking])
+                lacking = []
         self._top_node = max(self._top_node, *unique_nodes, -1)
         self._top_edge = max(self._top_edge, *unique_edges, -1)
+        return lacking
+
+    def copy(self, edges: Sequence[Row]) -> None:
+        """Create many edges at once, while nobody reads. Raises RuntimeError."""
+        self.session.copy("RELATES", [tuple(row.values()) for row in edges])
 
     def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:
         """Remove edges, then nodes with whatever edges they still have, in one transaction."""

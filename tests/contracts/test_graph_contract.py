@@ -264,6 +264,23 @@ async def test_many_edges_of_which_one_has_no_end_are_refused_and_the_others_sta
     assert (await graph.everything())[1] == before
 
 
+async def test_many_edges_are_made_while_others_read_all_the_time(graph: Graph) -> None:
+    await graph.put(*star(2000, 1.0, known=False))
+    over = asyncio.Event()
+
+    async def read() -> None:
+        while not over.is_set():
+            assert len(await graph.around(range(40), [1], 3000)) >= 2000
+
+    readers = [asyncio.create_task(read()) for _ in range(4)]
+    for source in (1, 2, 3):
+        await graph.put([], [edge(source * 10_000 + number, source, number, known=False) for number in range(4, 304)])
+        await graph.compact()
+    over.set()
+    await asyncio.gather(*readers)
+    assert len((await graph.everything())[1]) == 2000 + 900
+
+
 Step = tuple[str, list[Node], list[Edge]]
 IDS = st.integers(0, 6)
 NODES = st.lists(st.builds(Node, IDS, st.just(1)), max_size=4)
