@@ -1,0 +1,337 @@
+"""Nobody learns on Slack what he may not read: each row of who reads a reply, with secrets planted around it.
+
+The language tells all that it is shown, so what is not told was never in its reach. People look at their screens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from bot import wording
+from bot.chat import Place
+from tests.fakes.slack import File
+from tests.stories import slack_house
+from tests.stories.discord_house import QUESTION, told
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from bot.composition import Skills
+    from tests.stories.slack_house import House
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def able() -> AsyncIterator[Skills]:
+    async with slack_house.skills() as shared:
+        yield shared
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(tmp_path: Path, able: Skills) -> AsyncIterator[House]:
+    async with slack_house.living(tmp_path / "house", able) as lived_in:
+        yield lived_in
+
+
+async def test_in_a_public_channel_without_guests_only_what_is_public_is_told(house: House) -> None:
+    slack = house.slack
+    ada, bob, eve = slack.user("Ada"), slack.user("Bob"), slack.stranger("Eve")
+    square, market = slack.channel("square", members=[ada, bob]), slack.channel("market", members=[ada])
+    cellar = slack.channel("cellar", members=[ada], kind="private")
+    trio = slack.channel("trio", members=[ada, bob], kind="mpim")
+    bridge = slack.channel("bridge", members=[ada, eve], shared=True)
+    await house.safe({square: "agate", market: "beryl", cellar: "coral", trio: "diamond", bridge: "emerald"})
+    assert told(await house.asks(bob, square)) == "agate beryl"
+    assert told(await house.asks(ada, market)) == "agate beryl"
+    assert told(await house.in_private(ada)) == "agate beryl coral diamond emerald"
+    assert told(house.all_read_by(bob)) == "agate beryl"
+
+
+async def test_a_private_channel_is_told_its_own_and_what_is_public(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square = slack.channel("square", members=[ada, bob])
+    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
+    attic = slack.channel("attic", members=[ada, bob], kind="private")
+    await house.safe({square: "agate", cellar: "beryl", attic: "coral"})
+    assert told(await house.asks(ada, cellar)) == "agate beryl"
+    assert told(await house.asks(bob, attic)) == "agate coral"
+    assert told(house.all_read_by(slack.user("Cleo"))) == ""
+
+
+async def test_a_private_channel_with_a_guest_is_told_its_own_alone(house: House) -> None:
+    slack = house.slack
+    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
+    square = slack.channel("square", members=[ada, gil])
+    cellar = slack.channel("cellar", members=[ada, gil], kind="private")
+    attic = slack.channel("attic", members=[ada], kind="private")
+    await house.safe({square: "agate", cellar: "beryl", attic: "coral"})
+    assert told(await house.asks(ada, cellar)) == "beryl"
+    assert told(await house.asks(gil, cellar)) == "beryl"
+    assert told(await house.asks(ada, attic)) == "agate coral"
+
+
+async def test_a_group_dm_is_as_a_private_channel(house: House) -> None:
+    slack = house.slack
+    ada, bob, gil = slack.user("Ada"), slack.user("Bob"), slack.user("Gil", kind="single_channel_guest")
+    square = slack.channel("square", members=[ada, bob])
+    pair = slack.channel("", members=[ada, bob], kind="mpim")
+    mixed = slack.channel("", members=[ada, gil], kind="mpim")
+    await house.safe({square: "agate", pair: "beryl", mixed: "coral"})
+    assert told(await house.asks(ada, pair)) == "agate beryl"
+    assert told(await house.asks(gil, mixed)) == "coral"
+    assert told(await house.asks(bob, square)) == "agate"
+
+
+async def test_a_channel_shared_with_another_workspace_is_told_its_own_alone(house: House) -> None:
+    slack = house.slack
+    ada, eve = slack.user("Ada"), slack.stranger("Eve")
+    square = slack.channel("square", members=[ada])
+    bridge = slack.channel("bridge", members=[ada, eve], shared=True)
+    cellar = slack.channel("cellar", members=[ada], kind="private")
+    await house.safe({square: "agate", bridge: "beryl", cellar: "coral"})
+    assert told(await house.asks(ada, bridge)) == "beryl"
+    assert told(await house.asks(eve, bridge)) == "beryl"
+    assert told(await house.whispers(eve, bridge)) == "beryl"
+    assert told(await house.asks(ada, square)) == "agate"
+    assert told(house.all_read_by(eve)) == "beryl"
+
+
+async def test_a_member_alone_is_told_what_is_public_his_own_and_what_he_is_in(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square = slack.channel("square", members=[ada, bob])
+    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
+    attic = slack.channel("attic", members=[ada], kind="private")
+    await house.safe({square: "agate", cellar: "beryl", attic: "coral"})
+    for person, word in ((ada, "diamond"), (bob, "emerald")):
+        note = File("note.txt", f"The password of the safe is {word}.".encode())
+        await person.says(person.direct, "for later", files=[note])
+    await house.settled()
+    assert told(await house.in_private(ada)) == "agate beryl coral diamond"
+    assert told(await house.in_private(bob)) == "agate beryl emerald"
+    assert told(await house.whispers(ada, square)) == "agate beryl coral diamond"
+    assert told(await house.whispers(bob, square)) == "agate beryl emerald"
+    assert told(await house.asks(bob, square)) == "agate"
+
+
+async def test_a_guest_alone_is_told_the_channels_that_he_is_in(house: House) -> None:
+    slack = house.slack
+    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
+    square, market = slack.channel("square", members=[ada, gil]), slack.channel("market", members=[ada])
+    cellar = slack.channel("cellar", members=[ada, gil], kind="private")
+    attic = slack.channel("attic", members=[ada], kind="private")
+    await house.safe({square: "agate", market: "beryl", cellar: "coral", attic: "diamond"})
+    assert told(await house.in_private(gil)) == "agate coral"
+    assert told(await house.whispers(gil, square)) == "agate coral"
+    assert told(await house.whispers(gil, cellar)) == "agate coral"
+
+
+async def test_a_public_channel_with_guests_is_told_the_public_ones_that_every_guest_is_in(house: House) -> None:
+    slack = house.slack
+    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
+    hal = slack.user("Hal", kind="single_channel_guest")
+    square = slack.channel("square", members=[ada, gil, hal])
+    fair = slack.channel("fair", members=[ada, gil, hal])
+    market, lane = slack.channel("market", members=[ada, gil]), slack.channel("lane", members=[ada])
+    cellar = slack.channel("cellar", members=[ada, gil, hal], kind="private")
+    await house.safe({square: "agate", fair: "beryl", market: "coral", lane: "diamond", cellar: "emerald"})
+    assert told(await house.asks(ada, square)) == "agate beryl"
+    assert told(await house.asks(gil, market)) == "agate beryl coral"
+    assert told(await house.asks(ada, lane)) == "agate beryl coral diamond"
+
+
+async def test_a_guest_who_comes_in_is_heeded_at_once(house: House) -> None:
+    slack = house.slack
+    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
+    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    assert told(await house.asks(ada, square)) == "agate beryl"
+    await gil.joins(square)
+    assert told(await house.asks(ada, square)) == "agate"
+    await gil.leaves(square)
+    assert told(await house.asks(ada, square)) == "agate beryl"
+
+
+async def test_a_member_who_becomes_a_guest_is_told_less_at_once(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square, market = slack.channel("square", members=[ada, bob]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    assert told(await house.in_private(bob)) == "agate beryl"
+    await bob.becomes("guest")
+    assert told(await house.in_private(bob)) == "agate"
+    assert told(await house.asks(ada, square)) == "agate"
+
+
+async def test_a_channel_that_turns_private_takes_along_what_was_said_in_it(house: House) -> None:
+    slack = house.slack
+    ada, bob, cleo = slack.user("Ada"), slack.user("Bob"), slack.user("Cleo")
+    square, market = slack.channel("square", members=[ada, bob, cleo]), slack.channel("market", members=[ada, bob])
+    await house.safe({square: "agate", market: "beryl"})
+    await ada.says(market, "", files=[File("plan.txt", b"The password of the safe is coral.")])
+    await house.settled()
+    assert told(await house.asks(cleo, square)) == "agate beryl coral"
+    await slack.converts(market, ada)
+    assert told(await house.asks(cleo, square)) == "agate"
+    assert told(await house.in_private(cleo)) == "agate"
+    assert told(await house.in_private(bob)) == "agate beryl coral"
+    assert told(await house.asks(ada, market)) == "agate beryl coral"
+    await slack.converts(market, ada, private=False)
+    assert told(await house.in_private(cleo)) == "agate beryl coral"
+
+
+async def test_a_channel_that_is_shared_with_another_workspace_takes_along_what_was_said_in_it(house: House) -> None:
+    slack = house.slack
+    ada, bob, eve = slack.user("Ada"), slack.user("Bob"), slack.stranger("Eve")
+    square, market = slack.channel("square", members=[ada, bob]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    await slack.shares(market, eve)
+    assert told(await house.asks(eve, market)) == "beryl"
+    assert told(await house.asks(bob, square)) == "agate"
+    await slack.unshares(market)
+    assert told(await house.asks(ada, market)) == "agate beryl"
+    assert told(house.all_read_by(eve)) == ""
+
+
+async def test_whoever_is_removed_is_told_nothing_of_it_right_after_that(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square = slack.channel("square", members=[ada, bob])
+    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
+    await house.safe({square: "agate", cellar: "beryl"})
+    assert told(await house.in_private(bob)) == "agate beryl"
+    assert told(await house.whispers(bob, square)) == "agate beryl"
+    await ada.removes(cellar, bob)
+    assert told(await house.in_private(bob)) == "agate"
+    assert told(await house.whispers(bob, square)) == "agate"
+    assert "cellar" not in await house.home(bob)
+
+
+async def test_an_answer_is_no_history_for_whoever_may_not_read_its_sources_any_more(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square = slack.channel("square", members=[ada, bob])
+    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
+    await house.safe({square: "agate", cellar: "beryl"})
+    asked = await bob.says(bob.direct, QUESTION)
+    await house.settled()
+    assert told(house.answer(bob, asked)) == "agate beryl"
+    await ada.removes(cellar, bob)
+    again = await bob.says(bob.direct, "Say that again, please: the password of the safe?", thread=asked)
+    await house.settled()
+    assert told(house.answer(bob, again)) == "agate"
+
+
+async def test_a_private_answer_is_shared_only_where_everybody_may_read_its_sources(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square = slack.channel("square", members=[ada, bob])
+    cellar = slack.channel("cellar", members=[ada], kind="private")
+    await house.safe({square: "agate", cellar: "beryl"})
+    assert told(await house.whispers(ada, square)) == "agate beryl"
+    answer = [each for each in house.private(ada, square) if each.buttons][-1]
+    assert wording.NOT_SHARED in await house.clicks(ada, answer, "Share to channel")
+    assert told(house.all_read_by(bob)) == ""
+    assert told(await house.whispers(ada, cellar)) == "agate beryl"
+    answer = [each for each in house.private(ada, cellar) if each.buttons][-1]
+    assert wording.SHARED in await house.clicks(ada, answer, "Share to channel")
+    shared = [each for each in slack.sees(ada, cellar).entries if "Shared by Ada" in each.text]
+    assert [told(each.text) for each in shared] == ["agate beryl"]
+
+
+async def test_sharing_is_refused_once_a_guest_came_in(house: House) -> None:
+    slack = house.slack
+    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
+    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    await house.whispers(ada, square)
+    answer = [each for each in house.private(ada, square) if each.buttons][-1]
+    await gil.joins(square)
+    assert wording.NOT_SHARED in await house.clicks(ada, answer, "Share to channel")
+    assert told(house.all_read_by(gil)) == ""
+
+
+async def test_pictures_names_numbers_the_home_tab_and_sources_show_what_the_asker_may_read(house: House) -> None:
+    slack = house.slack
+    ada, bob, gil = slack.user("Ada"), slack.user("Bob"), slack.user("Gil", kind="guest")
+    square = slack.channel("square", members=[ada, bob, gil])
+    cellar = slack.channel("cellar", members=[ada], kind="private")
+    await ada.says(square, "Quentin Marlow mends the clock of Harbour House.")
+    await ada.says(cellar, "Quentin Marlow hides Project Nightingale from Harbour House.")
+    await house.read_up()
+    here = Place("slack", slack.space.team, square.id)
+    assert "Nightingale" in await house.calls(ada, square, "graph Quentin Marlow")
+    assert "Nightingale" in " ".join(await house.bot.suggest(ada.id, here, "Project"))
+    assert "cellar" in await house.home(ada)
+    for person in (bob, gil):
+        assert "Nightingale" not in await house.calls(person, square, "graph Quentin Marlow")
+        assert "Nightingale" not in await house.calls(person, square, "ask What does Quentin Marlow do?")
+        assert "clock" not in await house.calls(person, square, "graph Project Nightingale")
+        assert await house.bot.suggest(person.id, here, "Project") == []
+        assert "cellar" not in await house.home(person)
+        assert "1 document," in await house.calls(person, square, "status")
+    assert "2 documents," in await house.calls(ada, square, "status")
+    assert "Nightingale" in await house.asks(ada, cellar, "What does Quentin Marlow do?")
+    assert "Nightingale" in await house.calls(ada, cellar, "sources")
+    await house.asks(ada, square, "What does Quentin Marlow do?")
+    assert "clock" in await house.calls(bob, square, "sources")
+
+
+async def test_whose_readers_cannot_be_known_is_told_what_was_said_there_alone(tmp_path: Path, able: Skills) -> None:
+    async with slack_house.living(tmp_path / "forgetful", able, member_age=0.0) as house:
+        slack = house.slack
+        ada = slack.user("Ada")
+        square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
+        cellar = slack.channel("cellar", members=[ada], kind="private")
+        await house.safe({square: "agate", market: "beryl", cellar: "coral"})
+        assert told(await house.asks(ada, square)) == "agate beryl"
+        assert told(await house.whispers(ada, square)) == "agate beryl coral"
+        slack.fails("conversations.members", "internal_error", times=100)
+        assert told(await house.asks(ada, square)) in {"agate", ""}
+        assert told(await house.whispers(ada, square)) == "agate beryl"
+        slack.faults.clear()
+        assert told(await house.asks(ada, square)) == "agate beryl"
+
+
+async def test_somebody_is_removed_while_his_answer_streams(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square = slack.channel("square", members=[ada, bob])
+    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
+    await house.safe({square: "agate", cellar: "beryl"})
+    go = house.script("safe", "The password of the safe is beryl [1],", " and so on,", " and more.")
+    asked = await bob.says(bob.direct, QUESTION)
+    await slack.until(lambda: "beryl" in house.answer(bob, asked), 10, "for the first words")
+    await ada.removes(cellar, bob)
+    await slack.delivered()
+    go.set()
+    await house.settled()
+    [answer] = slack.replies(bob, bob.direct, asked.ts)
+    assert wording.WITHDRAWN in answer.text
+    assert told(house.all_read_by(bob)) == ""
+    assert not answer.writing
+    assert not answer.broken
+    house.language.scripts.clear()
+    assert told(await house.asks(ada, cellar)) == "agate beryl"
+
+
+async def test_a_guest_comes_in_while_an_answer_streams(house: House) -> None:
+    slack = house.slack
+    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
+    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    go = house.script("safe", "The password of the safe is beryl [1],", " and so on,", " and more.")
+    asked = await ada.mentions(square, QUESTION)
+    await slack.until(lambda: "beryl" in house.answer(ada, asked), 10, "for the first words")
+    await gil.joins(square)
+    await slack.delivered()
+    go.set()
+    await house.settled()
+    assert wording.WITHDRAWN in house.answer(gil, asked)
+    assert told(house.all_read_by(gil)) == ""
