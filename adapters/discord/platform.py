@@ -16,7 +16,7 @@ from adapters.discord.marks import Handle
 from adapters.discord.opening import Asking, Doors
 from adapters.discord.patience import Missing, Over, patiently
 from adapters.discord.permissions import adult, is_open, readers, thread_readers
-from adapters.discord.posting import InChannel, Sheet
+from adapters.discord.posting import AsPost, InChannel, Sheet
 from adapters.discord.reading import readable
 from adapters.discord.rendering import rendered, split
 from adapters.discord.replying import EVERY, Writing
@@ -184,7 +184,12 @@ class Discord:
     async def post(self, place: Place, card: Card) -> str:
         """Say something to all readers of a place; gives the id of the first message."""
         channel, quoted = await self._doors.channel(place, place.thread)
-        [first, *_] = await self._say(InChannel(self.client.http, channel, uuid4().hex, quoted), card)
+        found = self.client.get_channel(int(channel))
+        if isinstance(found, discord.ForumChannel):
+            way: InChannel = AsPost(self.client.http, found, uuid4().hex)
+        else:
+            way = InChannel(self.client.http, channel, uuid4().hex, quoted)
+        [first, *_] = await self._say(way, card)
         return first
 
     async def whisper(self, target: Target, card: Card) -> None:

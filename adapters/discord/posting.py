@@ -13,6 +13,7 @@ from discord.http import MultipartParameters, handle_message_parameters
 from adapters.discord.buttons import view
 from adapters.discord.marks import nonce
 from adapters.discord.patience import Missing, patiently
+from adapters.discord.rendering import named
 
 if TYPE_CHECKING:
     from discord.http import HTTPClient
@@ -86,6 +87,33 @@ class InChannel:
             ),
         )
         return str(sent.get("channel_id", self.channel)), str(sent["id"])
+
+
+class AsPost(InChannel):
+    """A post of a forum, in which nothing is said outside of posts: the first part begins it, the others follow."""
+
+    def __init__(self, http: HTTPClient, forum: discord.ForumChannel, answer: str) -> None:
+        super().__init__(http, str(forum.id), answer)
+        self._forum = forum
+
+    async def _send(self, part: int, sheet: Sheet) -> Posted:
+        if part:
+            return await super()._send(part, sheet)
+        thread, message = await patiently("to begin a post there", lambda: self._begin(sheet), again=False)
+        self.channel = str(thread.id)
+        return self.channel, str(message.id)
+
+    async def _begin(self, sheet: Sheet) -> discord.channel.ThreadWithMessage:
+        forum, shown = self._forum, view(sheet.buttons)
+        return await forum.create_thread(
+            name=named(sheet.content) or "…",
+            content=sheet.content,
+            files=_files(sheet),
+            applied_tags=forum.available_tags[:1] if forum.flags.require_tag else [],
+            allowed_mentions=NOBODY,
+            suppress_embeds=True,
+            view=shown if shown is not None else discord.utils.MISSING,
+        )
 
 
 def fresh(

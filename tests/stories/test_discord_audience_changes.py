@@ -71,6 +71,57 @@ async def test_a_role_that_loses_its_powers_closes_what_it_opened(house: House) 
     assert await _space(house, market) == f"discord:{guild.id}:{market.id}"
 
 
+async def test_a_channel_that_becomes_age_restricted_takes_its_words_along(house: House) -> None:
+    discord = house.discord
+    guild = discord.guild("Grown up")
+    bob = discord.member(guild, "Bob")
+    square, market = discord.channel(guild, "square"), discord.channel(guild, "market")
+    await house.safe({square: "agate", market: "beryl"})
+    assert told(await house.asks(bob, square, QUESTION)) == "agate beryl"
+    discord.restricts_age(market)
+    assert told(await house.asks(bob, square, QUESTION)) == "agate"
+    assert await _space(house, market) == f"discord:{guild.id}:adult"
+    assert "beryl" in await house.asks(bob, market, QUESTION)
+    assert told(await house.in_private(bob, QUESTION)) == "agate"
+
+
+async def test_who_leaves_while_he_is_answered_in_private_is_told_nothing_further(house: House) -> None:
+    discord = house.discord
+    guild, other = discord.guild("Left"), discord.guild("Stayed")
+    ada = discord.member(guild, "Ada")
+    discord.member(other, ada.user)
+    square, hall = discord.channel(guild, "square"), discord.channel(other, "hall")
+    await house.safe({square: "agate", hall: "beryl"})
+    go = house.script("whisper slowly", "It is agate, ", "and then coral [1].")
+    await ada.dms(f"whisper slowly: {QUESTION}")
+    dm = discord.dm(ada)
+    await discord.until(lambda: "agate" in house.said(ada, dm))
+    discord.removes(ada)
+    await house.heard()
+    go.set()
+    await house.settled()
+    assert wording.WITHDRAWN in house.said(ada, dm)
+    assert told(house.said(ada, dm)) == ""
+
+
+async def test_who_is_put_out_of_a_private_thread_is_told_nothing_further_of_it(house: House) -> None:
+    discord = house.discord
+    guild = discord.guild("Put out")
+    ada, bob = discord.member(guild, "Ada"), discord.member(guild, "Bob")
+    square = discord.channel(guild, "square")
+    corner = await ada.opens_thread(square, "corner", private=True)
+    await ada.adds(corner, bob, discord.bot(guild))
+    await house.safe({square: "agate", corner: "beryl"}, by=ada)
+    go = house.script("murmur slowly", "It is beryl, ", "and then coral [1].")
+    used = await bob.slash("ask", here=square, question=f"murmur slowly: {QUESTION}", private=True)
+    await discord.until(lambda: used.original and "beryl" in used.original.content)
+    await ada.puts_out(corner, bob)
+    await house.heard()
+    go.set()
+    assert wording.WITHDRAWN in await house.answer(bob, used)
+    assert told(house.all_read_by(bob)) == ""
+
+
 async def test_who_loses_a_role_hears_nothing_further_of_its_channel(house: House) -> None:
     discord = house.discord
     guild = discord.guild("Leaving")

@@ -131,6 +131,24 @@ async def test_9_a_deleted_thread_and_a_deleted_channel_are_answered_from_no_mor
     assert told(await house.asks(ada, square, QUESTION)) == "coral"
 
 
+async def test_posts_of_a_forum_are_known_by_their_titles_until_they_are_deleted(house: House) -> None:
+    guild = house.discord.guild("Forum")
+    ada = house.discord.member(guild, "Ada")
+    forum = house.discord.channel(guild, "ideas", "forum")
+    before = await ada.posts(forum, "The old safe", "The password of the safe is agate.")
+    await house.calls(owner(house.discord, guild), before.channel, "settings", setting="ingest", value="on")
+    await house.caught_up()
+    fresh = await ada.posts(forum, "The new safe", "The password of the safe is beryl.")
+    await house.settled()
+    answer = await house.asks(ada, before.channel, QUESTION)
+    assert told(answer) == "agate beryl"
+    assert "The new safe" in answer
+    assert told(await house.answered(ada, fresh.channel, QUESTION)) == "agate beryl"
+    house.discord.removes_channel(fresh.channel)
+    await house.settled()
+    assert told(await house.asks(ada, before.channel, QUESTION)) == "agate"
+
+
 async def test_9_what_was_deleted_while_the_bot_was_away_is_answered_from_no_more(house: House) -> None:
     _, ada, square = await village(house, "Away")
     said = await ada.says(square, "The password of the safe is agate.")

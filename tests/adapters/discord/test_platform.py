@@ -155,6 +155,17 @@ async def test_history_ends_at_its_time(town: Town) -> None:
     assert [message.text for page in pages for message in page] == ["new"]
 
 
+async def test_what_is_said_in_a_forum_is_a_post_of_its_own(town: Town) -> None:
+    words = [f"word{number}" for number in range(500)]
+    said = await town.platform.post(town.place(town.forum), Card("\n".join(words)))
+    [post] = [channel for channel in town.guild.channels.values() if channel.parent is town.forum]
+    screen = town.fake.sees(town.ada, post)
+    assert screen.posts[0].message.id == said
+    assert screen.text.split() == words
+    assert len(screen.posts) == 2
+    assert post.name.startswith("word0")
+
+
 async def test_the_history_of_a_forum_is_its_posts(town: Town) -> None:
     post = await town.ada.posts(town.forum, "A new roof", "Copper would be nice.")
     await town.bob.says(post.channel, "Slate!")
