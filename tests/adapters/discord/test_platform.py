@@ -162,7 +162,7 @@ async def test_what_is_said_in_a_forum_is_a_post_of_its_own(town: Town) -> None:
     screen = town.fake.sees(town.ada, post)
     assert screen.posts[0].message.id == said
     assert screen.text.split() == words
-    assert len(screen.posts) == 2
+    assert len(screen.posts) == 3
     assert post.name.startswith("word0")
 
 
