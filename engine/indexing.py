@@ -223,6 +223,7 @@ class Worker:
                 if reading is None:
                     await self.projector.courtesy.after_you()
                     reading = await self.projector.language.extract(excerpt, bill)
+                await self.projector.courtesy.after_you()
                 await self.ledger.write(facts.keep_reading, chunk.id, key, reading)
         except StoreError:
             raise

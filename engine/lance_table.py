@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from engine.trouble import told_in_words
 from engine.vectors import Area, Hit, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -38,6 +38,8 @@ class LanceTable:
         self._top = -1
         self._parts = False
         self._reads: set[asyncio.Future[None]] = set()
+        self._readable = asyncio.Event()
+        self._readable.set()
 
     async def start(self, table: Any) -> None:
         """Work on this table from now on; learn what is in it."""
@@ -83,8 +85,9 @@ class LanceTable:
         query = directions(np.asarray(vector).reshape(1, self._dim))[0]
         if where is None or k <= 0 or not query.any():
             return []
-        with told_in_words(self.folder), self.reading():
-            found = await (await self._query(query, k, area, where)).to_arrow()
+        with told_in_words(self.folder):
+            async with self.reading():
+                found = await (await self._query(query, k, area, where)).to_arrow()
         hits = zip(*(found[name].to_pylist() for name in ("id", "part", "_distance")), strict=True)
         return sorted(
             (Hit(number, part, min(1.0, max(-1.0, 1.0 - distance))) for number, part, distance in hits),
@@ -97,8 +100,9 @@ class LanceTable:
         ordered = sorted(ids)
         for start in range(0, len(ordered), BATCH):
             where = among("id", ordered[start : start + BATCH])
-            with told_in_words(self.folder), self.reading():
-                found = await self.table.query().where(where).select(["id", "part", "vector"]).to_arrow()
+            with told_in_words(self.folder):
+                async with self.reading():
+                    found = await self.table.query().where(where).select(["id", "part", "vector"]).to_arrow()
             vectors = matrix(found["vector"], self._dim)
             for place, (number, part) in enumerate(_pairs(found)):
                 parts.setdefault(number, []).append((part, vectors[place]))
@@ -109,22 +113,19 @@ class LanceTable:
 
     async def keys(self) -> list[Row]:
         """All rows without their vectors, in order."""
-        with told_in_words(self.folder), self.reading():
-            found = await self.table.query().select(list(KEYS)).to_arrow()
+        with told_in_words(self.folder):
+            async with self.reading():
+                found = await self.table.query().select(list(KEYS)).to_arrow()
         return sorted(Row(*row) for row in zip(*(found[name].to_pylist() for name in KEYS), strict=True))
 
     async def size(self) -> int:
         """The number of rows."""
         return int(await self.table.count_rows())
 
-    async def readers_gone(self) -> None:
-        """Wait until all reads that have begun by now are over."""
-        if self._reads:
-            await asyncio.wait(set(self._reads))
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[None]:
         """While inside, the files which this read began with stay."""
+        await self._readable.wait()
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._reads.add(over)
         try:
@@ -132,6 +133,17 @@ class LanceTable:
         finally:
             self._reads.discard(over)
             over.set_result(None)
+
+    @asynccontextmanager
+    async def unread(self) -> AsyncIterator[None]:
+        """While inside, nobody reads: those who do are waited for, others wait. For whoever holds the lock."""
+        self._readable.clear()
+        try:
+            while self._reads:
+                await asyncio.wait(set(self._reads))
+            yield
+        finally:
+            self._readable.set()
 
     async def write(self, rows: pa.Table) -> None:
         """Insert or replace by (id, part). For whoever holds the lock."""

@@ -98,8 +98,9 @@ class Tidier:
             await self._prune_versions()
 
     async def _prune_versions(self) -> None:
-        await self._table.readers_gone()
-        await self._table.table.optimize(cleanup_older_than=AT_ONCE, delete_unverified=True)
+        # It may merge once more before it removes what was merged: a search that began in between would lose its files.
+        async with self._table.unread():
+            await self._table.table.optimize(cleanup_older_than=AT_ONCE, delete_unverified=True)
 
 
 def torn_files(folder: Path) -> list[int]:
