@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-crash bench-quality lock clean
+.PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-crash bench-quality bench-injection lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -61,6 +61,9 @@ lock: ## resolve the dependencies anew into requirements.lock
 
 bench-quality: $(READY) ## how much of what a question needs is recalled, on data that you have (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.quality --locomo $(if $(DATA),--data "$(DATA)")
+
+bench-injection: $(READY) ## do strings that give orders do harm, as messages and files, to a bot whose model obeys (DATA=/path/to/data)
+	@$(BIN)/python -m tests.bench.injection $(if $(DATA),--data "$(DATA)")
 
 clean: ## remove what the targets above made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench

@@ -179,14 +179,16 @@ def read(entry: Entry) -> str:
 
 
 @contextlib.asynccontextmanager
-async def living(home: Path, able: Skills, slack: FakeSlack | None = None, **given: Any) -> AsyncIterator[House]:
-    """A house that is lived in; `given` are settings."""
+async def living(
+    home: Path, able: Skills, slack: FakeSlack | None = None, model: type[Gossip] = Gossip, **given: Any
+) -> AsyncIterator[House]:
+    """A house that is lived in; `model` is its language, `given` are settings."""
     async with slack or FakeSlack(manifest()) as served:
         app = served.space.app
         given = {"slack_bot_token": SecretStr(app.bot_token), "slack_app_token": SecretStr(app.app_token), **given}
         given = {"questions_per_minute": 1000, **CLOSED, **given}
         settings = Settings(home=home, slack_api_base=served.base_url, **given)
-        language = Gossip(able.embedder)
+        language = model(able.embedder)
         house = House(served, settings, replace(able, language=language), language)
         await house.start()
         try:
