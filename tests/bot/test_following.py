@@ -50,6 +50,15 @@ async def test_a_follow_up_in_a_thread_is_answered(home: Asking, following: Foll
     assert await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
 
 
+async def test_so_is_one_after_an_answer_that_was_forgotten_since(
+    home: Asking, following: Following, answered: Place
+) -> None:
+    [given] = await home.house.store.answers.turns(answered.room, answered.thread)
+    await home.house.store.answers.blank(list(given.documents))
+    assert await home.house.store.answers.turns(answered.room, answered.thread) == []
+    assert await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
+
+
 async def test_one_in_another_thread_is_not(home: Asking, following: Following, roof: Place) -> None:
     assert not await following.answers(home.platform.say(replace(roof, thread="m1"), "ada", "And the Nails?"))
 

@@ -30,6 +30,14 @@ async def test_a_mention_a_reply_and_a_direct_message_are_addressed_and_others_a
     assert last.message.place.workspace == ""
 
 
+async def test_what_a_program_says_is_not_addressed_to_the_bot(town: Town) -> None:
+    robot = town.fake.member(town.guild, "Robot", bot=True)
+    await robot.says(town.square, f"{town.mention} where is the key?")
+    town.fake.webhook_says(town.square, "Ticker", f"{town.mention} where is the key?")
+    await town.ear.hears(Heard, 2)
+    assert [each.addressed for each in town.ear.all(Heard)] == [False, False]
+
+
 async def test_what_the_bot_and_discord_say_themselves_is_not_heard(town: Town) -> None:
     await town.platform.post(town.place(town.square), Card("Good morning"))
     start = await town.ada.says(town.square, "about the roof")

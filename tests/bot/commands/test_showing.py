@@ -58,6 +58,14 @@ async def test_a_source_that_the_caller_cannot_read_is_not_shown(workspace: Work
     assert "1 further source: you cannot read it" in card.text
 
 
+async def test_a_source_in_a_room_that_was_closed_since_is_not_shown(workspace: Workspace) -> None:
+    moved = await workspace.say("ada", "Treasure!", workspace.attic)
+    await workspace.answered("a1", drawn(1, moved, "slack:T1:open"))
+    card = await workspace.command("bob", "sources")
+    assert "Treasure" not in card.text
+    assert "1 further source: you cannot read it" in card.text
+
+
 async def test_another_ones_private_answer_has_no_sources_for_me(workspace: Workspace) -> None:
     said = await workspace.say("ada", "Mina sells tickets.")
     await workspace.answered("a1", drawn(1, said, "slack:T1:open"), asker="ada", private=True)
