@@ -38,6 +38,7 @@ class Answer:
         self._bill = bill
         texts = [f"{source.text}\n{source.link}" for source in self.context.sources]
         self._citing = Citing([source.number for source in self.context.sources], texts, prompt.question)
+        self._begun = False
         self._pieces = self._stream()
 
     def __aiter__(self) -> AsyncIterator[str]:
@@ -61,8 +62,12 @@ class Answer:
     async def aclose(self) -> None:
         """Stop the answer; nothing more is generated."""
         await self._pieces.aclose()
+        if not self._begun:  # a generator that was never begun does not end either
+            self._begun = True
+            await self._asker.charge(self._bill)
 
     async def _stream(self) -> AsyncGenerator[str, None]:
+        self._begun = True
         try:
             async with aclosing(self._asker.answer(self._prompt, self._recalled, self._bill)) as raw:
                 async for delta in raw:
@@ -116,7 +121,9 @@ class Asker:
         """The raw answer: streamed anew, or replayed if exactly this was answered before."""
         projector = self.recaller.projector
         key = reply_key(projector.language.name, prompt.model, projector.language.messages(prompt))
-        if projector.options.keep_replies and (known := await projector.ledger.read(memos.reply, key)) is not None:
+        # What an answer quotes of the history is not listed anywhere, so that it could not be forgotten with it.
+        keep = projector.options.keep_replies and not prompt.history
+        if keep and (known := await projector.ledger.read(memos.reply, key)) is not None:
             await projector.ledger.write(memos.touch_reply, key, time.time())
             for piece in known.splitlines(keepends=True):
                 yield piece
@@ -130,8 +137,7 @@ class Asker:
             async for piece in stream:
                 pieces.append(piece)
                 yield piece
-        # What an answer quotes of the history is not listed anywhere, so that it could not be forgotten with it.
-        if projector.options.keep_replies and not prompt.history:
+        if keep:
             made = memos.Reply(
                 key, "".join(pieces), recalled.generation, recalled.chunks, recalled.names, recalled.pairs
             )

@@ -79,8 +79,8 @@ class Draft:
 
     async def renew(self) -> None:
         """Merge the two legs of the graph search and make views of them; what has no evidence left goes."""
-        known, only = self.found.known, self.searcher.where.only
-        refresher = Refresher(self.projector, known, only)
+        known = self.found.known
+        refresher = Refresher(self.projector, known, self.searcher.where.facts)
         local, world = self.found.local, self.found.world
         ids = context.round_robin(local.entities, world.entities)
         self.entities = await self.searcher.watch.timed("renew", refresher.entities(ids))
@@ -138,7 +138,7 @@ class Draft:
         ids = [id_ for group in groups for id_ in group]
         if not ids:
             return []
-        reading = self.projector.ledger.read(search.evidence, kind, ids, EVIDENCE, self.searcher.where.only)
+        reading = self.projector.ledger.read(search.evidence, kind, ids, EVIDENCE, self.searcher.where.facts)
         found = await self.searcher.watch.timed("evidence", reading)
         self.evidence.update({(kind, id_): chunks for id_, chunks in found.items()})
         return [list(dict.fromkeys(chunk for id_ in group for chunk in found[id_])) for group in groups]
@@ -257,7 +257,7 @@ class Draft:
         known.relations.update(
             await self.projector.ledger.read(search.relations, [edge.id for edge in edges], where.area)
         )
-        refresher = Refresher(self.projector, known, where.only)
+        refresher = Refresher(self.projector, known, where.facts)
         one = await refresher.entities(id_ for id_ in ids if id_ in known.entities)
         relations = await refresher.relations(edge.id for edge in edges if edge.id in known.relations)
         others = await refresher.entities(id_ for id_ in sorted(ends - set(ids)) if id_ in known.entities)

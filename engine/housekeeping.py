@@ -139,3 +139,5 @@ class Housekeeper:
                     await self.compact()
             except EngineError as error:
                 log.warning("compaction waits", error=str(error), hint=error.hint)
+            except Exception:
+                log.exception("compaction failed")

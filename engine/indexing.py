@@ -235,7 +235,7 @@ class Worker:
                 await self.ledger.write(memos.add_usage, datetime.now(UTC).date().isoformat(), bill.items)
 
     async def _fail(self, chunk: Unread, error: Exception) -> None:
-        known = error if isinstance(error, EngineError) else EngineError(f"Reading failed: {error!r}.")
+        known = error if isinstance(error, EngineError) else EngineError(f"Reading failed: {type(error).__name__}.")
         hopeless = not isinstance(error, LanguageError) or isinstance(error, HOPELESS)
         over = hopeless or chunk.tries + 1 >= self.projector.options.attempts
         log.warning("a chunk was not read", error=str(known), hint=known.hint, given_up=over, tries=chunk.tries + 1)

@@ -83,7 +83,7 @@ class Writer:
         return lacking
 
     def copy(self, edges: Sequence[Row]) -> None:
-        """Create many edges at once, while nobody reads. Raises RuntimeError."""
+        """Create many edges at once, while nobody reads; none of their ends was dropped. Raises RuntimeError."""
         self.session.copy("RELATES", [tuple(row.values()) for row in edges])
 
     def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:

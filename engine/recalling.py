@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.composing import Draft, Found, Recalled
-from engine.ledger import search, work
+from engine.ledger import narrowing, search, work
 from engine.ledger.marks import Stale
 from engine.names import canonical
 from engine.records import Bill, Condensed, Question
@@ -60,17 +60,21 @@ class Recaller:
     async def _where(self, question: Question) -> Where:
         async with self.projector.ledger.reader() as db:
             area = await search.area(db, question.scope)
-            only = await search.chunks_within(db, question.within, area) if question.within.narrows else None
+            only = facts = None
+            if question.within.narrows:
+                only = await narrowing.chunks_within(db, question.within, area)
+                facts = await narrowing.wholly_within(db, question.within, only)
             return Where(
                 area,
                 only,
+                facts,
                 {
                     "chunks": await search.population(db, Stale.CHUNK),
                     "entities": await search.population(db, Stale.NAME),
                     "relations": await search.population(db, Stale.PAIR),
                 },
-                None if only is None else await search.told_within(db, Stale.NAME, only),
-                None if only is None else await search.told_within(db, Stale.PAIR, only),
+                None if facts is None else await narrowing.told_within(db, Stale.NAME, facts),
+                None if facts is None else await narrowing.told_within(db, Stale.PAIR, facts),
             )
 
     async def _search(self, searcher: Searcher, condensing: Coroutine[Any, Any, Condensed], bill: Bill) -> Found:

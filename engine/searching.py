@@ -54,11 +54,12 @@ class Stopwatch:
 class Where:
     """A question's area in the ledger's integers, the chunks it is narrowed to, and the populations by table.
 
-    `names` and `pairs` are those of which the chunks of a narrowed question say something.
+    `facts`: those of the chunks whose facts it may draw on; `names` and `pairs` are told there.
     """
 
     area: Area
     only: frozenset[int] | None
+    facts: frozenset[int] | None
     population: Mapping[Table, Mapping[int, int]]
     names: frozenset[int] | None = None
     pairs: frozenset[int] | None = None

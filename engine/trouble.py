@@ -38,7 +38,10 @@ def in_words(error: Exception, path: Path, *, opening: bool) -> EngineError:
     if isinstance(error, OSError) or any(words in told for words in DISK):
         return DiskTrouble(f"The disk failed under {path}: {_first_line(error)}")
     if any(words in told for words in POOL):
-        return StoreError(f"The memory set aside for {path} is too small.", hint="Raise the buffer in the settings.")
+        return StoreError(
+            f"The memory set aside for {path} is too small.",
+            hint="Give the command again; if it stays so, make the graph anew with `threadlore rebuild`.",
+        )
     if opening:
         return BrokenProjection(f"{path} cannot be read: {_first_line(error)}")
     return StoreError(f"{path}: {_first_line(error)}", hint=BrokenProjection.hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Literal
 
@@ -9,6 +10,7 @@ from engine.ledger.marks import Stale
 
 if TYPE_CHECKING:
     from engine.ledger.connection import Connection
+    from engine.ledger.search import Area
 
     Table = Literal["chunk_words", "entity_words"]
 
@@ -32,7 +34,7 @@ def words_of(text: str) -> list[str]:
     return list(found)[:TERMS]
 
 
-async def match(db: Connection, table: Table, text: str) -> str:
+async def match(db: Connection, table: Table, text: str, where: Area) -> str:
     """What FTS5 is asked: any of the words, but for very common ones if there are others.
 
     With trigrams, any three neighbours of a run without spaces. Shorter runs are left to the vectors then: the index
@@ -45,14 +47,26 @@ async def match(db: Connection, table: Table, text: str) -> str:
         runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in words)
         terms = [term for run in runs for term in run if len(term) > 2]
     quoted = [f'"{term}"' for term in dict.fromkeys(terms)]
-    return " OR ".join([term for term in quoted if not await _common(db, table, term)] or quoted)
+    return " OR ".join([term for term in quoted if not await _common(db, table, term, where)] or quoted)
 
 
-async def _common(db: Connection, table: Table, term: str) -> bool:
-    kind = Stale.CHUNK if table == "chunk_words" else Stale.NAME
-    [[rows]] = await db.execute_fetchall("SELECT COALESCE(SUM(rows), 0) FROM population WHERE kind = ?", (kind,))
+async def _common(db: Connection, table: Table, term: str, where: Area) -> bool:
+    """Whether a word is in a large share of what may be found at all; other spaces do not count."""
+    kind, rows_of, condition = (
+        (Stale.CHUNK, "chunk", where.condition("x"))
+        if table == "chunk_words"
+        else (Stale.NAME, "entity", f"x.space IN ({','.join(map(str, sorted(where.spaces)))})")
+    )
+    [[rows]] = await db.execute_fetchall(
+        "SELECT COALESCE(SUM(rows), 0) FROM population WHERE kind = ? AND space IN (SELECT value FROM json_each(?))",
+        (kind, json.dumps(sorted(where.spaces))),
+    )
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
+    if rows < limit:
+        return False
     [[found]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)", (term, limit)
+        f"SELECT COUNT(*) FROM (SELECT 1 FROM {table} w CROSS JOIN {rows_of} x ON x.id = w.rowid"
+        f" WHERE w.{table} MATCH ? AND {condition} LIMIT ?)",
+        (term, limit),
     )
     return bool(found >= limit)

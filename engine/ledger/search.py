@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.ledger.matching import match
-from engine.ledger.times import shown, stored
+from engine.ledger.times import shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from engine.ledger.connection import Connection
     from engine.ledger.marks import Stale
-    from engine.records import Scope, Within
+    from engine.records import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,43 +106,11 @@ async def population(db: Connection, kind: Stale) -> dict[int, int]:
     return {row[0]: row[1] for row in rows}
 
 
-async def chunks_within(db: Connection, within: Within, where: Area) -> frozenset[int]:
-    """The chunks of the area that a narrowed question may draw on."""
-    conditions: list[str] = []
-    parameters: list[str | int | None] = []
-    for values, column in ((within.documents, "d.key"), (within.rooms, "r.name"), (within.authors, "p.author")):
-        if values:
-            conditions.append(f" AND {column} IN (SELECT value FROM json_each(?))")
-            parameters.append(json.dumps(sorted(values)))
-    for time, comparison in ((within.since, ">="), (within.until, "<=")):
-        if time is not None:
-            conditions.append(f" AND COALESCE(p.time, d.time) {comparison} ?")
-            parameters.append(stored(time))
-    rows = await db.execute_fetchall(
-        "SELECT DISTINCT c.id FROM chunk c JOIN document d ON d.id = c.document JOIN room r ON r.id = c.room"
-        " JOIN piece i ON i.chunk = c.id JOIN passage p ON p.id = i.passage"
-        f" WHERE {where.condition('c')}{''.join(conditions)}",
-        parameters,
-    )
-    return frozenset(row[0] for row in rows)
-
-
-async def told_within(db: Connection, kind: Stale, chunks: frozenset[int]) -> frozenset[int]:
-    """The names or pairs of which one of these chunks says something."""
-    keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
-    rows = await db.execute_fetchall(
-        f"SELECT DISTINCT k.target FROM json_each(?) j CROSS JOIN {facts} f ON f.chunk = j.value"
-        f" CROSS JOIN {keys} k ON k.id = f.{column}",
-        (json.dumps(sorted(chunks)),),
-    )
-    return frozenset(row[0] for row in rows)
-
-
 async def chunks_by_words(
     db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
     """The chunks of the area that match any word best (BM25), best first."""
-    wanted = await match(db, "chunk_words", text)
+    wanted = await match(db, "chunk_words", text, where)
     if not wanted:
         return []
     narrowed = "" if only is None else " AND c.id IN (SELECT value FROM json_each(?))"
@@ -168,7 +136,7 @@ async def names_by_words(
     db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
     """The entities of the area's spaces, of `only` if given, whose names match best (BM25), best first."""
-    wanted = await match(db, "entity_words", text)
+    wanted = await match(db, "entity_words", text, where)
     if not wanted:
         return []
     narrowed = "" if only is None else " AND e.id IN (SELECT value FROM json_each(?))"

@@ -209,3 +209,26 @@ async def test_a_neighbourhood_is_an_entity_with_its_relations_and_their_other_e
         assert {(row.source, row.target) for row in around.relations} == {("Brook", "Ferry"), ("Brook", "Inn")}
         assert {row.name for row in around.others} == {"Ferry", "Inn"}
         assert len((await engine.neighbourhood("Brook", HERE, limit=1)).relations) == 1
+
+
+async def test_a_chunk_that_holds_more_than_what_is_meant_gives_its_passages_but_not_its_facts(tmp_path: Path) -> None:
+    both = Document(
+        "talk",
+        "here",
+        "hall",
+        "Talk",
+        (
+            Passage("1", "Ada keeps the Lighthouse.", author="Ada"),
+            Passage("2", "Bram paints the Lighthouse.", author="Bram"),
+        ),
+    )
+    async with light_engine(tmp_path) as engine:
+        await engine.add(both)
+        await engine.settled()
+        asked = Question("Who is at the Lighthouse?", HERE, within=Within(authors=frozenset({"Bram"})))
+        context = await engine.recall(asked)
+        assert [source.author for source in context.sources] == ["Bram"]
+        assert not context.entities
+        assert not context.relations
+        everybody = await engine.recall(Question("Who is at the Lighthouse?", HERE))
+        assert everybody.entities

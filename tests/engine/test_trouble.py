@@ -28,7 +28,7 @@ def test_what_a_library_says_while_opening_gets_its_meaning(said: str, meant: ty
 def test_a_buffer_that_is_too_small_has_its_own_hint() -> None:
     told = in_words(RuntimeError("Buffer manager exception: the buffer pool is full"), HOME, opening=False)
     assert type(told) is StoreError
-    assert "buffer" in told.hint
+    assert "rebuild" in told.hint
 
 
 def test_whatever_else_goes_wrong_later_is_a_store_error_with_the_way_out() -> None:

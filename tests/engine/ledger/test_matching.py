@@ -27,3 +27,13 @@ async def test_a_word_that_most_texts_have_is_left_out_beside_a_rarer_one(
     assert len(await desk.ledger.read(search.chunks_by_words, "harbour", 10, area)) == 5
     assert len(await desk.ledger.read(search.chunks_by_words, "harbour zeppelin", 10, area)) == 1
     assert len(await desk.ledger.read(search.chunks_by_words, "harbour quiet", 10, area)) == 5
+
+
+async def test_what_is_common_in_another_space_is_not_so_here(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "MANY_TEXTS", 3)
+    for number in range(5):
+        await desk.put(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
+        await desk.put(doc(f"e{number}", "A zeppelin is loud.", space="elsewhere"))
+    area = await desk.area()
+    found = await desk.ledger.read(search.chunks_by_words, "zeppelin quiet", 10, area)
+    assert len(found) == 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.ledger import Ledger, corrections, search
+from engine.ledger import Ledger, corrections, narrowing, search
 from engine.ledger.marks import Stale
 from engine.records import Passage, Within
 from tests.engine.ledger.desk import Desk, reading
@@ -81,7 +81,7 @@ async def test_a_narrowed_search_holds_the_chunks_that_fulfil_every_condition(de
 
     async def within(narrow: Within) -> set[str]:
         area = await desk.area()
-        ids = await desk.ledger.read(search.chunks_within, narrow, area)
+        ids = await desk.ledger.read(narrowing.chunks_within, narrow, area)
         return {each.text for each in await desk.ledger.read(search.texts, sorted(ids), area)}
 
     assert await within(Within(authors=frozenset({"Ada"}))) == {"text 0", "text 2"}
@@ -96,7 +96,7 @@ async def test_a_narrowed_search_holds_the_chunks_that_fulfil_every_condition(de
 async def test_a_passage_without_a_time_has_that_of_its_document(desk: Desk) -> None:
     await desk.put(doc("dated", "x", time=NOON))
     await desk.put(doc("undated", "y"))
-    ids = await desk.ledger.read(search.chunks_within, Within(since=NOON), await desk.area())
+    ids = await desk.ledger.read(narrowing.chunks_within, Within(since=NOON), await desk.area())
     assert [each.text for each in await desk.ledger.read(search.texts, sorted(ids), await desk.area())] == ["x"]
 
 
@@ -174,9 +174,9 @@ async def test_a_narrowed_question_looks_for_the_names_that_its_chunks_tell(desk
     [one] = await desk.tell("a", reading("Ada Lovelace", "Bob"))
     await desk.tell("b", reading("Ada Byron", "Bob"))
     await desk.project()
-    told = await desk.ledger.read(search.told_within, Stale.NAME, frozenset({one}))
+    told = await desk.ledger.read(narrowing.told_within, Stale.NAME, frozenset({one}))
     assert sorted(await names_of(desk, list(told))) == ["ada lovelace", "bob"]
-    assert len(await desk.ledger.read(search.told_within, Stale.PAIR, frozenset({one}))) == 1
+    assert len(await desk.ledger.read(narrowing.told_within, Stale.PAIR, frozenset({one}))) == 1
     found = await desk.ledger.read(search.names_by_words, "ada", 1, await desk.area(), told)
     assert await names_of(desk, found) == ["ada lovelace"]
 
