@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-crash bench-quality bench-injection lock clean
+.PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-load bench-crash bench-quality bench-injection lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -50,6 +50,9 @@ bench: $(READY) ## ingest, recall, memory and disk at several sizes; questions w
 	$(BIN)/python -m tests.bench.ingest --documents $(or $(SIZES),1000 10000 50000)
 	$(BIN)/python -m tests.bench.questions --documents 10000
 	$(BIN)/python -m tests.bench.vector_recall --rows 50000
+
+bench-load: $(READY) ## fifty questions at once, against a Slack that enforces Slack's limits
+	$(BIN)/python -m tests.bench.at_once
 
 bench-crash: $(READY) ## kill -9 at any moment, 50 times over: is all that was acknowledged there, and the end the same?
 	$(BIN)/python -m tests.bench.crash --seeds 50
