@@ -92,9 +92,14 @@ class Bot:
 
     async def hear(self, happening: Happening, *keys: str) -> bool:
         """Keep what happened; durable when it returns. False if it was known already by one of the keys."""
-        if isinstance(happening, Changed):
-            self.house.readers.forget(happening.place)  # at once: an answer may be on its way to somebody who left
-        return await self.inbox.put(happening, *keys)
+        if not isinstance(happening, Changed):
+            return await self.inbox.put(happening, *keys)
+        readers = self.house.readers
+        readers.doubt(happening.place)  # at once: an answer may be on its way to somebody who left
+        fresh = await self.inbox.put(happening, *keys)
+        if not fresh:
+            readers.trust(happening.place, readers.clock())
+        return fresh
 
     async def suggest(self, person: str, place: Place, prefix: str) -> list[str]:
         """Names that begin like this, as far as the person may read of them; none if that cannot be known."""

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.catching_up import CatchingUp
-from bot.errors import Withheld
+from bot.chat import Place
+from bot.errors import PlatformError, Withheld
 from bot.filing import Filing
 from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
 from bot.hearing import Hearing
@@ -26,9 +27,8 @@ from bot.retention import Retention
 from bot.shelving import Shelf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from bot.chat import Place
     from bot.happenings import Happening
     from bot.house import House
     from engine.reading import Reader
@@ -99,11 +99,25 @@ class Listening:
                 await self._presence.join(place)
 
     async def _changed(self, place: Place) -> None:
+        since = self._house.readers.clock()
         self._house.readers.forget(place)
         known = await self._house.store.rooms.known(place.platform, place.workspace)
-        for each in [place.main] if place.channel else known:
-            async with self._shelf.alone(each.room):
-                await self._presence.move(each)
+        troubles = await self._move([place.main] if place.channel else known)
+        self._house.readers.trust(place, since)
+        if troubles:
+            raise troubles[0]
+
+    async def _move(self, places: Sequence[Place]) -> list[PlatformError]:
+        """Let rooms lie where exactly their readers find them; gives what kept that from being known of some."""
+        troubles = []
+        for each in places:
+            try:
+                async with self._shelf.alone(each.room):
+                    await self._presence.move(each)
+            except PlatformError as error:
+                log.warning("readers_unknown", room=each.room, error=type(error).__name__)
+                troubles.append(error)
+        return troubles
 
     # What people want forgotten.
 
@@ -149,7 +163,19 @@ class Listening:
         self._presence.news.set()
 
     async def catch_up(self, platform: str) -> None:
-        """After a connection was lost: look soon for what was missed in all channels of a platform."""
+        """After a connection was lost: look soon for what was missed in all channels of a platform.
+
+        At once, rooms are moved to where those who read them now can find them; until then, no space is believed.
+        """
+        everywhere, readers = Place(platform, "", ""), self._house.readers
+        readers.doubt(everywhere)
+        since = readers.clock()
+        known = await self._house.store.rooms.known(platform)
+        await self._move(known)
+        readers.trust(everywhere, since)
+        await self._owe(platform)
+
+    async def _owe(self, platform: str) -> None:
         for place in await self._house.store.rooms.known(platform):
             self._owed[place] = 0.0
         self._presence.news.set()
@@ -176,12 +202,14 @@ class Listening:
             await self._house.store.compact()
         if self._is_time("compare", DAY):
             for platform in self._house.platforms:
-                await self.catch_up(platform)
+                await self._owe(platform)
 
     async def past(self) -> None:
         """Catch up with all channels that are due, and take back-fills as far as they go now."""
         for place in [each for each, due in self._owed.items() if due <= time.monotonic()]:
             try:
+                async with self._shelf.alone(place.room):
+                    await self._presence.move(place)
                 await self._catching_up.catch_up(place)
                 self._owed.pop(place, None)
             except Exception as error:  # noqa: BLE001 - as with back-fills

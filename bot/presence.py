@@ -12,7 +12,7 @@ import structlog
 from bot import wording
 from bot.chat import Card, Place
 from bot.conversations import thread_key
-from bot.errors import Withheld
+from bot.errors import PlatformError, Withheld
 from engine.records import Scope
 
 if TYPE_CHECKING:
@@ -107,14 +107,21 @@ class Presence:
         await self._store.answers.drop_in(place)
 
     async def move(self, place: Place) -> None:
-        """Other people may read a channel: its documents go where exactly those can."""
+        """Other people may read a channel: its documents go where exactly those can. Raises PlatformError.
+
+        Then nobody knows who can, and they are hidden from all but the channel itself.
+        """
+        trouble: PlatformError | None = None
         try:
             home = await self._house.readers.home(place)
-        except Withheld:
+        except PlatformError as error:
             home = place.room  # nobody says who can read it: only those who do
+            trouble = None if isinstance(error, Withheld) else error
         moved = await self._house.desk.engine.move_room(place.room, home)
         if moved:
             log.info("room_moved", room=place.room, documents=moved)
+        if trouble is not None:
+            raise trouble
 
     async def end(self, ended: Ended) -> None:
         """The bot was put out of a workspace: its data stays until somebody says otherwise, or goes, by setting."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import structlog
@@ -28,6 +29,7 @@ log = structlog.get_logger(__name__)
 
 AT_ONCE = 8  # lookups about the channels of a workspace
 OPEN = 600.0  # seconds for which nobody looks again whether an open channel has a space of its own by now
+MOVING = 2.0  # seconds that a question waits until rooms lie where they belong
 
 Fact = TypeVar("Fact")
 
@@ -49,6 +51,8 @@ class Readers:
         self._people: Beliefs[Person] = Beliefs(max_age, clock)
         self._changed: dict[tuple[str, ...], float] = {}
         self._open: dict[str, float] = {}
+        self._doubts: dict[tuple[str, ...], float] = {}
+        self._trusted = asyncio.Event()
 
     async def channel(self, place: Place) -> Channel:
         """The facts of a channel. Raises PlatformError."""
@@ -72,6 +76,20 @@ class Readers:
         self._channels.drop(key)
         self._people.drop(key[:2])
 
+    def doubt(self, place: Place) -> None:
+        """Rooms may lie in spaces that others read than they do: a channel's, a workspace's or a platform's.
+
+        Until `trust` is told that they were moved, no space there is in any scope.
+        """
+        self.forget(place)
+        self._doubts[_key(place)] = self.clock()
+
+    def trust(self, place: Place, since: float) -> None:
+        """The rooms lie where they belonged then (`clock`)."""
+        if self._doubts.get(_key(place), since) <= since:
+            self._doubts.pop(_key(place), None)
+        self._trusted.set()
+
     def changed(self, place: Place, since: float) -> bool:
         """Whether something about a channel's readers changed since then (`clock`)."""
         key = _key(place)
@@ -94,11 +112,27 @@ class Readers:
 
         With `among`, only channels that it names are asked about: enough to tell whether it is covered.
         """
+        if not await self._sure(place):
+            log.warning("rooms_not_moved", room=place.room)
+            return None
         try:
             return await (self._alone(place, person, among) if person else self._here(place, among))
         except EngineError as error:
             log.warning("readers_unknown", room=place.room, error=type(error).__name__)
             return None
+
+    async def _sure(self, place: Place) -> bool:
+        """Whether rooms lie where they belong, wherever a reply in this place could draw on; soon they will."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(MOVING):
+                while self._doubtful(place):
+                    self._trusted.clear()
+                    await self._trusted.wait()
+        return not self._doubtful(place)
+
+    def _doubtful(self, place: Place) -> bool:
+        wide = (place.platform, place.workspace) if place.workspace else (place.platform,)
+        return any(key[: len(wide)] == wide[: len(key)] for key in self._doubts)
 
     async def _here(self, place: Place, among: Scope | None) -> Scope:
         channel = await self.channel(place)
