@@ -115,6 +115,10 @@ class Bot:
         """The platform gave a sign of life."""
         self.metrics.heard(platform)
 
+    def doubt(self, platform: str) -> None:
+        """Who reads what there may have changed unnoticed: no space is believed until `catch_up`, which follows."""
+        self.house.readers.doubt(Place(platform, "", ""))
+
     async def catch_up(self, platform: str) -> None:
         """The connection had been lost: look for what was missed."""
         await self.listening.catch_up(platform)

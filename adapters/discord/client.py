@@ -71,7 +71,9 @@ class Chat(discord.Client):
             self.platform.lost = time.monotonic()
 
     async def on_connect(self) -> None:
+        """A session begins: what happened since the last one is not told."""
         self.platform.lost = None
+        self._ear.doubt(NAME)
 
     async def on_resumed(self) -> None:
         self.platform.lost = None

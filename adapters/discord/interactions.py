@@ -41,6 +41,9 @@ class Ear(Protocol):
     async def hear(self, happening: Happening, *keys: str) -> bool:
         """Keep what happened; durable when it returns. False: one of the keys is known."""
 
+    def doubt(self, platform: str) -> None:
+        """Who reads what may have changed unnoticed; `catch_up` follows."""
+
     async def catch_up(self, platform: str) -> None:
         """The connection had been lost: look for what was missed."""
 

@@ -19,7 +19,7 @@ from tests.stories.discord_house import QUESTION, House, living, told
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.fakes.discord import Channel
+    from tests.fakes.discord import Channel, Person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -38,9 +38,7 @@ async def test_a_channel_that_becomes_restricted_takes_its_words_along(house: Ho
     everyone = guild.roles[guild.id]
     await house.safe({square: "agate", market: "beryl"})
     assert told(await house.asks(bob, square, QUESTION)) == "agate beryl"
-    discord.overwrites(market, discord.bot(guild), allow=Can.VIEW_CHANNEL)
-    discord.overwrites(market, ada, allow=Can.VIEW_CHANNEL)
-    discord.overwrites(market, everyone, deny=Can.VIEW_CHANNEL)
+    close(house, market, ada)
     right_after = await asyncio.gather(
         house.asks(bob, square, QUESTION), house.whispers(bob, square, QUESTION), house.answered(ada, square, QUESTION)
     )
@@ -51,6 +49,51 @@ async def test_a_channel_that_becomes_restricted_takes_its_words_along(house: Ho
     await house.settled()
     assert await _space(house, market) == f"discord:{guild.id}:open"
     assert told(await house.asks(bob, square, QUESTION)) == "agate beryl"
+
+
+def close(house: House, channel: Channel, *people: Person) -> None:
+    """A channel is for these people alone from now on."""
+    assert channel.guild is not None
+    for one in (*people, house.discord.bot(channel.guild)):
+        house.discord.overwrites(channel, one, allow=Can.VIEW_CHANNEL)
+    house.discord.overwrites(channel, channel.guild.roles[channel.guild.id], deny=Can.VIEW_CHANNEL)
+
+
+async def test_names_of_a_channel_are_suggested_no_more_once_it_is_restricted(house: House) -> None:
+    discord = house.discord
+    guild = discord.guild("Names")
+    ada, bob = discord.member(guild, "Ada"), discord.member(guild, "Bob")
+    square, market = discord.channel(guild, "square"), discord.channel(guild, "market")
+    await house.switched_on(square, market)
+    await ada.says(market, "Quillon Abernathy meets Barnaby Finch at Marrowgate Abbey.")
+    await house.read_up()
+    assert await bob.autocompletes("graph", "name", "Quil", here=square) == ["Quillon Abernathy"]
+    close(house, market, ada)
+    assert await bob.autocompletes("graph", "name", "Quil", here=square) == []
+    assert "Marrowgate" not in await house.calls(bob, square, "graph", name="Quillon Abernathy")
+    assert await ada.autocompletes("graph", "name", "Quil", here=square) == ["Quillon Abernathy"]
+
+
+@pytest.mark.parametrize("away", ["stopped", "cut off"])
+async def test_a_channel_that_was_restricted_while_the_bot_was_away_is_not_told_of(house: House, away: str) -> None:
+    discord = house.discord
+    guild = discord.guild(f"Away, {away}")
+    ada, bob = discord.member(guild, "Ada"), discord.member(guild, "Bob")
+    square, market = discord.channel(guild, "square"), discord.channel(guild, "market")
+    await house.safe({square: "agate", market: "beryl"})
+    if away == "stopped":
+        await house.end()
+        close(house, market, ada)
+        await house.start()
+    else:
+        discord.gateway.invalidate()
+        discord.gateway.drop()
+        close(house, market, ada)
+        await discord.ready()
+    assert told(await house.asks(bob, square, QUESTION)) == "agate"
+    await house.caught_up()
+    assert await _space(house, market) == f"discord:{guild.id}:{market.id}"
+    assert told(await house.asks(ada, market, QUESTION)) == "agate beryl"
 
 
 async def test_a_role_that_loses_its_powers_closes_what_it_opened(house: House) -> None:
@@ -155,8 +198,7 @@ async def test_an_answer_on_its_way_is_taken_back_when_its_source_is_restricted(
     go = house.script("spell it slowly", "It is beryl, ", "and nothing else [1].")
     asked = await house.mentions(bob, square, "spell it slowly: the password of the safe")
     await discord.until(lambda: asked.thread and "beryl" in house.said(bob, asked.thread))
-    discord.overwrites(market, discord.bot(guild), allow=Can.VIEW_CHANNEL)
-    discord.overwrites(market, guild.roles[guild.id], deny=Can.VIEW_CHANNEL)
+    close(house, market)
     await house.heard()
     go.set()
     await house.settled()
@@ -172,9 +214,7 @@ async def test_a_shared_answer_is_not_shared_any_more_once_its_source_is_restric
     await house.safe({square: "agate", market: "beryl"})
     used = await bob.slash("ask", here=square, question=QUESTION, private=True)
     assert told(await house.answer(bob, used)) == "agate beryl"
-    discord.overwrites(market, bob, allow=Can.VIEW_CHANNEL)
-    discord.overwrites(market, discord.bot(guild), allow=Can.VIEW_CHANNEL)
-    discord.overwrites(market, guild.roles[guild.id], deny=Can.VIEW_CHANNEL)
+    close(house, market, bob)
     assert used.original is not None
     assert wording.NOT_SHARED in await house.answer(bob, await bob.clicks(used.original, "Share to channel"))
     assert told(house.all_read_by(cleo)) == ""
@@ -188,9 +228,7 @@ async def test_sources_of_an_answer_are_withheld_from_whom_they_were_taken(house
     await house.safe({square: "agate", market: "beryl"})
     used = await ada.slash("ask", here=square, question=QUESTION)
     await house.settled()
-    for one in (ada, discord.bot(guild)):
-        discord.overwrites(market, one, allow=Can.VIEW_CHANNEL)
-    discord.overwrites(market, guild.roles[guild.id], deny=Can.VIEW_CHANNEL)
+    close(house, market, ada)
     await house.settled()
     assert told(await house.calls(bob, square, "sources")) == "agate"
     assert used.original is not None

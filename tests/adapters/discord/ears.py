@@ -35,6 +35,7 @@ class Ear:
         self.asked_for: list[tuple[str, Place, str]] = []
         self.platforms: list[Discord] = []
         self.caught_up = 0
+        self.doubted = 0
         self.signs = 0
         self.broken = False
         self._stirred = asyncio.Event()
@@ -46,6 +47,10 @@ class Ear:
     def attach(self, platform: Discord) -> None:
         self.platforms.append(platform)
         self._stirred.set()
+
+    def doubt(self, platform: str) -> None:
+        assert platform == "discord"
+        self.doubted += 1
 
     async def catch_up(self, platform: str) -> None:
         assert platform == "discord"
