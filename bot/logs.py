@@ -1,26 +1,40 @@
-"""What is logged, and where: on stderr, and only if asked for, since a person is told in words what matters."""
+"""What is logged, and where: on stderr. A command tells its person in words what matters; a server tells its operator."""
 
 from __future__ import annotations
 
 import logging
 import sys
+from typing import Any
 
 import structlog
 
 
-def set_up(*, debug: bool) -> None:
-    """Log everything, or nothing that somebody could do without.
+def set_up(*, debug: bool, serving: bool = False) -> None:
+    """Log everything (`debug`), what an operator wants to know (`serving`), or nothing that one could do without.
 
-    Of an exception the lines of code are shown, never the values of variables: keys and documents lie in them.
+    A server logs a line of JSON an event, unless somebody sits before it. Of an exception the lines of code are shown,
+    never the values of variables: keys and documents lie in them.
     """
+    level = logging.DEBUG if debug else logging.INFO if serving else logging.CRITICAL
+    told = not serving or sys.stderr.isatty()
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False),
-            structlog.dev.ConsoleRenderer(
-                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
-            ),
+            structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False)
+            if told
+            else structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *(_for_people() if told else _for_programs()),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if debug else logging.CRITICAL),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+
+def _for_people() -> list[Any]:
+    return [
+        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
+    ]
+
+
+def _for_programs() -> list[Any]:
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]

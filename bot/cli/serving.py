@@ -31,8 +31,10 @@ def serve(
     """Serve until a signal comes; a second one leaves at once."""
 
     async def work(common: Common) -> int:
+        from bot import logs  # noqa: PLC0415  - --help spares it
         from bot.serving import serve as serve_platforms  # noqa: PLC0415  - --help spares it
 
+        logs.set_up(debug=common.debug, serving=True)
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(each, _leave, stop, each)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,3 +43,13 @@ def test_nothing_is_logged_unless_asked_for(capsys: pytest.CaptureFixture[str]) 
     logs.set_up(debug=False)
     log_a_failure()
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_server_tells_its_operator_in_lines_of_json(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(debug=False, serving=True)
+    structlog.get_logger("somewhere").debug("a detail")
+    structlog.get_logger("somewhere").info("connected", platform="slack")
+    [line] = capsys.readouterr().err.splitlines()
+    told = json.loads(line)
+    assert (told["event"], told["level"], told["platform"]) == ("connected", "info", "slack")
+    assert told["timestamp"].endswith("Z")
