@@ -1,4 +1,4 @@
-"""What is logged, and where: on stderr. A command tells its person in words what matters; a server tells its operator."""
+"""What is logged, on stderr: a command tells its person in words what matters, a server tells its operator."""
 
 from __future__ import annotations
 
