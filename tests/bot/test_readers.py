@@ -75,6 +75,30 @@ async def test_a_fact_is_believed_for_its_time(slack: Watched, readers: Readers)
 
 
 @pytest.mark.parametrize("place", [Place("slack", "T1", "HALL"), Place("slack", "T1", ""), Place("slack", "", "")])
+async def test_no_space_is_believed_until_rooms_were_moved(
+    slack: Watched, readers: Readers, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard = slack.open("YARD", "ada")
+    monkeypatch.setattr("bot.readers.MOVING", 0.01)
+    readers.doubt(place)
+    assert await readers.scope_here(yard) == Scope(frozenset(), frozenset({yard.room}))
+    readers.trust(place, readers.clock() - 1.0)
+    assert await readers.scope(yard) is None, "that was before"
+    monkeypatch.setattr("bot.readers.MOVING", 10.0)
+    waiting = asyncio.create_task(readers.scope_here(yard))
+    await asyncio.sleep(0)
+    readers.trust(place, readers.clock())
+    assert await waiting == spaces("slack:T1:open")
+
+
+async def test_a_doubt_about_one_workspace_is_none_about_another(slack: Watched, readers: Readers) -> None:
+    yard = slack.open("YARD", "ada")
+    readers.doubt(Place("slack", "T2", ""))
+    readers.doubt(Place("discord", "", ""))
+    assert await readers.scope_here(yard) == spaces("slack:T1:open")
+
+
+@pytest.mark.parametrize("place", [Place("slack", "T1", "HALL"), Place("slack", "T1", ""), Place("slack", "", "")])
 async def test_but_not_once_it_is_said_to_have_changed(slack: Watched, readers: Readers, place: Place) -> None:
     hall = slack.open("HALL", "ada")
     await readers.scope_here(hall)

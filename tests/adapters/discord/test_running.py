@@ -76,7 +76,7 @@ async def test_a_lost_connection_goes_on_where_it_was(town: Town) -> None:
     town.fake.gateway.drop()
     await town.ada.says(town.square, "while you were away")
     assert (await town.ear.hears(Heard)).message.text == "while you were away"
-    assert town.ear.caught_up == 1
+    assert (town.ear.caught_up, town.ear.doubted) == (1, 1)
 
 
 async def test_a_connection_that_begins_anew_asks_to_catch_up(town: Town) -> None:
