@@ -16,7 +16,9 @@ import time
 from pathlib import Path
 
 from bot import logs
-from tests.stories import slack_house
+from tests.fakes.slack import FakeSlack, Rates
+from tests.fakes.slack.day import manifest
+from tests.stories.slack_house import living, skills
 from tests.stories.temptation import Obedient, Trial
 
 FOLDER = "injection"
@@ -34,7 +36,8 @@ async def measure(texts: list[str]) -> int:
     """Go through all of them; 1 if anything happened that should not."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as home:
-        async with slack_house.skills() as able, slack_house.living(Path(home), able, model=Obedient) as house:
+        unhurried = FakeSlack(manifest(), rates=Rates(on=False))
+        async with skills() as able, living(Path(home), able, unhurried, model=Obedient) as house:
             trial = Trial(house)
             await trial.begin()
             for start in range(0, len(texts), AT_ONCE):
