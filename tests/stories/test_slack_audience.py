@@ -14,7 +14,7 @@ from bot import wording
 from bot.chat import Place
 from tests.fakes.slack import File
 from tests.stories import slack_house
-from tests.stories.discord_house import QUESTION, told
+from tests.stories.discord_house import told
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -148,88 +148,6 @@ async def test_a_public_channel_with_guests_is_told_the_public_ones_that_every_g
     assert told(await house.asks(ada, lane)) == "agate beryl coral diamond"
 
 
-async def test_a_guest_who_comes_in_is_heeded_at_once(house: House) -> None:
-    slack = house.slack
-    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
-    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
-    await house.safe({square: "agate", market: "beryl"})
-    assert told(await house.asks(ada, square)) == "agate beryl"
-    await gil.joins(square)
-    assert told(await house.asks(ada, square)) == "agate"
-    await gil.leaves(square)
-    assert told(await house.asks(ada, square)) == "agate beryl"
-
-
-async def test_a_member_who_becomes_a_guest_is_told_less_at_once(house: House) -> None:
-    slack = house.slack
-    ada, bob = slack.user("Ada"), slack.user("Bob")
-    square, market = slack.channel("square", members=[ada, bob]), slack.channel("market", members=[ada])
-    await house.safe({square: "agate", market: "beryl"})
-    assert told(await house.in_private(bob)) == "agate beryl"
-    await bob.becomes("guest")
-    assert told(await house.in_private(bob)) == "agate"
-    assert told(await house.asks(ada, square)) == "agate"
-
-
-async def test_a_channel_that_turns_private_takes_along_what_was_said_in_it(house: House) -> None:
-    slack = house.slack
-    ada, bob, cleo = slack.user("Ada"), slack.user("Bob"), slack.user("Cleo")
-    square, market = slack.channel("square", members=[ada, bob, cleo]), slack.channel("market", members=[ada, bob])
-    await house.safe({square: "agate", market: "beryl"})
-    await ada.says(market, "", files=[File("plan.txt", b"The password of the safe is coral.")])
-    await house.settled()
-    assert told(await house.asks(cleo, square)) == "agate beryl coral"
-    await slack.converts(market, ada)
-    assert told(await house.asks(cleo, square)) == "agate"
-    assert told(await house.in_private(cleo)) == "agate"
-    assert told(await house.in_private(bob)) == "agate beryl coral"
-    assert told(await house.asks(ada, market)) == "agate beryl coral"
-    await slack.converts(market, ada, private=False)
-    assert told(await house.in_private(cleo)) == "agate beryl coral"
-
-
-async def test_a_channel_that_is_shared_with_another_workspace_takes_along_what_was_said_in_it(house: House) -> None:
-    slack = house.slack
-    ada, bob, eve = slack.user("Ada"), slack.user("Bob"), slack.stranger("Eve")
-    square, market = slack.channel("square", members=[ada, bob]), slack.channel("market", members=[ada])
-    await house.safe({square: "agate", market: "beryl"})
-    await slack.shares(market, eve)
-    assert told(await house.asks(eve, market)) == "beryl"
-    assert told(await house.asks(bob, square)) == "agate"
-    await slack.unshares(market)
-    assert told(await house.asks(ada, market)) == "agate beryl"
-    assert told(house.all_read_by(eve)) == ""
-
-
-async def test_whoever_is_removed_is_told_nothing_of_it_right_after_that(house: House) -> None:
-    slack = house.slack
-    ada, bob = slack.user("Ada"), slack.user("Bob")
-    square = slack.channel("square", members=[ada, bob])
-    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
-    await house.safe({square: "agate", cellar: "beryl"})
-    assert told(await house.in_private(bob)) == "agate beryl"
-    assert told(await house.whispers(bob, square)) == "agate beryl"
-    await ada.removes(cellar, bob)
-    assert told(await house.in_private(bob)) == "agate"
-    assert told(await house.whispers(bob, square)) == "agate"
-    assert "cellar" not in await house.home(bob)
-
-
-async def test_an_answer_is_no_history_for_whoever_may_not_read_its_sources_any_more(house: House) -> None:
-    slack = house.slack
-    ada, bob = slack.user("Ada"), slack.user("Bob")
-    square = slack.channel("square", members=[ada, bob])
-    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
-    await house.safe({square: "agate", cellar: "beryl"})
-    asked = await bob.says(bob.direct, QUESTION)
-    await house.settled()
-    assert told(house.answer(bob, asked)) == "agate beryl"
-    await ada.removes(cellar, bob)
-    again = await bob.says(bob.direct, "Say that again, please: the password of the safe?", thread=asked)
-    await house.settled()
-    assert told(house.answer(bob, again)) == "agate"
-
-
 async def test_a_private_answer_is_shared_only_where_everybody_may_read_its_sources(house: House) -> None:
     slack = house.slack
     ada, bob = slack.user("Ada"), slack.user("Bob")
@@ -245,18 +163,6 @@ async def test_a_private_answer_is_shared_only_where_everybody_may_read_its_sour
     assert wording.SHARED in await house.clicks(ada, answer, "Share to channel")
     shared = [each for each in slack.sees(ada, cellar).entries if "Shared by Ada" in each.text]
     assert [told(each.text) for each in shared] == ["agate beryl"]
-
-
-async def test_sharing_is_refused_once_a_guest_came_in(house: House) -> None:
-    slack = house.slack
-    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
-    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
-    await house.safe({square: "agate", market: "beryl"})
-    await house.whispers(ada, square)
-    answer = [each for each in house.private(ada, square) if each.buttons][-1]
-    await gil.joins(square)
-    assert wording.NOT_SHARED in await house.clicks(ada, answer, "Share to channel")
-    assert told(house.all_read_by(gil)) == ""
 
 
 async def test_pictures_names_numbers_the_home_tab_and_sources_show_what_the_asker_may_read(house: House) -> None:
@@ -299,41 +205,3 @@ async def test_whose_readers_cannot_be_known_is_told_what_was_said_there_alone(t
         assert told(await house.whispers(ada, square)) == "agate beryl"
         slack.faults.clear()
         assert told(await house.asks(ada, square)) == "agate beryl"
-
-
-async def test_somebody_is_removed_while_his_answer_streams(house: House) -> None:
-    slack = house.slack
-    ada, bob = slack.user("Ada"), slack.user("Bob")
-    square = slack.channel("square", members=[ada, bob])
-    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
-    await house.safe({square: "agate", cellar: "beryl"})
-    go = house.script("safe", "The password of the safe is beryl [1],", " and so on,", " and more.")
-    asked = await bob.says(bob.direct, QUESTION)
-    await slack.until(lambda: "beryl" in house.answer(bob, asked), 10, "for the first words")
-    await ada.removes(cellar, bob)
-    await slack.delivered()
-    go.set()
-    await house.settled()
-    [answer] = slack.replies(bob, bob.direct, asked.ts)
-    assert wording.WITHDRAWN in answer.text
-    assert told(house.all_read_by(bob)) == ""
-    assert not answer.writing
-    assert not answer.broken
-    house.language.scripts.clear()
-    assert told(await house.asks(ada, cellar)) == "agate beryl"
-
-
-async def test_a_guest_comes_in_while_an_answer_streams(house: House) -> None:
-    slack = house.slack
-    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
-    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
-    await house.safe({square: "agate", market: "beryl"})
-    go = house.script("safe", "The password of the safe is beryl [1],", " and so on,", " and more.")
-    asked = await ada.mentions(square, QUESTION)
-    await slack.until(lambda: "beryl" in house.answer(ada, asked), 10, "for the first words")
-    await gil.joins(square)
-    await slack.delivered()
-    go.set()
-    await house.settled()
-    assert wording.WITHDRAWN in house.answer(gil, asked)
-    assert told(house.all_read_by(gil)) == ""

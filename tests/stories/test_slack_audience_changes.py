@@ -1,0 +1,169 @@
+"""Who reads a reply on Slack changes: people come and go, channels turn private or are shared; it holds at once.
+
+The language tells all that it is shown, so what is not told was never in its reach. People look at their screens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from bot import wording
+from tests.fakes.slack import File
+from tests.stories import slack_house
+from tests.stories.discord_house import QUESTION, told
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from bot.composition import Skills
+    from tests.stories.slack_house import House
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def able() -> AsyncIterator[Skills]:
+    async with slack_house.skills() as shared:
+        yield shared
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(tmp_path: Path, able: Skills) -> AsyncIterator[House]:
+    async with slack_house.living(tmp_path / "house", able) as lived_in:
+        yield lived_in
+
+
+async def test_a_guest_who_comes_in_is_heeded_at_once(house: House) -> None:
+    slack = house.slack
+    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
+    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    assert told(await house.asks(ada, square)) == "agate beryl"
+    await gil.joins(square)
+    assert told(await house.asks(ada, square)) == "agate"
+    await gil.leaves(square)
+    assert told(await house.asks(ada, square)) == "agate beryl"
+
+
+async def test_a_member_who_becomes_a_guest_is_told_less_at_once(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square, market = slack.channel("square", members=[ada, bob]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    assert told(await house.in_private(bob)) == "agate beryl"
+    await bob.becomes("guest")
+    assert told(await house.in_private(bob)) == "agate"
+    assert told(await house.asks(ada, square)) == "agate"
+
+
+async def test_a_channel_that_turns_private_takes_along_what_was_said_in_it(house: House) -> None:
+    slack = house.slack
+    ada, bob, cleo = slack.user("Ada"), slack.user("Bob"), slack.user("Cleo")
+    square, market = slack.channel("square", members=[ada, bob, cleo]), slack.channel("market", members=[ada, bob])
+    await house.safe({square: "agate", market: "beryl"})
+    await ada.says(market, "", files=[File("plan.txt", b"The password of the safe is coral.")])
+    await house.settled()
+    assert told(await house.asks(cleo, square)) == "agate beryl coral"
+    await slack.converts(market, ada)
+    assert told(await house.asks(cleo, square)) == "agate"
+    assert told(await house.in_private(cleo)) == "agate"
+    assert told(await house.in_private(bob)) == "agate beryl coral"
+    assert told(await house.asks(ada, market)) == "agate beryl coral"
+    await slack.converts(market, ada, private=False)
+    assert told(await house.in_private(cleo)) == "agate beryl coral"
+
+
+async def test_a_channel_that_is_shared_with_another_workspace_takes_along_what_was_said_in_it(house: House) -> None:
+    slack = house.slack
+    ada, bob, eve = slack.user("Ada"), slack.user("Bob"), slack.stranger("Eve")
+    square, market = slack.channel("square", members=[ada, bob]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    await slack.shares(market, eve)
+    assert told(await house.asks(eve, market)) == "beryl"
+    assert told(await house.asks(bob, square)) == "agate"
+    await slack.unshares(market)
+    assert told(await house.asks(ada, market)) == "agate beryl"
+    assert told(house.all_read_by(eve)) == ""
+
+
+async def test_whoever_is_removed_is_told_nothing_of_it_right_after_that(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square = slack.channel("square", members=[ada, bob])
+    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
+    await house.safe({square: "agate", cellar: "beryl"})
+    assert told(await house.in_private(bob)) == "agate beryl"
+    assert told(await house.whispers(bob, square)) == "agate beryl"
+    await ada.removes(cellar, bob)
+    assert told(await house.in_private(bob)) == "agate"
+    assert told(await house.whispers(bob, square)) == "agate"
+    assert "cellar" not in await house.home(bob)
+
+
+async def test_an_answer_is_no_history_for_whoever_may_not_read_its_sources_any_more(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square = slack.channel("square", members=[ada, bob])
+    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
+    await house.safe({square: "agate", cellar: "beryl"})
+    asked = await bob.says(bob.direct, QUESTION)
+    await house.settled()
+    assert told(house.answer(bob, asked)) == "agate beryl"
+    await ada.removes(cellar, bob)
+    again = await bob.says(bob.direct, "Say that again, please: the password of the safe?", thread=asked)
+    await house.settled()
+    assert told(house.answer(bob, again)) == "agate"
+
+
+async def test_sharing_is_refused_once_a_guest_came_in(house: House) -> None:
+    slack = house.slack
+    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
+    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    await house.whispers(ada, square)
+    answer = [each for each in house.private(ada, square) if each.buttons][-1]
+    await gil.joins(square)
+    assert wording.NOT_SHARED in await house.clicks(ada, answer, "Share to channel")
+    assert told(house.all_read_by(gil)) == ""
+
+
+async def test_somebody_is_removed_while_his_answer_streams(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square = slack.channel("square", members=[ada, bob])
+    cellar = slack.channel("cellar", members=[ada, bob], kind="private")
+    await house.safe({square: "agate", cellar: "beryl"})
+    go = house.script("safe", "The password of the safe is beryl [1],", " and so on,", " and more.")
+    asked = await bob.says(bob.direct, QUESTION)
+    await slack.until(lambda: "beryl" in house.answer(bob, asked), 10, "for the first words")
+    await ada.removes(cellar, bob)
+    await slack.delivered()
+    go.set()
+    await house.settled()
+    [answer] = slack.replies(bob, bob.direct, asked.ts)
+    assert wording.WITHDRAWN in answer.text
+    assert told(house.all_read_by(bob)) == ""
+    assert not answer.writing
+    assert not answer.broken
+    house.language.scripts.clear()
+    assert told(await house.asks(ada, cellar)) == "agate beryl"
+
+
+async def test_a_guest_comes_in_while_an_answer_streams(house: House) -> None:
+    slack = house.slack
+    ada, gil = slack.user("Ada"), slack.user("Gil", kind="guest")
+    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    go = house.script("safe", "The password of the safe is beryl [1],", " and so on,", " and more.")
+    asked = await ada.mentions(square, QUESTION)
+    await slack.until(lambda: "beryl" in house.answer(ada, asked), 10, "for the first words")
+    await gil.joins(square)
+    await slack.delivered()
+    go.set()
+    await house.settled()
+    assert wording.WITHDRAWN in house.answer(gil, asked)
+    assert told(house.all_read_by(gil)) == ""
