@@ -132,7 +132,7 @@ class Bot:
     def lane(self, happening: Happening) -> str:
         """What happens in a room is learnt from in order; questions and commands wait for nothing."""
         match happening:
-            case Asked() | Called() | Clicked() | Heard(addressed=True):
+            case Asked() | Called() | Clicked():
                 return ""
             case Ended():
                 return f"{happening.platform}:{happening.workspace}"

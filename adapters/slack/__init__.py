@@ -38,11 +38,13 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
         app = listener.app(study.reader)
         token = settings.slack_app_token.get_secret_value()
         watchdog = Watchdog(app, token, lambda: bot.alive(NAME), listener.missed)
+        bot.doubt(NAME)  # until it is known what changed while nobody listened
         bot.attach(platform)
         try:
             await watchdog.connect()
             log.info("connected", workspace=study.us.team)
             listener.begin()
+            listener.missed()
             await watchdog.keep(stop)
         finally:
             await watchdog.close()

@@ -142,6 +142,7 @@ class Listener:
     def missed(self) -> None:
         """Events may have been lost: let the bot look for them, and believe nothing about people."""
         self._study.people.doubt()
+        self._bot.doubt(NAME)
         self._later(self._bot.catch_up(NAME))
 
     async def close(self) -> None:

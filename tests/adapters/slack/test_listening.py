@@ -29,6 +29,7 @@ class Ear:
         self.platforms: list[Platform] = []
         self.signs = 0
         self.caught_up = 0
+        self.doubts = 0
         self.broken = 0
         self._keys: set[str] = set()
 
@@ -51,6 +52,10 @@ class Ear:
 
     async def home(self, platform: str, workspace: str, person: str) -> Card:
         return Card(f"**Hello** {platform} {workspace} {person}", buttons=(Button("Forget me", "forget-me", person),))
+
+    def doubt(self, platform: str) -> None:
+        assert platform == "slack"
+        self.doubts += 1
 
     async def catch_up(self, platform: str) -> None:
         self.caught_up += 1
@@ -233,3 +238,10 @@ async def test_each_sign_of_life_is_passed_on(slack: FakeSlack, ear: Ear) -> Non
     await ada.says(slack.channel("roof", members=[ada]), "hello")
     await slack.delivered()
     assert ear.signs > before
+
+
+async def test_at_the_beginning_nothing_is_believed_until_what_was_missed_is_known(slack: FakeSlack) -> None:
+    async with running(slack) as ear:
+        await slack.rest(0.1)
+        assert ear.doubts
+        assert ear.caught_up == 1
