@@ -21,7 +21,7 @@ COPY bot bot
 COPY engine engine
 # The lock names what builds the wheel too, so that nothing is fetched here; what only developers need stays behind.
 RUN /app/bin/pip install --no-deps --no-build-isolation . \
- && /app/bin/pip uninstall --yes editables hatchling hypothesis mypy pytest pytest-asyncio ruff uv
+ && /app/bin/pip uninstall --yes editables hatchling hypothesis mypy pytest pytest-asyncio pytest-xdist ruff uv
 
 FROM python:${PYTHON}-slim
 # Letters for the names in pictures: Chinese, Japanese and Korean, and whatever else the drawing library lacks.
