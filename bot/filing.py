@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import wording
-from bot.audience import own
+from bot.audience import home, own
 from bot.chat import Card, Message, Place
 from bot.errors import PlatformError, Withheld
 from bot.happenings import Asked, Called
@@ -160,12 +160,19 @@ class Filing:
         async with self._shelf.alone(filed.room):
             if await self._gone(filed, place):
                 return
-            space = document.space or await self._house.readers.home(place)
+            space = document.space or await self._home(place)
             await self._house.store.files.note(filed)
             await self._house.desk.engine.add(replace(document, space=space))
             await self._house.store.files.settle(filed.document)
         if await self._gone(filed, place):  # taken back everywhere, which waits for no room
             await self._shelf.forget(filed.document)
+
+    async def _home(self, place: Place) -> str:
+        """The space that a channel's files live in; one that is not read otherwise is watched for its readers too."""
+        channel = await self._house.readers.channel(place)
+        if channel.kind != "direct":
+            await self._house.store.rooms.note(place.main, channel.name)
+        return home(channel)
 
     async def _gone(self, filed: Filed, place: Place) -> bool:
         """Whether the file, or its message, was deleted before it was taken in."""

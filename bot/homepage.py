@@ -54,7 +54,7 @@ async def _rooms(house: House, place: Place, scope: Scope, now: datetime) -> str
     """The channels that are read and that the person may read, with when they were last heard."""
     lines = []
     for room in await house.store.rooms.known(place.platform, place.workspace):
-        if await _readable(house, room, scope):
+        if (await house.store.channels.get(room.room)).ingest and await _readable(house, room, scope):
             last = await house.store.messages.newest(room.room)
             name = plain(await house.store.rooms.name(room.room) or room.channel)
             lines.append(f"- **#{name}**" + (f", last heard {ago(last, now)}" if last else ""))

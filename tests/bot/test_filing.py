@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.chat import Place
 from bot.errors import PlatformError
 from bot.filing import Refused
 from bot.happenings import Asked, Called, Changed, Deleted, Edited, Heard, Unshared
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from bot.chat import Message, Place, Upload
+    from bot.chat import Message, Upload
     from tests.bot.household import Household
 
 TILES = b"The tiles come on Monday, says Ada."
@@ -206,6 +207,18 @@ async def test_a_file_lands_where_its_readers_are_when_it_was_read(home: Househo
     home.platform.fetch = slowly  # type: ignore[method-assign]
     await home.listening.filing.take(message)
     assert [each.space for each in await home.documents(roof)] == [roof.room]
+
+
+async def test_a_file_of_a_channel_that_is_not_read_moves_with_its_readers_too(home: Household) -> None:
+    """It was given with a command, and nobody says of this channel in particular that it was closed meanwhile."""
+    yard = home.platform.open("YARD", "ada")
+    await home.house.store.channels.put(yard.room, ChannelSettings(ingest=False))
+    given = Called("c1", yard, "ada", "learn", uploads=(home.platform.upload("tiles.txt", TILES),))
+    await home.listening.filing.learn(given, START)
+    assert [each.space for each in await home.documents(yard)] == ["slack:T1:open"]
+    home.platform.change("YARD", kind="closed")
+    await home.listening.take(Changed(Place("slack", "T1", "")))
+    assert [each.space for each in await home.documents(yard)] == [yard.room]
 
 
 async def test_what_may_pass_by_itself_is_raised_and_told_only_when_it_is_given_up(home: Household) -> None:
