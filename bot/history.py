@@ -117,7 +117,16 @@ class Historian:
         except (EngineError, TimeoutError) as error:
             log.warning("thread_unknown", room=place.room, error=type(error).__name__)
             return ()
-        return [each for each in found if not each.by_bot and each.id != request.message and each.time <= request.time]
+        before = [each for each in found if each.id != request.message and each.time <= request.time]
+        return await self._tellable(place, [each for each in before if not each.by_bot])
+
+    async def _tellable(self, place: Place, messages: Sequence[Message]) -> Sequence[Message]:
+        """Those of some messages that nobody wanted forgotten, and whose authors are read at all."""
+        store = self._house.store
+        gone = await store.messages.deleted(place.room, [each.id for each in messages])
+        authors = {each.author for each in messages}
+        silent = {each for each in authors if await store.people.opted_out(place.platform, place.workspace, each)}
+        return [each for each in messages if each.id not in gone and each.author not in silent]
 
     async def _told(self, messages: Sequence[Message]) -> list[tuple[datetime, Turn]]:
         return list(await asyncio.gather(*map(self._turn, messages)))

@@ -113,6 +113,16 @@ async def test_what_the_reader_may_not_read_there_is_left_out(home: Asking, hist
     assert len((await historian.before(asked(private=True), own)).turns) == 1
 
 
+async def test_what_was_to_be_forgotten_is_not_told_from_the_platform(home: Asking, historian: Historian) -> None:
+    first = home.platform.say(THREAD, "ada", "Forget this one.")
+    home.platform.say(THREAD, "bob", "I am not to be read.")
+    home.platform.say(THREAD, "ada", "Tea?")
+    await home.house.store.messages.note_deleted(THREAD.room, [first.id])
+    await home.house.store.people.opt_out("slack", "T1", "bob")
+    past = await historian.before(asked(), OPEN)
+    assert [turn.text for turn in past.turns] == ["Ada: Tea?"]
+
+
 async def test_a_thread_that_only_begins_asks_the_platform_nothing(home: Asking, historian: Historian) -> None:
     message = home.platform.say(Place("slack", "T1", "HALL"), "ada", "<@BOT> Who?")
     home.platform.calls.clear()
