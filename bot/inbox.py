@@ -191,14 +191,21 @@ class Inbox:
         tries = row.tries + 1
         if tries >= (TRIES_OF_A_BUG if bug else TRIES):
             log.error("happening_given_up", kind=row.kind, error=name, tries=tries)
-            await self._rows.fail(row.id, name)
-            await self._worker.give_up(happening, error)
+            with suppress(EngineError):  # where that cannot be written down, it comes again at the next start
+                await self._rows.fail(row.id, name)
+            await self._give_up(happening, error)
             return
         delay = min(LONGEST, FIRST * 2 ** (tries - 1))
         log.warning("happening_delayed", kind=row.kind, error=name, tries=tries, seconds=delay, bug=bug)
         with suppress(EngineError):  # where even that cannot be written down, it is tried again all the same
             await self._rows.delay(row.id, self._clock() + delay, name)
         self._later(delay, replace(row, tries=tries))
+
+    async def _give_up(self, happening: Happening, error: Exception) -> None:
+        try:
+            await self._worker.give_up(happening, error)
+        except Exception as silent:  # noqa: BLE001 - what waits behind it in its lane must not wait for ever
+            log.warning("nobody_was_told", error=type(silent).__name__)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -63,6 +63,8 @@ class Recorder:
         self.news.set()
 
     async def give_up(self, happening: Happening, error: Exception) -> None:
+        self.news.set()
+        self._fail(f"give up {name(happening)}")
         self.given_up.append(f"{name(happening)} {type(error).__name__}")
         self.news.set()
 
@@ -206,6 +208,19 @@ async def test_what_fails_for_good_is_recorded_by_the_class_of_the_error_alone(
     assert await store.inbox.failed() == [("Heard", "RuntimeError"), ("Heard", "PlatformError")]
     await store.compact()
     assert files_with(tmp_path, "swordfish") == []
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_what_cannot_even_be_given_up_hinders_nothing_behind_it(store: Store, worker: Recorder) -> None:
+    worker.failing["listen 1"] = [RuntimeError("a bug")] * module.TRIES_OF_A_BUG
+    worker.failing["give up 1"] = [RuntimeError("another")]
+    async with Inbox(store, worker) as inbox:
+        await inbox.put(heard("1"), "event:1")
+        await worker.until(lambda: not worker.failing["give up 1"])
+        await inbox.idle()
+        await inbox.put(heard("2"), "event:2")
+        await worker.until(lambda: worker.followed)
+    assert worker.followed == [heard("2")]
 
 
 async def test_a_later_try_is_remembered_over_a_restart(store: Store, worker: Recorder) -> None:
