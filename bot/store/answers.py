@@ -76,8 +76,8 @@ class Answers:
         return not blanked
 
     async def fail(self, id_: str) -> None:
-        """It could not be answered, and the asker was told."""
-        await self._database.write("UPDATE answer SET state = 'failed' WHERE id = ?", (id_,))
+        """It could not be answered, or its answer was taken away; nothing that it said stays."""
+        await self._database.write("UPDATE answer SET state = 'failed', text = '', sources = '[]' WHERE id = ?", (id_,))
 
     async def get(self, id_: str) -> Stored | None:
         """One answer."""

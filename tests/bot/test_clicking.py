@@ -74,6 +74,9 @@ async def test_the_asker_may_delete_an_answer(home: Asking, roof: Place) -> None
     reply = await home.ask(roof, "bob", "When do the Tiles come?")
     assert await click(home, reply, "bob", "delete") == ""
     assert reply.text == wording.DELETED
+    kept = await home.house.store.answers.get(reply.target.answer)
+    assert kept is not None
+    assert (kept.text, kept.sources) == ("", ())
     assert await home.house.store.answers.turns(roof.room, reply.target.place.thread) == []
 
 
