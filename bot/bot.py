@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import structlog
 
 from bot import commands, wording
 from bot.answering import Answering
-from bot.asked import commanded, heard
+from bot.asked import commanded, heard, spoken
 from bot.chat import Card, Place
 from bot.clicking import Clicks
 from bot.errors import PlatformError
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 CONNECTING = 60.0  # seconds that what happened waits for its platform to be connected
+HELP = frozenset({"help", "help!", "help?"})  # who says no more to the bot is told what it can do
 REFRESH = 15.0  # seconds between two looks at how much waits in the inbox
 
 
@@ -162,7 +164,10 @@ class Bot:
                 if key not in self._asked:
                     await self.listening.filing.file(message)
                     return
-                if not await self._following.stop(message):
+                if spoken(message.text).casefold() in HELP and not message.uploads:
+                    thread = replace(message.place, thread=message.thread)
+                    await self._obey(Called(message.id, thread, message.author, "help"))
+                elif not await self._following.stop(message):
                     await self.answering.answer(heard(message))
                 self._asked.discard(key)
             case Asked():

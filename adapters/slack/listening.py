@@ -35,9 +35,8 @@ log = structlog.get_logger(__name__)
 ANY = re.compile(".*")
 RETRY = "x-slack-retry-num"
 PROMPTS = (
-    {"title": "What did I miss?", "message": "What happened here since yesterday?"},
-    {"title": "What was decided?", "message": "Which decisions were made this week, and by whom?"},
-    {"title": "Find something", "message": "Where is it written how we …?"},
+    {"title": "What was decided?", "message": "Which decisions were made lately, and by whom?"},
+    {"title": "What is open?", "message": "Which questions were asked lately and not answered yet?"},
     {"title": "What can you do?", "message": "help"},
 )
 

@@ -27,6 +27,6 @@ def test_the_app_is_an_agent_with_a_command_and_a_socket() -> None:
     assert len(MANIFEST["features"]["agent_view"]["agent_description"]) <= 300
 
 
-def test_no_more_than_four_beginnings_are_offered() -> None:
+def test_no_more_than_four_beginnings_are_offered_the_same_before_and_after_the_first_look() -> None:
     assert len(PROMPTS) <= 4
-    assert len(MANIFEST["features"]["agent_view"]["suggested_prompts"]) <= 4
+    assert MANIFEST["features"]["agent_view"]["suggested_prompts"] == list(PROMPTS)

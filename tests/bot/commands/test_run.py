@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.bot import Bot
-from bot.happenings import Called, Clicked
+from bot.happenings import Called, Clicked, Heard
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,6 +38,15 @@ async def test_the_caller_alone_is_told(workspace: Workspace) -> None:
     assert "1 document" in text
     [(target, _)] = workspace.platform.whispers
     assert (target.person, target.place, target.handle) == ("bob", workspace.square, "h")
+
+
+async def test_who_says_no_more_than_help_is_told_what_there_is(workspace: Workspace) -> None:
+    said = workspace.platform.say(workspace.square, "bob", "<@BOT> Help!")
+    [text] = await told(workspace, Heard(said, addressed=True))
+    assert "`/threadlore sources`" in text
+    [(target, _)] = workspace.platform.whispers
+    assert (target.person, target.place.thread) == ("bob", said.id)
+    assert workspace.platform.replies == []
 
 
 async def test_what_somebody_may_not_is_told_in_words(workspace: Workspace) -> None:
