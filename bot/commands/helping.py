@@ -20,11 +20,16 @@ ABOUT = (
     "number behind each claim that leads to the message or the page. I use nothing that a reader of my answer could "
     "not read himself."
 )
+ASKING: Mapping[str, str] = {
+    "slack": "`/threadlore ask QUESTION` – an answer for you alone, from all that you can read",
+    "discord": "`/ask` – an answer for all here, or with `private` for you alone, from all that you can read",
+}
 
 
 def overview(platform: str, commands: Mapping[str, Command], *, manager: bool) -> str:
     """All commands that somebody may give, a line each."""
     lines = [ABOUT, "", "Mention me with a question, or:"]
+    lines += [f"- {ASKING[platform]}"] if platform in ASKING else []
     lines += [
         f"- `{_usage(platform, name, command)}` – {command.about}"
         for name, command in commands.items()

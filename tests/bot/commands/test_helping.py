@@ -40,6 +40,11 @@ def test_commands_are_shown_as_each_platform_has_them() -> None:
     assert "`/threadlore status`" in overview("slack", COMMANDS, manager=False)
 
 
+def test_how_to_ask_in_private_is_told_first() -> None:
+    assert "or:\n- `/threadlore ask QUESTION` – " in overview("slack", COMMANDS, manager=False)
+    assert "or:\n- `/ask` – " in overview("discord", COMMANDS, manager=False)
+
+
 @pytest.mark.parametrize("platform", ["slack", "discord"])
 def test_help_fits_into_one_message_everywhere(platform: str) -> None:
     assert len(overview(platform, COMMANDS, manager=True)) < 2000
