@@ -48,7 +48,7 @@ class Hearing:
             await self._store.messages.drop(room, [message.id])
             await self._hear_late(message)
         elif known.document and not (known.settled and known.digest == digest(message)):
-            said = await self._shelf.written(message)
+            said = None if message.addressed else await self._shelf.written(message)
             await (self._shelf.edit(said, known.document) if said else self._shelf.drop([known]))
         return replace(message, uploads=further)
 

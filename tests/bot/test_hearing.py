@@ -180,6 +180,14 @@ async def test_what_turns_out_to_be_said_to_the_bot_is_taken_out_again(home: Hou
     assert await home.texts(roof) == {}
 
 
+async def test_nor_does_a_message_stay_that_is_edited_into_one_to_the_bot(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    await home.say(roof, "ada", "The tiles come on Monday.")
+    said = await home.say(roof, "ada", "When do they come?")
+    await home.listening.take(Edited(replace(said, text="<@BOT> when do they come?", edited="+", addressed=True)))
+    assert await home.texts(roof) == {"window:m1": ["Ada: The tiles come on Monday."]}
+
+
 async def test_bots_are_not_indexed_and_the_bot_itself_never(tmp_path: Path) -> None:
     for allowed in (False, True):
         async with household(tmp_path / str(allowed), index_bots=allowed) as home:
