@@ -180,6 +180,8 @@ class Bot:
     async def give_up(self, happening: Happening, error: Exception) -> None:
         """It was tried often enough: whoever waits is told."""
         request = self._request(happening)
+        if isinstance(happening, Heard):
+            self._asked.discard((happening.message.place.room, happening.message.id))
         try:
             if request is not None:
                 await self.answering.give_up(request, error)

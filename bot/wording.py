@@ -58,7 +58,7 @@ NOT_SHARED = "I cannot share this: it draws on something that not everybody ther
 NOT_YOURS = "Only the one who asked can do that."
 NO_ANSWER = "That answer is not there any more: something that it drew on was deleted, or it was too long ago."
 NO_SOURCES = "This answer has no sources that you may read."
-TOO_MANY = "That were many questions in a minute. Give me a moment, then ask again."
+TOO_MANY = "Those were many questions in a minute. Give me a moment, then ask again."
 SPENT = (
     "This workspace has used up its tokens for today. I can answer again tomorrow (UTC); an admin can raise the limit."
 )
