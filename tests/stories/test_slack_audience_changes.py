@@ -150,7 +150,7 @@ async def test_somebody_is_removed_while_his_answer_streams(house: House) -> Non
     assert not answer.writing
     assert not answer.broken
     house.language.scripts.clear()
-    assert told(await house.asks(ada, cellar)) == "agate beryl"
+    assert told(await house.asks(ada, cellar, f"Once more: {QUESTION}")) == "agate beryl"
 
 
 async def test_a_guest_comes_in_while_an_answer_streams(house: House) -> None:
