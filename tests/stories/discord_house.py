@@ -20,62 +20,20 @@ from bot.adapters import adapter
 from bot.bot import Bot
 from bot.settings import Settings
 from bot.store import Store
-from engine.language.embedded import EmbeddedLanguage
-from engine.language.prompting import entity_line, relation_line
 from tests.fakes.discord import Channel, FakeDiscord, Guild, Person
+from tests.stories.gossip import Gossip
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from pathlib import Path
 
     from bot.chat import Place
     from bot.composition import Skills
-    from engine.language import Embedder
-    from engine.records import Bill, Excerpt, Prompt, Reading
     from tests.fakes.discord import Interaction, Message, Post
 
 TASKS = ("discord.py:", "CommandTree", "discord-ui")  # by the library, for what it heard
 PATIENCE = 20.0
 EVERY = 0.02  # seconds between two writes, so that stories are short
-QUESTION = "What is the password of the safe?"
-SECRETS = ("agate", "beryl", "coral", "diamond", "emerald")
-
-Piece = str | asyncio.Event
-
-
-class Gossip(EmbeddedLanguage):
-    """Tells all that it is shown, word for word; nothing that it must not be shown stays hidden.
-
-    `scripts`: what it says instead, by words of the question; it waits for the events among the pieces. `asked` are the
-    questions, `read` counts extractions.
-    """
-
-    def __init__(self, embedder: Embedder) -> None:
-        super().__init__(embedder)
-        self.scripts: dict[str, Sequence[Piece]] = {}
-        self.asked: list[str] = []
-        self.read = 0
-
-    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
-        self.read += 1
-        return await super().extract(excerpt, bill)
-
-    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
-        self.asked.append(prompt.question)
-        script = next((pieces for words, pieces in self.scripts.items() if words in prompt.question), None)
-        for piece in _told(prompt) if script is None else script:
-            if isinstance(piece, asyncio.Event):
-                await piece.wait()
-            else:
-                yield piece
-
-
-def _told(prompt: Prompt) -> list[str]:
-    context = prompt.context
-    lines = [f"{each.title}, {each.label}: {each.text} [{each.number}]" for each in context.sources]
-    lines += [*map(entity_line, context.entities), *map(relation_line, context.relations)]
-    lines += [f"{turn.role} said: {turn.text}" for turn in prompt.history]
-    return ["\n".join(lines)]
 
 
 @dataclass
@@ -235,11 +193,6 @@ class House:
         """All that somebody can read of the bot anywhere."""
         channels = [*person.guild.channels.values(), self.discord.dm(person)]
         return "\n".join(self.said(person, channel) for channel in channels)
-
-
-def told(text: str) -> str:
-    """The secrets in a text."""
-    return " ".join(word for word in SECRETS if word in text)
 
 
 def owner(discord: FakeDiscord, guild: Guild) -> Person:

@@ -18,7 +18,7 @@ from bot.settings import Settings
 from bot.store import Store
 from tests.fakes.slack import FakeSlack, Person, Room
 from tests.fakes.slack.day import manifest
-from tests.stories.discord_house import QUESTION, Gossip
+from tests.stories.gossip import QUESTION, Gossip
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

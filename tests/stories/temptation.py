@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.fakes.slack import File
-from tests.stories.discord_house import Gossip
+from tests.stories.gossip import Gossip
 from tests.stories.slack_house import read
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ import pytest_asyncio
 from bot import wording
 from tests.fakes.discord import Can
 from tests.fakes.discord.talk import update
-from tests.stories.discord_house import QUESTION, House, living, told
+from tests.stories.discord_house import House, living
+from tests.stories.gossip import QUESTION, told
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,7 +10,8 @@ import pytest_asyncio
 from bot import wording
 from engine.records import Scope
 from tests.fakes.discord import File
-from tests.stories.discord_house import QUESTION, House, living, owner, told
+from tests.stories.discord_house import House, living, owner
+from tests.stories.gossip import QUESTION, told
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

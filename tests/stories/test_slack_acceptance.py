@@ -13,7 +13,7 @@ import pytest_asyncio
 from tests.fakes.slack import FakeSlack, Fault, File, Person, Timing
 from tests.fakes.slack.day import manifest
 from tests.stories import slack_house
-from tests.stories.discord_house import QUESTION, told
+from tests.stories.gossip import QUESTION, told
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

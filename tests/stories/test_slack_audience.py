@@ -14,7 +14,7 @@ from bot import wording
 from bot.chat import Place
 from tests.fakes.slack import File
 from tests.stories import slack_house
-from tests.stories.discord_house import told
+from tests.stories.gossip import told
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -13,7 +13,7 @@ import pytest_asyncio
 from bot import wording
 from tests.fakes.slack import File
 from tests.stories import slack_house
-from tests.stories.discord_house import QUESTION, told
+from tests.stories.gossip import QUESTION, told
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
