@@ -190,7 +190,7 @@ class Bot:
             elif isinstance(happening, Called | Clicked):
                 await self._whisper(happening, Card(wording.failure(error)))
         except EngineError as silent:
-            log.warning("nobody could be told", error=type(silent).__name__)
+            log.warning("nobody_was_told", error=type(silent).__name__)
 
     def _request(self, happening: Happening) -> Request | None:
         match happening:

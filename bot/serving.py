@@ -88,7 +88,7 @@ async def _until_stopped(running: Mapping[str, Coroutine[Any, Any, None]], stop:
                 if (error := task.exception()) is not None:
                     failure = error
                     hint = error.hint if isinstance(error, EngineError) else ""
-                    log.error("a platform ended", platform=name, error=str(error), hint=hint)
+                    log.error("platform_ended", platform=name, error=str(error), hint=hint)
         if failure is not None and not stop.is_set():
             raise failure
     finally:

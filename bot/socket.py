@@ -149,7 +149,7 @@ class _Server:
             if line:
                 await self._answer(line, reader, writer)
         except (ValueError, ConnectionError) as error:
-            log.warning("a connection to the socket was of no use", error=repr(error))
+            log.warning("socket_connection_broken", error=repr(error))
         finally:
             self._silent.discard(me)
             await _closed(writer)
@@ -176,7 +176,7 @@ class _Server:
             except EngineError as error:
                 writer.write(wire.encode_error(error))
             except Exception as error:
-                log.exception("a request over the socket failed")
+                log.exception("socket_request_failed")
                 writer.write(wire.encode_error(EngineError(f"The running program failed: {error!r}.")))
             await writer.drain()
 

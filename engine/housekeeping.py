@@ -94,7 +94,7 @@ class Housekeeper:
                 await self.worker.settled()
                 await self._fill_graph()
             except (StoreError, LanguageError) as error:
-                log.warning("the rebuild waits", error=str(error), hint=error.hint)
+                log.warning("rebuild_waits", error=str(error), hint=error.hint)
                 self._hindrance = error
                 await asyncio.sleep(TROUBLE_WAIT)
             else:
@@ -138,6 +138,6 @@ class Housekeeper:
                     await asyncio.sleep(options.compact_after / 2)
                     await self.compact()
             except EngineError as error:
-                log.warning("compaction waits", error=str(error), hint=error.hint)
+                log.warning("compaction_waits", error=str(error), hint=error.hint)
             except Exception:
-                log.exception("compaction failed")
+                log.exception("compaction_failed")

@@ -130,11 +130,11 @@ class Worker:
                 self._troubles.pop(name, None)
             except (StoreError, LanguageError) as error:
                 self._troubles[name], busy = error, False
-                log.warning("worker waits", error=str(error), hint=error.hint)
+                log.warning("worker_waits", error=str(error), hint=error.hint)
                 await asyncio.sleep(TROUBLE_WAIT)
             except Exception as error:
                 self._troubles[name] = error
-                log.exception("worker stopped")
+                log.exception("worker_stopped")
                 raise
             if not busy:
                 await self._rest(news)
@@ -238,7 +238,7 @@ class Worker:
         known = error if isinstance(error, EngineError) else EngineError(f"Reading failed: {type(error).__name__}.")
         hopeless = not isinstance(error, LanguageError) or isinstance(error, HOPELESS)
         over = hopeless or chunk.tries + 1 >= self.projector.options.attempts
-        log.warning("a chunk was not read", error=str(known), hint=known.hint, given_up=over, tries=chunk.tries + 1)
+        log.warning("chunk_unread", error=str(known), hint=known.hint, given_up=over, tries=chunk.tries + 1)
         retry_at = float("inf") if over else time.time() + wait_before(chunk.tries)
         await self.ledger.write(work.fail, chunk.id, known, retry_at)
 
@@ -259,7 +259,7 @@ class Worker:
             try:
                 await self.projector.end_quiet()
             except EngineError as error:
-                log.warning("the quiet period goes on", error=str(error), hint=error.hint)
+                log.warning("quiet_period_prolonged", error=str(error), hint=error.hint)
             self.wake()
 
 

@@ -46,7 +46,7 @@ async def open_vectors(folder: Folder, ledger: Ledger, dim: int) -> Vectors:
         try:
             return await LanceVectors.open(folder.vectors, dim)
         except BrokenProjection as error:
-            log.warning("the vectors are made anew", error=str(error))
+            log.warning("vectors_made_anew", error=str(error))
             await ledger.write(work.set_setting, "rebuilding", 1)
     await LanceVectors.erase(folder.vectors)
     return await LanceVectors.open(folder.vectors, dim)
@@ -64,7 +64,7 @@ async def open_graph(folder: Folder, module: Literal["kuzu", "ladybug"], ledger:
     try:
         graph = await KuzuGraph.open(path, module)
     except BrokenProjection as error:
-        log.warning("the graph is made anew", error=str(error))
+        log.warning("graph_made_anew", error=str(error))
         await ledger.write(work.set_setting, "graph", UNFILLED)
         await KuzuGraph.erase(path)
         graph, fresh = await KuzuGraph.open(path, module), True

@@ -109,6 +109,6 @@ class History:
                     if wait is None:
                         raise
                     self._size = SMALL if wait >= SLOW else self._size
-                    log.info("told to slow down", error=code(error), seconds=wait)
+                    log.info("slowed_down", error=code(error), seconds=wait)
                     await asyncio.sleep(wait)
             return await call()

@@ -111,7 +111,7 @@ class Letters:
             except SlackApiError as error:
                 if code(error) not in FORM or form is Form.BARE:
                     raise
-                log.warning("blocks refused", form=form.name)
+                log.warning("blocks_refused", form=form.name)
                 continue
             self._note(form)
             return sent

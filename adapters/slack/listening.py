@@ -119,7 +119,7 @@ class Listener:
 
     async def limited(self, _event: Mapping[str, Any]) -> None:
         """Slack drops events for a while: there are too many."""
-        log.warning("Slack holds events back: more than 30,000 an hour")
+        log.warning("events_held_back", hint="Slack sends 30,000 an hour at most.")
 
     async def _prompt(self, channel: str) -> None:
         await self._study.reader.assistant_threads_setSuggestedPrompts(channel_id=channel, prompts=list(PROMPTS))
@@ -165,7 +165,7 @@ async def _courtesy(work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
     except (EngineError, *TROUBLE) as error:
-        log.warning("not shown", error=code(error))
+        log.warning("not_shown", error=code(error))
 
 
 NOTES = {

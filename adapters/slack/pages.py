@@ -75,7 +75,7 @@ class Pages:
         try:
             found = await self._traces()
         except PlatformError as error:
-            log.warning("a thread cannot be searched", error=str(error))
+            log.warning("thread_not_searched", error=str(error))
         for ts in [*marked, *(ts for ts in found if ts not in marked)]:
             self._note(Said(ts, None, streaming=True, at=self._now - REWRITE))
 
@@ -119,7 +119,7 @@ class Pages:
             if self._root and last:
                 ts = await self._study.streams.start(self._target, letter.text, "" if number else words)
         except TROUBLE as error:
-            log.warning("a stream may have begun", error=code(error))
+            log.warning("stream_may_have_begun", error=code(error))
             if await self._adopt():
                 return False
         self._unsure = False
@@ -142,7 +142,7 @@ class Pages:
                 self._study.pace.appends.close(pause)
                 said.text = before
                 return False
-            log.info("a stream has ended", error=code(error))
+            log.info("stream_ended", error=code(error))
             said.streaming = code(error) != ENDED
             await self.rewrite(said, letter)
             return True
@@ -176,7 +176,7 @@ class Pages:
         try:
             await self._study.streams.stop((self._channel, said.ts), rest, words, letter)
         except TROUBLE as error:
-            log.info("a stream cannot be ended as it should", error=code(error))
+            log.info("stream_not_ended", error=code(error))
             said.streaming = code(error) != ENDED
             return False
         said.text, said.streaming, said.at = letter.text, False, self._now
@@ -230,7 +230,7 @@ class Pages:
             if not lost(error):
                 self._unsure = False
                 raise
-            log.warning("a message may have been posted", error=code(error))
+            log.warning("message_may_be_posted", error=code(error))
             if await self._adopt():
                 await self.rewrite(self.said[-1], letter)
                 return
@@ -246,7 +246,7 @@ class Pages:
         try:
             await self._study.streams.break_off(self._channel, said.ts, urgent=urgent)
         except TROUBLE as error:
-            log.info("a stream had ended", error=code(error))
+            log.info("stream_had_ended", error=code(error))
         said.streaming = False
 
     async def _delete(self, ts: str) -> None:

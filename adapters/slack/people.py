@@ -124,7 +124,7 @@ class People:
         try:
             return await self.person(id_)
         except PlatformError as error:
-            log.warning("somebody cannot be looked up", error=str(error))
+            log.warning("person_unknown", error=str(error))
             return Person(id_, "", guest=True)
 
     async def _list_if_many(self, ids: Collection[str]) -> None:
@@ -140,7 +140,7 @@ class People:
         try:
             await self._list()
         except TROUBLE as error:
-            log.warning("people cannot be listed", error=code(error))
+            log.warning("people_not_listed", error=code(error))
 
     async def _list(self) -> None:
         cursor = ""

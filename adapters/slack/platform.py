@@ -124,7 +124,7 @@ class SlackPlatform:
             await react(channel=channel, name=name, timestamp=message)
         except TROUBLE as error:
             if code(error) not in ("already_reacted", "no_reaction"):
-                log.warning("no reaction", error=code(error))
+                log.warning("reaction_refused", error=code(error))
 
     async def post(self, place: Place, card: Card) -> str:
         with told():

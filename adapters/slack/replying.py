@@ -112,7 +112,7 @@ class ThreadReply:
                 if not await self._pages.bring(number, letter, self._status.words, last=number == last):
                     return
         except (PlatformError, *TROUBLE) as error:
-            log.warning("not written yet", error=code(error))
+            log.warning("write_delayed", error=code(error))
 
     def _letter(self, number: int, closing: Closing | None, *, done: bool) -> Letter:
         mark = about(self._target.answer, number, done=done)
@@ -141,7 +141,7 @@ class ThreadReply:
             else:
                 await self._status.refresh()
         except (PlatformError, *TROUBLE) as error:
-            log.info("no sign of life", error=code(error))
+            log.info("beat_failed", error=code(error))
 
     async def _end(self) -> None:
         self._done = True

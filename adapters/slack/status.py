@@ -44,7 +44,7 @@ class Status:
                 status=words,
             )
         except TROUBLE as error:
-            log.info("no status", error=code(error))
+            log.info("status_refused", error=code(error))
             await self._look()
 
     async def refresh(self) -> None:
@@ -68,4 +68,4 @@ class Status:
         try:
             await react(channel=self._target.place.channel, name=EYES, timestamp=self._target.message)
         except TROUBLE as error:
-            log.info("no reaction", error=code(error))
+            log.info("reaction_refused", error=code(error))

@@ -70,13 +70,13 @@ class Watchdog:
             if self._handler is not None and self._silent() < self._silence:
                 pause = PAUSE
                 continue
-            log.warning("the connection is dead", seconds=round(self._silent()))
+            log.warning("connection_dead", seconds=round(self._silent()))
             try:
                 await self._revive()
             except Withheld:
                 raise
             except Exception as error:  # noqa: BLE001  - whatever it was, another attempt is the remedy
-                log.warning("not connected", error=code(error))
+                log.warning("not_connected", error=code(error))
                 pause = min(pause * 2, LONGEST)
 
     async def close(self) -> None:
@@ -87,7 +87,7 @@ class Watchdog:
         try:
             await handler.close_async()  # type: ignore[no-untyped-call]
         except TROUBLE as error:
-            log.info("not closed cleanly", error=code(error))
+            log.info("not_closed_cleanly", error=code(error))
         tasks = [
             handler.client.message_processor,
             handler.client.current_session_monitor,

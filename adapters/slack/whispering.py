@@ -65,9 +65,9 @@ class Whispers:
                 if sent.status_code != 400:
                     break
         except TROUBLE as error:
-            log.info("no response", error=code(error))
+            log.info("response_refused", error=code(error))
             return False
-        log.info("no response", status=sent.status_code)
+        log.info("response_refused", status=sent.status_code)
         return False
 
     async def _ephemeral(self, target: Target, letter: Letter) -> bool:
@@ -85,7 +85,7 @@ class Whispers:
                 lambda form: in_turn(turns, lambda: send(letter.arguments(form)), again=False)
             )
         except SlackApiError as error:
-            log.info("no ephemeral message", error=code(error))
+            log.info("ephemeral_refused", error=code(error))
             return False
         return True
 
