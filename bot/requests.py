@@ -71,7 +71,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Forget one document, named by key, path (from the folder `here`) or title; its bytes leave the files too."""
+    """Forget one document, named by key, path (from the folder `here`) or title; its bytes leave the files too.
+
+    The path of an exported room means all its conversations.
+    """
 
     document: str
     spaces: tuple[str, ...]

@@ -92,7 +92,7 @@ COMMANDS: Mapping[str, tuple[str, str, Command]] = {
     "sources": ("", "the whole text of the last answer's sources", show_sources),
     "graph": ("NAME", "what is known of a name, and its relations", show_graph),
     "documents": ("", "all documents, with their keys", show_documents),
-    "forget": ("DOCUMENT", "forget a document: key, path or title", forget),
+    "forget": ("DOCUMENT", "forget a document or chat: key, path or title", forget),
     "status": ("", "how much is known, and what is still worked on", show_status),
     "new": ("", "forget what was said so far", start_anew),
     "help": ("", "this list", show_help),

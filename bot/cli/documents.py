@@ -28,9 +28,13 @@ Examples:
 """
 FORGET = """Forget a document: text, graph, vectors and all that rested on it alone.
 
+The path of a file of chat messages means all its conversations; each has a key of its own.
+
 Examples:
 
   threadlore forget notes/old.md
+
+  threadlore forget export/general.jsonl
 
   threadlore forget "Minutes of May"
 """
@@ -85,7 +89,7 @@ def forget(
     document: Annotated[str, typer.Argument(metavar="DOCUMENT", help="Its key, its path or its title.")],
     space: Space = "",
 ) -> None:
-    """Forget one document."""
+    """Forget one document, or a chat."""
     from bot.requests import Forget  # noqa: PLC0415  - --help spares it
 
     perform(context, lambda settings: Forget(document, (settings.space,), str(Path.cwd())), space=space)

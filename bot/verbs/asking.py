@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from bot.events import Cited, Found, Prompted, Recalled, Said
-from bot.verbs.naming import key_of, scope_of
+from bot.verbs.naming import keys_of, scope_of
 from engine.errors import BadQuestion
 from engine.records import Question, Within
 
@@ -38,7 +38,7 @@ async def _question(desk: Desk, request: Ask) -> Question:
     if not request.text.strip():
         raise BadQuestion("The question is empty.", hint="Ask something.")
     scope = scope_of(request.spaces)
-    documents = [await key_of(desk, words, request.here, scope) for words in request.documents]
+    documents = {key for words in request.documents for key in await keys_of(desk, words, request.here, scope)}
     return Question(
         request.text.strip(),
         scope,

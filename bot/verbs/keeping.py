@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot import archive
 from bot.events import Advanced, Compared, Done, Line
-from bot.verbs.naming import key_of, scope_of
+from bot.verbs.naming import keys_of, scope_of
 from bot.verbs.settling import settling
 from engine.errors import LanguageError
 
@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
 
 async def forget(desk: Desk, request: Forget) -> AsyncGenerator[Event]:
-    """Forget a document, and let its bytes leave the files; without the model that happens later, by itself."""
-    key = await key_of(desk, request.document, request.here, scope_of(request.spaces))
-    await desk.engine.forget(key)
+    """Forget a document, or a chat, and let its bytes leave the files; without the model that happens later, by itself."""
+    keys = await keys_of(desk, request.document, request.here, scope_of(request.spaces))
+    for done, key in enumerate(keys):
+        yield Advanced("forgetting", done, len(keys))
+        await desk.engine.forget(key)
+    what = keys[0] if len(keys) == 1 else f"{len(keys)} conversations of {request.document}"
     yield Advanced("forgetting")
     try:
         await desk.engine.compact()
     except LanguageError:
-        yield Done(f"Forgotten: {key}. Its bytes leave the files by themselves once the model can be reached again.")
+        yield Done(f"Forgotten: {what}. The bytes leave the files by themselves once the model can be reached again.")
     else:
-        yield Done(f"Forgotten: {key}")
+        yield Done(f"Forgotten: {what}")
 
 
 async def rebuild(desk: Desk, request: Rebuild) -> AsyncGenerator[Event]:  # noqa: ARG001  - a verb's signature

@@ -43,28 +43,34 @@ def path_hash(path: Path) -> str:
 
 def absolute(path: str | Path, here: str) -> Path:
     """A path without dots; a relative one leads from the folder `here`. Links are not followed."""
-    return Path(os.path.normpath(Path(here, Path(path).expanduser())))
+    at_home = os.path.expanduser(path)  # noqa: PTH111  - a title may begin with "~" and be nobody's home
+    return Path(os.path.normpath(Path(here, at_home)))
 
 
-async def key_of(desk: Desk, words: str, here: str, scope: Scope) -> str:
-    """The key of the document in scope that is meant: by key, by path (from `here`), by title or by a link to it.
+async def keys_of(desk: Desk, words: str, here: str, scope: Scope) -> list[str]:
+    """The keys of the documents in scope that are meant: by key, by path (from `here`), by title or by a link to it.
 
-    Raises NotFound, and BadQuestion if several could be meant.
+    It is one document, or all conversations of one file. Raises NotFound, and BadQuestion if several could be meant.
     """
     return chosen(words, here, await desk.engine.documents(scope))
 
 
-def chosen(words: str, here: str, documents: Iterable[Listed]) -> str:
-    """The key of the one document that the words mean; a key is preferred to a path, a path to a title."""
+def chosen(words: str, here: str, documents: Iterable[Listed]) -> list[str]:
+    """The keys that the words mean; a key is preferred to a path, a path to a title.
+
+    The path of an exported room means all its conversations.
+    """
     there = list(documents)
     path = absolute(words, here)
+    address = words if words.startswith("file://") else path.as_uri()
     for meant in (
         [each for each in there if each.key == words],
         [each for each in there if each.key == file_key(path, each.space)],
+        exported := [each for each in there if each.kind == "conversation" and each.link == address],
         [each for each in there if each.title.casefold() == words.casefold() or (words and each.link == words)],
     ):
-        if len(meant) == 1:
-            return meant[0].key
+        if len(meant) == 1 or (meant and meant is exported):
+            return [each.key for each in meant]
         if meant:
             raise BadQuestion(f"“{words}” could be {_listed(meant)}.", hint="Name one of them by its key.")
     raise NotFound(f"There is no document “{words}”.", hint="`threadlore documents` lists keys and titles.")

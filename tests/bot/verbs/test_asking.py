@@ -57,6 +57,11 @@ async def test_history_is_part_of_the_question(perform: Perform) -> None:
     assert "Gudgeon" in found.context.question.question
 
 
+async def test_a_question_can_be_narrowed_to_a_chat_by_the_path_of_its_file(perform: Perform, town: Path) -> None:
+    found = await sources(perform, "Kiosk Gudgeon", documents=("harbour.jsonl",), here=str(town))
+    assert found == {said(town, "m1"), said(town, "m2")}
+
+
 async def test_a_question_can_be_narrowed_to_a_document_by_its_path(perform: Perform, town: Path) -> None:
     assert await sources(perform, "Ada?", documents=("tea.txt",), here=str(town)) == {f"file:{town / 'tea.txt'}"}
 

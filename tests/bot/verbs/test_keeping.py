@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import archive
-from bot.events import Compared, Done, Line, Told
+from bot.events import Catalogued, Compared, Done, Line, Told
 from bot.requests import Backup, Catalogue, Export, Forget, Ingest, Rebuild, Retry, Tell, Verify
 from bot.verbs import work_on
 from bot.verbs.naming import LOCAL, scope_of
@@ -39,6 +39,18 @@ async def test_a_forgotten_document_is_gone_from_the_export(perform: Perform, to
     assert "Gudgeon" in after
 
 
+async def test_a_file_of_a_chat_is_forgotten_as_a_whole(perform: Perform, town: Path) -> None:
+    (town / "harbour.jsonl").unlink()
+    *_, last = await perform(Forget("harbour.jsonl", (LOCAL,), str(town)))
+    assert last == Done("Forgotten: 2 conversations of harbour.jsonl")
+    [found] = await perform(Catalogue((LOCAL,)))
+    assert isinstance(found, Catalogued)
+    assert [each.title for each in found.documents] == ["ferry.md", "tea.txt"]
+    after = "\n".join(await lines(perform))
+    assert "closed today" not in after
+    assert "Tea" in after
+
+
 async def test_forgetting_does_not_wait_for_what_others_had_taken_in(tmp_path: Path) -> None:
     slow = parrot.Parrot()
     async with parrot.desk(tmp_path / "other", slow) as desk:
@@ -59,7 +71,7 @@ async def test_what_is_forgotten_without_the_embedder_leaves_the_files_later(tmp
         await desk.engine.add(doc("new", "Ada met Carla."))
         *_, last = [event async for event in work_on(desk, Forget("old", ("here",)))]
         assert isinstance(last, Done)
-        assert last.text.startswith("Forgotten: old. Its bytes leave the files by themselves")
+        assert last.text.startswith("Forgotten: old. The bytes leave the files by themselves")
         assert [each.key for each in await desk.engine.documents(scope_of(["here"]))] == ["new"]
 
 

@@ -9,14 +9,15 @@ from engine.errors import BadQuestion, NotFound
 from engine.ledger.census import Listed
 
 
-def listed(key: str, title: str, link: str = "") -> Listed:
-    return Listed(key, "console:local", "files", "file", title, link, None, False, "indexed", "", "", 1, 1)
+def listed(key: str, title: str, link: str = "", kind: str = "file") -> Listed:
+    return Listed(key, "console:local", "files", kind, title, link, None, False, "indexed", "", "", 1, 1)
 
 
 MINUTES = listed("file:/town/minutes.md", "Minutes", "https://a.example/m")
 RULES = listed("file:/town/rules.pdf", "Rules")
 OLD_RULES = listed("file:/old/rules.pdf", "rules")
 THERE = [MINUTES, RULES, OLD_RULES]
+CHATS = [listed(f"chat:{each}", f"#harbour: {each}", "file:///town/harbour.jsonl", "conversation") for each in "ab"]
 
 
 @pytest.mark.parametrize(
@@ -32,13 +33,29 @@ THERE = [MINUTES, RULES, OLD_RULES]
     ],
 )
 def test_a_document_is_named_by_key_path_title_or_link(words: str) -> None:
-    assert chosen(words, "/town", THERE) == MINUTES.key
+    assert chosen(words, "/town", THERE) == [MINUTES.key]
 
 
 def test_a_path_is_taken_from_where_the_person_stands() -> None:
-    assert chosen("a.md", "/here", [listed("file:/here/a.md", "Tea")]) == "file:/here/a.md"
+    assert chosen("a.md", "/here", [listed("file:/here/a.md", "Tea")]) == ["file:/here/a.md"]
     with pytest.raises(NotFound):
         chosen("a.md", "/there", [listed("file:/here/a.md", "Tea")])
+
+
+@pytest.mark.parametrize("words", ["harbour.jsonl", "/town/harbour.jsonl", "file:///town/harbour.jsonl"])
+def test_the_path_of_an_exported_room_means_all_its_conversations(words: str) -> None:
+    assert chosen(words, "/town", [*THERE, *CHATS]) == ["chat:a", "chat:b"]
+    assert chosen("chat:b", "/town", [*THERE, *CHATS]) == ["chat:b"]
+
+
+def test_a_link_that_two_conversations_share_elsewhere_is_a_question_back() -> None:
+    twice = [listed(key, "Tea", "https://a.example/t", "conversation") for key in "ab"]
+    with pytest.raises(BadQuestion, match="a, b"):
+        chosen("https://a.example/t", "/", twice)
+
+
+def test_a_title_that_begins_with_a_tilde_is_nobodys_home() -> None:
+    assert chosen("~none of us", "/", [listed("k", "~none of us")]) == ["k"]
 
 
 def test_a_title_of_two_documents_is_a_question_back_with_their_keys() -> None:
