@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def forget(desk: Desk, request: Forget) -> AsyncGenerator[Event]:
-    """Forget a document, or a chat, and let its bytes leave the files; without the model that happens later, by itself."""
+    """Forget a document, or a whole chat, and let its bytes leave the files; without the model that happens later."""
     keys = await keys_of(desk, request.document, request.here, scope_of(request.spaces))
     for done, key in enumerate(keys):
         yield Advanced("forgetting", done, len(keys))
