@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import conversing, corrections, documents, questions, serving, upkeep
+from bot.cli import conversing, corrections, documents, platforms, questions, upkeep
 from bot.cli.running import Common
 
 ABOUT = """Threadlore knows what was said in your channels and what stands in your files, and answers with sources.
@@ -54,7 +54,7 @@ conversing.register(app)
 questions.register(app)
 documents.register(app)
 upkeep.register(app)
-serving.register(app)
+platforms.register(app)
 app.add_typer(corrections.correct, name="correct")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.desk import Desk
-from bot.filed import Filed
+from bot.stamps import Stamps
 from engine.budget import O200k
 from engine.engine import Engine
 from engine.errors import EngineError
@@ -61,7 +61,7 @@ async def desk(settings: Settings, able: Skills, *, replace_embedder: bool = Fal
         settings.root, language=able.language, embedder=able.embedder, reranker=able.reranker, options=chosen
     )
     async with opened as engine:
-        yield Desk(engine, limits(settings), Filed(settings.root / "filed"), O200k().count)
+        yield Desk(engine, limits(settings), Stamps(settings.root / "filed"), O200k().count)
 
 
 @asynccontextmanager

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.filed import Filed
+    from bot.stamps import Stamps
     from engine.engine import Engine
     from engine.reading import Limits
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`limits` bound what one file may take, `filed` remembers files, `count` counts o200k_base tokens."""
+    """`limits` bound what one file may take, `stamps` remember files, `count` counts o200k_base tokens."""
 
     engine: Engine
     limits: Limits
-    filed: Filed
+    stamps: Stamps
     count: Callable[[str], int]

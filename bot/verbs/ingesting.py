@@ -83,10 +83,10 @@ class _Taker:
             self.tally.failures.append(Failure(str(path), f"The file cannot be read: {error.strerror or error}."))
 
     async def _take(self, path: Path) -> None:
-        key, stamp = file_key(path, self.request.space), await asyncio.to_thread(self.desk.filed.stamp, path)
+        key, stamp = file_key(path, self.request.space), await asyncio.to_thread(self.desk.stamps.stamp, path)
         known = {each.key: each for each in self.there.get(path.as_uri(), []) if each.kind != "manual"}
         failed = any(each.status == "failed" for each in known.values())
-        if known and not failed and self.desk.filed.unchanged(key, _stamp(stamp, known)):
+        if known and not failed and self.desk.stamps.unchanged(key, _stamp(stamp, known)):
             self.tally.keys |= known.keys()
             return
         documents = await self._documents(path)
@@ -96,7 +96,7 @@ class _Taker:
             self.tally.changed += changed  # other files are taken in meanwhile: nothing may be awaited in between
         for gone in known.keys() - {document.key for document in documents}:
             await self.desk.engine.forget(gone)
-        self.desk.filed.note(key, _stamp(stamp, documents))
+        self.desk.stamps.note(key, _stamp(stamp, documents))
 
     async def _documents(self, path: Path) -> list[Document]:
         place = files.Place(self.request.space, self.request.room, self.request.dated)

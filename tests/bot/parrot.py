@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.desk import Desk
-from bot.filed import Filed
+from bot.stamps import Stamps
 from engine.budget import O200k
 from engine.errors import Refused
 from engine.options import Options
@@ -41,4 +41,4 @@ class Parrot(ToyLanguage):
 async def desk(home: Path, parrot: Parrot | None = None, embedder: Embedder | None = None) -> AsyncIterator[Desk]:
     """A desk over an engine in this folder."""
     async with light_engine(home, parrot or Parrot(), embedder, Options(quiet=0.0)) as engine:
-        yield Desk(engine, Limits(workers=1), Filed(home / "filed"), O200k().count)
+        yield Desk(engine, Limits(workers=1), Stamps(home / "filed"), O200k().count)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Filed:
+class Stamps:
     """Stamps of files by key, in a file that only grows by a line; hashes alone, so that it tells no names.
 
     A lost or broken line costs one reading of a file, nothing else.

@@ -1,4 +1,4 @@
-"""The command that serves the platforms: run."""
+"""The command that serves the chat platforms: run."""
 
 from __future__ import annotations
 

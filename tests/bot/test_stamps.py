@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.filed import Filed
+from bot.stamps import Stamps
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,35 +19,35 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_unchanged_once_it_was_written_down(tmp_path: Path, file: Path) -> None:
-    filed = Filed(tmp_path / "filed")
-    stamp = filed.stamp(file)
-    assert not filed.unchanged("a", stamp)
-    filed.note("a", stamp)
-    assert Filed(tmp_path / "filed").unchanged("a", filed.stamp(file))
-    assert not filed.unchanged("b", stamp)
+    stamps = Stamps(tmp_path / "filed")
+    stamp = stamps.stamp(file)
+    assert not stamps.unchanged("a", stamp)
+    stamps.note("a", stamp)
+    assert Stamps(tmp_path / "filed").unchanged("a", stamps.stamp(file))
+    assert not stamps.unchanged("b", stamp)
 
 
 def test_a_file_with_another_time_or_size_is_changed(tmp_path: Path, file: Path) -> None:
-    filed = Filed(tmp_path / "filed")
-    filed.note("a", filed.stamp(file))
+    stamps = Stamps(tmp_path / "filed")
+    stamps.note("a", stamps.stamp(file))
     os.utime(file, ns=(1, 1))
-    assert not filed.unchanged("a", filed.stamp(file))
+    assert not stamps.unchanged("a", stamps.stamp(file))
 
 
 def test_the_last_word_counts(tmp_path: Path, file: Path) -> None:
-    filed = Filed(tmp_path / "filed")
-    before = filed.stamp(file)
-    filed.note("a", before)
+    stamps = Stamps(tmp_path / "filed")
+    before = stamps.stamp(file)
+    stamps.note("a", before)
     file.write_text("Coffee.")
-    filed.note("a", filed.stamp(file))
-    assert not Filed(tmp_path / "filed").unchanged("a", before)
+    stamps.note("a", stamps.stamp(file))
+    assert not Stamps(tmp_path / "filed").unchanged("a", before)
 
 
 def test_no_name_of_a_file_is_kept(tmp_path: Path, file: Path) -> None:
-    Filed(tmp_path / "filed").note(f"file:{file}", Filed.stamp(file))
+    Stamps(tmp_path / "filed").note(f"file:{file}", Stamps.stamp(file))
     assert "a.md" not in (tmp_path / "filed").read_text()
 
 
 def test_a_broken_line_is_no_obstacle(tmp_path: Path, file: Path) -> None:
     (tmp_path / "filed").write_bytes(b"\xff half a li")
-    assert not Filed(tmp_path / "filed").unchanged("a", Filed.stamp(file))
+    assert not Stamps(tmp_path / "filed").unchanged("a", Stamps.stamp(file))
