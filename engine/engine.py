@@ -224,10 +224,11 @@ class Engine:
 
     # Corrections by hand.
 
-    async def merge(self, space: str, name: str, into: str) -> None:
-        """Let a name lead to another one."""
-        await self._ledger.write(corrections.merge, space, name, into)
+    async def merge(self, space: str, name: str, into: str) -> list[str]:
+        """Let a name lead to another one; gives what is not known of the two yet. Raises NotFound if that is both."""
+        unknown = await self._ledger.write(corrections.merge, space, name, into)
         self._worker.wake()
+        return unknown
 
     async def unmerge(self, space: str, name: str) -> None:
         """Let a name stand for itself again."""

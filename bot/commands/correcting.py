@@ -9,6 +9,7 @@ from bot.commands.plain import plain
 from bot.commands.words import parted
 from bot.errors import NotAllowed
 from bot.store import Filed
+from bot.verbs.correcting import merged
 from engine.errors import BadQuestion
 from engine.records import Link, Mention, Reading
 
@@ -50,8 +51,8 @@ def _usage(call: Call) -> str:
 async def _merge(call: Call, space: str, words: Words) -> str:
     await call.only_managers("merge names")
     name, into = words.plain
-    await call.engine.merge(space, name, into)
-    return f"“{plain(name)}” now leads to “{plain(into)}”. {call.example('correct unmerge')} takes it back."
+    unknown = await call.engine.merge(space, name, into)
+    return f"{merged(plain(name), plain(into), map(plain, unknown))} {call.example('correct unmerge')} takes it back."
 
 
 async def _unmerge(call: Call, space: str, words: Words) -> str:

@@ -8,7 +8,7 @@ from bot.events import Done
 from engine.records import Link, Mention, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Iterable
 
     from bot.desk import Desk
     from bot.events import Event
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 async def merge(desk: Desk, request: Merge) -> AsyncGenerator[Event]:
     """Merge a name into another one, or take that back."""
     if request.into:
-        await desk.engine.merge(request.space, request.name, request.into)
-        said = f"“{request.name}” now leads to “{request.into}”."
+        unknown = await desk.engine.merge(request.space, request.name, request.into)
+        said = merged(request.name, request.into, unknown)
     else:
         await desk.engine.unmerge(request.space, request.name)
         said = f"“{request.name}” stands for itself again."
@@ -48,6 +48,12 @@ async def state(desk: Desk, request: State) -> AsyncGenerator[Event]:
     key = await desk.engine.state(request.space, request.room, _reading(request))
     await desk.engine.settled()
     yield Done(f"Taken in as {key}; `threadlore forget {key}` takes it back.")
+
+
+def merged(name: str, into: str, unknown: Iterable[str]) -> str:
+    """That a name leads to another one, and which of them is unknown: it may be yet to come, or a slip of the pen."""
+    doubts = (f" “{each}” was not read anywhere yet: is it written as you mean it?" for each in unknown)
+    return f"“{name}” now leads to “{into}”.{''.join(doubts)}"
 
 
 def _reading(request: State) -> Reading:

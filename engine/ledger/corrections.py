@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from engine.ledger.connection import Connection
 
 
+AS_READ = "Write names as they were read; capitals make no difference."
+
+
 class ByHand(NamedTuple):
     """What was corrected of a key: a description that overrides the fold, and whether it is out of sight."""
 
@@ -48,17 +51,24 @@ async def space_of(db: Connection, space: str) -> int:
     """The integer of a space that exists."""
     for (id_,) in await db.execute_fetchall("SELECT id FROM space WHERE name = ?", (space,)):
         return int(id_)
-    raise NotFound(f"Nothing is known in the space “{space}”.")
+    raise NotFound("Nothing is known here yet.", hint="Something has to be read before it can be corrected.")
 
 
-async def merge(db: Connection, space: str, name: str, into: str) -> None:
-    """Let a name lead to another one, within a space."""
+async def merge(db: Connection, space: str, name: str, into: str) -> list[str]:
+    """Let a name lead to another one, within a space; one of them may be yet to come, and is given back.
+
+    Raises NotFound if neither was ever told.
+    """
     id_, alias, target = await space_of(db, space), canonical(name), canonical(into)
     if not alias or not target or alias == target:
-        raise BadQuestion(f"“{name}” and “{into}” are not two different names.")
+        raise BadQuestion(f"“{name}” and “{into}” are not two different names.", hint=AS_READ)
+    unknown = [each for each in (name, into) if not await _ids(db, id_, {canonical(each)})]
+    if len(unknown) > 1:
+        raise NotFound(f"Neither “{name}” nor “{into}” is known here.", hint=AS_READ)
     await intern_names(db, id_, {alias, target})
     await db.execute("INSERT OR REPLACE INTO alias VALUES (?, ?, ?)", (id_, alias, target))
     await _follow(db, id_)
+    return unknown
 
 
 async def unmerge(db: Connection, space: str, name: str) -> None:
@@ -68,7 +78,7 @@ async def unmerge(db: Connection, space: str, name: str) -> None:
         "DELETE FROM alias WHERE space = ? AND name = ? RETURNING name", (id_, canonical(name))
     )
     if not list(gone):
-        raise NotFound(f"“{name}” is no alias in the space “{space}”.")
+        raise NotFound(f"“{name}” does not lead to another name.", hint="Only what was merged can be parted again.")
     await _follow(db, id_, {canonical(name)})
 
 
@@ -135,13 +145,13 @@ def ordered(names: tuple[str, str]) -> tuple[str, str]:
     """Canonical names, in the order in which pins and hidden keys are kept; the second is "" for an entity."""
     a, b = canonical(names[0]), canonical(names[1]) if names[1] else ""
     if not a or (names[1] and (not b or a == b)):
-        raise BadQuestion(f"“{' ~ '.join(filter(None, names))}” names nothing.")
+        raise BadQuestion(f"“{' ~ '.join(filter(None, names))}” names nothing.", hint=AS_READ)
     return (min(a, b), max(a, b)) if b else (a, "")
 
 
 async def _must_be_known(db: Connection, space: int, a: str, b: str) -> None:
     if len(await _ids(db, space, {a, b} - {""})) < (2 if b else 1):
-        raise NotFound(f"“{' ~ '.join(filter(None, (a, b)))}” is not known in this space.")
+        raise NotFound(f"“{' ~ '.join(filter(None, (a, b)))}” is not known here.", hint=AS_READ)
 
 
 async def _take_back(db: Connection, table: str, space: int, a: str, b: str) -> None:

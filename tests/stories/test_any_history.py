@@ -12,6 +12,8 @@ import pytest
 from engine.describing import Limits
 from engine.errors import BadQuestion, NotFound
 from engine.ledger import documents
+from engine.ledger.names import intern_names
+from engine.names import canonical as canonical_name
 from engine.options import Options
 from tests.fakes.engines import canonical, doc, light_engine
 
@@ -84,7 +86,8 @@ async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path:
     async with light_engine(tmp_path / "plain", options=HASTY) as engine:
         for document in history.left.values():
             await engine.add(document)
-        await engine._ledger.write(documents.intern, "space", "here")
+        here = await engine._ledger.write(documents.intern, "space", "here")
+        await engine._ledger.write(intern_names, here, {canonical_name(name) for name in history.aliases})
         for name, into in history.aliases.items():
             await engine.merge("here", name, into)
         await engine.settled()

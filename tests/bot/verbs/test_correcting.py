@@ -44,6 +44,14 @@ async def test_merged_names_are_one_until_they_are_parted(perform: Perform) -> N
     assert "Kiosk" not in others(await look(perform, "Mina"))
 
 
+async def test_a_merge_with_a_name_that_was_not_read_yet_says_so(perform: Perform) -> None:
+    assert await perform(Merge(LOCAL, "Minna", "Mina")) == [
+        Done("“Minna” now leads to “Mina”. “Minna” was not read anywhere yet: is it written as you mean it?")
+    ]
+    with pytest.raises(NotFound, match="Neither “Otto” nor “Emil”"):
+        await perform(Merge(LOCAL, "Otto", "Emil"))
+
+
 async def test_a_pinned_description_stays_through_a_rebuild_and_can_be_taken_back(perform: Perform) -> None:
     await perform(Pin(LOCAL, "Mina", "The captain."))
     await perform(Rebuild())

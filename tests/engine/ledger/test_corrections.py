@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-async def merge(desk: Desk, name: str, into: str) -> None:
-    await desk.ledger.write(corrections.merge, "here", name, into)
+async def merge(desk: Desk, name: str, into: str) -> list[str]:
+    return await desk.ledger.write(corrections.merge, "here", name, into)
 
 
 async def unmerge(desk: Desk, name: str) -> None:
@@ -94,6 +94,23 @@ async def test_only_two_different_names_can_be_merged(desk: Desk, name: str, int
     await desk.tell("a", reading("Ada"))
     with pytest.raises(BadQuestion):
         await merge(desk, name, into)
+
+
+async def test_one_of_two_merged_names_may_be_yet_to_come_and_is_told(desk: Desk) -> None:
+    await desk.tell("a", reading("Ada", "Bob"))
+    assert await merge(desk, "Ada", "Bob") == []
+    assert await merge(desk, "Lovelace", "Ada") == ["Lovelace"]
+    assert await merge(desk, "Bob", "Robert") == ["Robert"]
+
+
+async def test_two_names_that_nobody_knows_are_not_merged(desk: Desk) -> None:
+    await desk.tell("a", reading("Ada"))
+    before = await everything(desk)
+    with pytest.raises(NotFound, match="Neither “Dora” nor “Emil” is known here") as caught:
+        await merge(desk, "Dora", "Emil")
+    assert "as they were read" in caught.value.hint
+    assert await everything(desk) == before
+    assert await desk.rows("SELECT 1 FROM alias UNION ALL SELECT 1 FROM name WHERE canonical <> 'ada'") == []
 
 
 async def test_a_merge_holds_for_what_is_told_later(desk: Desk) -> None:
