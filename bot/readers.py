@@ -85,9 +85,9 @@ class Readers:
         self._doubts[_key(place)] = self.clock()
 
     def trust(self, place: Place, since: float) -> None:
-        """The rooms lie where they belonged then (`clock`)."""
-        if self._doubts.get(_key(place), since) <= since:
-            self._doubts.pop(_key(place), None)
+        """The rooms lie where they belonged then (`clock`): those of the place, and of all that is within it."""
+        key = _key(place)
+        self._doubts = {each: at for each, at in self._doubts.items() if each[: len(key)] != key or at > since}
         self._trusted.set()
 
     def changed(self, place: Place, since: float) -> bool:

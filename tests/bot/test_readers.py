@@ -91,6 +91,24 @@ async def test_no_space_is_believed_until_rooms_were_moved(
     assert await waiting == spaces("slack:T1:open")
 
 
+@pytest.mark.parametrize("place", [Place("slack", "T1", "HALL"), Place("slack", "T1", ""), Place("slack", "", "")])
+async def test_what_was_moved_everywhere_was_moved_there_too(
+    slack: Watched, readers: Readers, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall, everywhere = slack.open("HALL", "ada"), Place("slack", "", "")
+    monkeypatch.setattr("bot.readers.MOVING", 0.01)
+    readers.doubt(place)
+    slack.now = 1.0
+    readers.trust(everywhere, 0.5)
+    assert await readers.scope(hall) == spaces("slack:T1:open")
+    readers.doubt(place)
+    readers.trust(everywhere, 0.5)
+    assert await readers.scope(hall) is None, "that was before"
+    readers.trust(Place("slack", "T2", ""), 1.0)
+    readers.trust(Place("slack", "T1", "YARD"), 1.0)
+    assert await readers.scope(hall) is None, "that was elsewhere"
+
+
 async def test_a_doubt_about_one_workspace_is_none_about_another(slack: Watched, readers: Readers) -> None:
     yard = slack.open("YARD", "ada")
     readers.doubt(Place("slack", "T2", ""))
