@@ -191,9 +191,9 @@ class Inbox:
         tries = row.tries + 1
         if tries >= (TRIES_OF_A_BUG if bug else TRIES):
             log.error("happening_given_up", kind=row.kind, error=name, tries=tries)
+            await self._give_up(happening, error)  # first: told twice is better than never
             with suppress(EngineError):  # where that cannot be written down, it comes again at the next start
                 await self._rows.fail(row.id, name)
-            await self._give_up(happening, error)
             return
         delay = min(LONGEST, FIRST * 2 ** (tries - 1))
         log.warning("happening_delayed", kind=row.kind, error=name, tries=tries, seconds=delay, bug=bug)

@@ -34,6 +34,7 @@ class Recorder:
     def __init__(self) -> None:
         self.listened: list[Happening] = []
         self.followed: list[Happening] = []
+        self.telling: list[Happening] = []
         self.given_up: list[str] = []
         self.failing: dict[str, list[Exception]] = {}
         self.gates: dict[str, asyncio.Event] = {}
@@ -63,7 +64,10 @@ class Recorder:
         self.news.set()
 
     async def give_up(self, happening: Happening, error: Exception) -> None:
+        self.telling.append(happening)
         self.news.set()
+        if gate := self.gates.get(f"give up {name(happening)}"):
+            await gate.wait()
         self._fail(f"give up {name(happening)}")
         self.given_up.append(f"{name(happening)} {type(error).__name__}")
         self.news.set()
@@ -208,6 +212,25 @@ async def test_what_fails_for_good_is_recorded_by_the_class_of_the_error_alone(
     assert await store.inbox.failed() == [("Heard", "RuntimeError"), ("Heard", "PlatformError")]
     await store.compact()
     assert files_with(tmp_path, "swordfish") == []
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_whoever_waits_is_told_even_if_the_process_ends_while_he_is(store: Store, worker: Recorder) -> None:
+    worker.failing["follow 1"] = [RuntimeError("a bug")] * module.TRIES_OF_A_BUG
+    worker.gates["give up 1"] = asyncio.Event()
+    inbox = Inbox(store, worker)
+    await inbox.__aenter__()
+    await inbox.put(heard("1"), "event:1")
+    await worker.until(lambda: worker.telling)
+    for task in [*inbox._tasks, inbox._pump]:  # as if the process were killed
+        task.cancel()
+    after = Recorder()
+    after.failing["follow 1"] = [RuntimeError("a bug")] * module.TRIES_OF_A_BUG
+    async with Inbox(store, after) as again:
+        await after.until(lambda: after.given_up)
+        await again.idle()
+    assert after.given_up == ["1 RuntimeError"]
+    assert await store.inbox.failed() == [("Heard", "RuntimeError")]
 
 
 @pytest.mark.usefixtures("at_once")
