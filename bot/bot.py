@@ -13,7 +13,8 @@ import structlog
 from bot import commands, wording
 from bot.answering import Answering
 from bot.asked import commanded, heard, spoken
-from bot.chat import Card, Place
+from bot.changes import Changes
+from bot.chat import Card
 from bot.clicking import Clicks
 from bot.errors import PlatformError
 from bot.following import Following
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bot.asked import Request
+    from bot.chat import Place
     from bot.desk import Desk
     from bot.happenings import Happening
     from bot.ports import Platform
@@ -44,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 CONNECTING = 60.0  # seconds that what happened waits for its platform to be connected
 HELP = frozenset({"help", "help!", "help?"})  # who says no more to the bot is told what it can do
-REFRESH = 15.0  # seconds between two looks at how much waits in the inbox
+REFRESH = 15.0  # seconds between two looks at how much waits in the inbox, and at what failed
 
 
 class Bot:
@@ -59,6 +61,7 @@ class Bot:
         self.listening = Listening(house, reader)
         self.answering = Answering(house, guards, self.listening.filing, self.metrics)
         self.inbox = Inbox(house.store, self)
+        self._changes = Changes(house.readers, self.inbox, self.listening)
         self._following = Following(house, Historian(house))
         self._clicks = Clicks(house)
         self._platforms = platforms
@@ -94,14 +97,9 @@ class Bot:
 
     async def hear(self, happening: Happening, *keys: str) -> bool:
         """Keep what happened; durable when it returns. False if it was known already by one of the keys."""
-        if not isinstance(happening, Changed):
-            return await self.inbox.put(happening, *keys)
-        readers = self.house.readers
-        readers.doubt(happening.place)  # at once: an answer may be on its way to somebody who left
-        fresh = await self.inbox.put(happening, *keys)
-        if not fresh:
-            readers.trust(happening.place, readers.clock())
-        return fresh
+        if isinstance(happening, Changed):
+            return await self._changes.hear(happening, *keys)
+        return await self.inbox.put(happening, *keys)
 
     async def suggest(self, person: str, place: Place, prefix: str) -> list[str]:
         """Names that begin like this, as far as the person may read of them; none if that cannot be known."""
@@ -119,11 +117,11 @@ class Bot:
 
     def doubt(self, platform: str) -> None:
         """Who reads what there may have changed unnoticed: no space is believed until `catch_up`, which follows."""
-        self.house.readers.doubt(Place(platform, "", ""))
+        self._changes.doubt(platform)
 
     async def catch_up(self, platform: str) -> None:
         """The connection had been lost: look for what was missed."""
-        await self.listening.catch_up(platform)
+        await self._changes.catch_up(platform)
 
     def complaints(self) -> list[str]:
         """Why the bot is not well; nothing if it is."""
@@ -189,6 +187,8 @@ class Bot:
                 await self.listening.filing.give_up(happening.message, error)
             elif isinstance(happening, Called | Clicked):
                 await self._whisper(happening, Card(wording.failure(error)))
+            elif isinstance(happening, Changed) and not isinstance(error, PlatformError):
+                self._changes.owe(happening)
         except EngineError as silent:
             log.warning("nobody_was_told", error=type(silent).__name__)
 
@@ -241,7 +241,11 @@ class Bot:
 
     async def _watch(self) -> None:
         while True:
-            self._depth = await self.inbox.depth()
+            try:
+                self._depth = await self.inbox.depth()
+                await self._changes.make_up()
+            except Exception as error:  # noqa: BLE001 - whatever it is, it may pass
+                log.warning("watch_failed", error=type(error).__name__)
             await asyncio.sleep(REFRESH)
 
 
