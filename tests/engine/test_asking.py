@@ -73,7 +73,7 @@ async def test_an_address_of_a_recalled_passage_may_be_shown(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("mode", sorted(MODES))
-async def test_a_blank_question_is_refused_in_every_mode(tmp_path: Path, mode: Mode) -> None:
+async def test_k11_a_blank_question_is_refused_in_every_mode(tmp_path: Path, mode: Mode) -> None:
     async with light_engine(tmp_path) as engine:
         for ask in (engine.ask, engine.recall, engine.prompt):
             with pytest.raises(BadQuestion, match="empty"):
@@ -81,7 +81,7 @@ async def test_a_blank_question_is_refused_in_every_mode(tmp_path: Path, mode: M
 
 
 @pytest.mark.parametrize("text", ["ab", "中", "中a", "中文", "abc"])
-async def test_a_short_question_is_a_question(tmp_path: Path, text: str) -> None:
+async def test_k11_a_short_question_is_a_question(tmp_path: Path, text: str) -> None:
     async with light_engine(tmp_path, Scripted("?")) as engine:
         await town(engine)
         assert await (await engine.ask(Question(text, HERE))).text() == "?"
@@ -181,7 +181,7 @@ async def test_the_same_question_is_answered_from_memory_with_the_same_text(tmp_
         assert not [usage for usage in again.usage if usage.purpose == "answer"]
 
 
-async def test_an_answer_made_with_history_is_not_kept_since_it_may_quote_what_is_forgotten_later(
+async def test_k11_an_answer_made_with_history_is_not_kept_since_it_may_quote_what_is_forgotten_later(
     tmp_path: Path,
 ) -> None:
     language = Scripted("So.")
@@ -336,7 +336,7 @@ def test_the_newest_turns_that_fit_are_kept_in_order() -> None:
 
 
 @given(st.lists(st.text(max_size=6), min_size=2, max_size=4, unique=True))
-def test_different_messages_models_or_languages_have_different_keys(words: list[str]) -> None:
+def test_k11_different_messages_models_or_languages_have_different_keys(words: list[str]) -> None:
     keys = {reply_key(a, b, [Message("user", c)]) for a in words for b in words for c in words}
     assert len(keys) == len(words) ** 3
     assert reply_key("", "", [Message("user", "ab"), Message("user", "c")]) != reply_key(

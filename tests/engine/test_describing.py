@@ -68,33 +68,33 @@ async def described(*sizes: int) -> tuple[str, int]:
     return made.text, language.calls["summarise"]
 
 
-async def test_nothing_is_described_by_nothing() -> None:
+async def test_k7_nothing_is_described_by_nothing() -> None:
     assert await described() == ("", 0)
 
 
-async def test_one_text_is_itself_however_long() -> None:
+async def test_k7_one_text_is_itself_however_long() -> None:
     assert await described(500) == ("a" * 500, 0)
 
 
 @pytest.mark.parametrize("number", [2, 7])
-async def test_few_short_texts_are_joined_by_a_line_break_without_a_call(number: int) -> None:
+async def test_k7_few_short_texts_are_joined_by_a_line_break_without_a_call(number: int) -> None:
     assert await described(*[1] * number) == ("\n".join("abcdefg"[:number]), 0)
 
 
-async def test_eight_short_texts_take_one_call() -> None:
+async def test_k7_eight_short_texts_take_one_call() -> None:
     assert await described(*[1] * 8) == ("SUM1", 1)
 
 
-async def test_fifty_tokens_take_a_call_and_forty_nine_none() -> None:
+async def test_k7_fifty_tokens_take_a_call_and_forty_nine_none() -> None:
     assert (await described(25, 25))[1] == 1
     assert (await described(25, 24))[1] == 0
 
 
-async def test_five_of_forty_tokens_take_two_calls_and_the_fifth_stands_as_it_is() -> None:
+async def test_k7_five_of_forty_tokens_take_two_calls_and_the_fifth_stands_as_it_is() -> None:
     assert await described(40, 40, 40, 40, 40) == ("SUM1\nSUM2\n" + "e" * 40, 2)
 
 
-async def test_two_texts_are_one_call_even_if_they_do_not_fit_into_it() -> None:
+async def test_k7_two_texts_are_one_call_even_if_they_do_not_fit_into_it() -> None:
     assert (await described(80, 80))[1] == 1
 
 

@@ -25,7 +25,7 @@ ROWS = st.lists(st.builds(told, CHUNKS, TEXTS, LABELS, TYPES, st.integers(0, 2))
 
 
 @given(ROWS, st.randoms(use_true_random=False))
-def test_order_does_not_matter(rows: list[Told], random: Random) -> None:
+def test_k8_order_does_not_matter(rows: list[Told], random: Random) -> None:
     shuffled = rows.copy()
     random.shuffle(shuffled)
     assert fold.tally(shuffled) == fold.tally(rows)
@@ -39,7 +39,7 @@ def test_twice_is_once(rows: list[Told]) -> None:
 
 
 @given(ROWS)
-def test_fragments_are_distinct_and_in_the_order_of_time_and_hash(rows: list[Told]) -> None:
+def test_k7_fragments_are_distinct_and_in_the_order_of_time_and_hash(rows: list[Told]) -> None:
     fragments = fold.tally(rows).fragments
     assert list(fragments) == sorted(fragments)
     assert len({each.text for each in fragments}) == len(fragments)
@@ -55,34 +55,34 @@ def weight(*chunks: int) -> int:
     return fold.relation(fold.tally(told(chunk, f"said {n}") for n, chunk in enumerate(chunks))).weight
 
 
-def test_the_weight_of_a_relation_is_the_number_of_chunks_that_state_it() -> None:
+def test_k8_the_weight_of_a_relation_is_the_number_of_chunks_that_state_it() -> None:
     assert [weight(1), weight(1, 1), weight(1, 1, 1)] == [1, 1, 1]
     assert [weight(1), weight(1, 2), weight(1, 2, 3)] == [1, 2, 3]
     assert [weight(1), weight(1, 1), weight(1, 1, 2)] == [1, 1, 2]
 
 
-def test_two_records_of_one_chunk_weigh_one() -> None:
+def test_k8_two_records_of_one_chunk_weigh_one() -> None:
     assert weight(7, 7) == 1
 
 
-def test_a_source_given_again_changes_neither_weight_nor_descriptions() -> None:
+def test_k8_a_source_given_again_changes_neither_weight_nor_descriptions() -> None:
     rows = [told(1, "Ada leads."), told(1, "Ada leads.")]
     folded = fold.relation(fold.tally(rows))
     assert (folded.weight, len(folded.fragments)) == (1, 1)
 
 
-def test_the_most_frequent_type_wins_over_a_late_other_one() -> None:
+def test_k8_the_most_frequent_type_wins_over_a_late_other_one() -> None:
     rows = [told(chunk) for chunk in range(5)] + [told(9, type_="organization", time=9)]
     assert fold.entity(fold.tally(rows)).type == "person"
 
 
-def test_of_types_equally_frequent_the_first_in_the_alphabet_wins_whenever_it_came() -> None:
+def test_k8_of_types_equally_frequent_the_first_in_the_alphabet_wins_whenever_it_came() -> None:
     rows = [told(1, type_="person"), told(2, type_="organization")]
     assert fold.entity(fold.tally(rows)).type == "organization"
     assert fold.entity(fold.tally(reversed(rows))).type == "organization"
 
 
-def test_two_of_a_later_type_outvote_one_of_an_earlier_one() -> None:
+def test_k8_two_of_a_later_type_outvote_one_of_an_earlier_one() -> None:
     rows = [told(1), told(2, type_="organization"), told(3, type_="organization")]
     assert fold.entity(fold.tally(rows)).type == "organization"
 

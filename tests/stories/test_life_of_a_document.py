@@ -83,7 +83,9 @@ async def test_an_edit_back_and_forth_changes_nothing(light: Engine) -> None:
     assert await clean(light)
 
 
-async def test_the_same_file_shared_twice_is_read_once_and_counts_twice(light: Engine, language: ToyLanguage) -> None:
+async def test_k11_the_same_file_shared_twice_is_read_once_and_counts_twice(
+    light: Engine, language: ToyLanguage
+) -> None:
     await light.add(thread("first", SHARED, is_open=False))
     await light.settled()
     await light.add(thread("second", SHARED, is_open=False))
@@ -91,7 +93,7 @@ async def test_the_same_file_shared_twice_is_read_once_and_counts_twice(light: E
     assert language.calls["extract"] == 1
 
 
-async def test_a_document_that_cannot_be_taken_in_leaves_nothing_behind(light: Engine) -> None:
+async def test_k11_a_document_that_cannot_be_taken_in_leaves_nothing_behind(light: Engine) -> None:
     with pytest.raises(Empty):
         await light.add(doc("blank", "  ", "\n"))
     with pytest.raises(BadInput, match="same key"):

@@ -48,7 +48,7 @@ async def everything(desk: Desk) -> list[dict[str, Any]]:
     return await desk.canonical()
 
 
-async def test_a_merged_name_is_folded_into_the_other_with_its_relations(desk: Desk) -> None:
+async def test_k8_a_merged_name_is_folded_into_the_other_with_its_relations(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Bob"), reading("Lovelace", "Bob"), reading("Lovelace", "Carla"))
     await merge(desk, "LOVELACE", "ada")
     assert await entities(desk) == {"ada": 3, "bob": 2, "carla": 1}

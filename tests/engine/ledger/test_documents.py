@@ -33,7 +33,7 @@ async def generation(desk: Desk) -> int:
     return int(value)
 
 
-async def test_the_same_document_again_changes_nothing(desk: Desk) -> None:
+async def test_k11_the_same_document_again_changes_nothing(desk: Desk) -> None:
     assert await desk.put(doc("a", "one", "two"))
     before = await desk.rows("SELECT * FROM stale"), await desk.rows("SELECT * FROM document")
     assert not await desk.put(doc("a", "one", "two"))
@@ -122,7 +122,7 @@ async def test_a_title_or_a_link_that_changes_is_a_change_but_makes_no_chunk_sta
     assert not await desk.rows("SELECT * FROM stale")
 
 
-async def test_forgetting_takes_passages_chunks_facts_and_names_with_it(desk: Desk) -> None:
+async def test_k11_forgetting_takes_passages_chunks_facts_and_names_with_it(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Bob"))
     await desk.project()
     assert await desk.ledger.write(documents.forget, "a")
@@ -130,7 +130,7 @@ async def test_forgetting_takes_passages_chunks_facts_and_names_with_it(desk: De
     assert {table: await desk.rows(f"SELECT * FROM {table}") for table in tables} == {table: [] for table in tables}
 
 
-async def test_what_another_document_also_says_survives_forgetting(desk: Desk) -> None:
+async def test_k11_what_another_document_also_says_survives_forgetting(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Bob"))
     await desk.tell("b", reading("Ada", "Bob"), reading("Ada", "Carla"))
     await desk.ledger.write(documents.forget, "b")
@@ -139,7 +139,7 @@ async def test_what_another_document_also_says_survives_forgetting(desk: Desk) -
     assert {("ada", ""), ("bob", ""), ("ada", "bob")} <= await desk.stale()
 
 
-async def test_forgetting_what_is_not_there_says_so(desk: Desk) -> None:
+async def test_k11_forgetting_what_is_not_there_says_so(desk: Desk) -> None:
     assert not await desk.ledger.write(documents.forget, "nothing")
 
 
