@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, cast
 import structlog
 
 from bot import wording
-from bot.asked import again
 from bot.basis import basis, person_of, readable
 from bot.chat import Card
 from bot.delivery import Delivery
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from bot.guards import Guards
     from bot.health import Metrics
     from bot.house import House
-    from bot.store import Stored
     from engine.asking import Answer
     from engine.records import Question
 
@@ -59,10 +57,6 @@ class Answering:
         self._working: set[str] = set()
         self._turns = asyncio.Semaphore(AT_ONCE)
 
-    async def resume(self, stored: Stored) -> None:
-        """Answer what was begun before a restart, into the same reply. Raises PlatformError as `answer` does."""
-        await self.answer(again(stored))
-
     async def answer(self, request: Request) -> None:
         """Answer a question, and take in its files. One that is answered, or being answered, is left alone.
 
@@ -80,8 +74,21 @@ class Answering:
     async def give_up(self, request: Request, error: Exception) -> None:
         """It was tried often enough: say what hindered it, if that can be said."""
         stored = await self._house.store.answers.get(request.id)
-        if stored is None or stored.state == "begun":
-            await self._refuse(request, wording.failure(error, request.reference), "failed")
+        if stored is not None and stored.state != "begun":
+            return
+        sentence = wording.failure(error, request.reference)
+        if stored is None or not stored.mark or not await self._replaced(request, stored.mark, sentence):
+            await self._refuse(request, sentence, "failed")
+
+    async def _replaced(self, request: Request, mark: str, sentence: str) -> bool:
+        """Whether this could be said in place of what was begun."""
+        try:
+            await self._house.platform(request.place).reply(request.target(mark)).replace(sentence)
+        except PlatformError as error:
+            log.warning("begun_answer_stays", reference=request.reference, error=type(error).__name__)
+            return False
+        await self._end(request, "failed")
+        return True
 
     async def _once(self, request: Request, enclosed: Enclosed) -> None:
         stored = await self._house.store.answers.get(request.id)

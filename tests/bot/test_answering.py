@@ -13,6 +13,7 @@ from bot.asked import heard
 from bot.chat import Person, Place
 from bot.errors import PlatformError, Withheld
 from bot.store import ChannelSettings
+from bot.store.channels import FAR
 from engine.errors import BadKey, Unavailable
 from tests.bot.asking import Asking, Speaker, asking, guest
 from tests.fakes.platform import START
@@ -170,12 +171,15 @@ async def test_what_was_cut_off_is_answered_after_a_restart_into_the_same_reply(
         platform = home.platform
         platform.change("ROOF", name="top")
     async with asking(tmp_path / "home", Speaker("The Tiles ", "come on Monday. [1]"), platform) as again:
-        [begun] = await again.house.store.answers.unfinished()
+        begun = await again.house.store.answers.get(heard(question).id)
+        assert begun is not None
         assert begun.mark == platform.replies[0].mark
-        await again.answering.resume(begun)
-        await again.answering.resume(begun)
+        await again.answer(question)
+        await again.answer(question)
         assert [each.text for each in platform.replies] == ["The Tiles come on Monday. [1]"]
-        assert await again.house.store.answers.unfinished() == []
+        finished = await again.house.store.answers.get(begun.id)
+        assert finished is not None
+        assert finished.state == "done"
         assert platform.calls.count("finish") == 1
 
 
@@ -197,7 +201,9 @@ async def test_if_it_may_not_be_written_there_the_asker_is_told(home: Asking, ro
     [(target, card)] = home.platform.whispers
     assert target.person == "bob"
     assert "not allowed" in card.text
-    assert await home.house.store.answers.unfinished() == []
+    stored = await home.house.store.answers.get(heard(message).id)
+    assert stored is not None
+    assert stored.state == "failed"
 
 
 async def test_giving_up_is_told_to_the_asker(home: Asking, roof: Place) -> None:
@@ -205,6 +211,31 @@ async def test_giving_up_is_told_to_the_asker(home: Asking, roof: Place) -> None
     await home.answering.give_up(request, PlatformError("Down."))
     [(_, card)] = home.platform.whispers
     assert request.reference in card.text
+
+
+async def test_what_was_begun_does_not_stand_there_for_ever_when_it_is_given_up(home: Asking, roof: Place) -> None:
+    message = home.platform.say(roof, "bob", "<@BOT> When do the Tiles come?")
+    home.platform.failing["finish"] = PlatformError("Down.")
+    with pytest.raises(PlatformError):
+        await home.answer(message)
+    assert home.reply.statuses
+    for _ in range(2):  # nobody knows whether the first was the last thing that the process did
+        await home.answering.give_up(heard(message), PlatformError("Down."))
+    assert heard(message).reference in home.reply.replaced
+    assert home.platform.whispers == []
+    stored = await home.house.store.answers.get(heard(message).id)
+    assert stored is not None
+    assert stored.state == "failed"
+
+
+async def test_if_that_cannot_be_replaced_the_asker_is_told_beside_it(home: Asking, roof: Place) -> None:
+    message = home.platform.say(roof, "bob", "<@BOT> When do the Tiles come?")
+    home.platform.failing |= {call: PlatformError("Down.") for call in ("finish", "replace")}
+    with pytest.raises(PlatformError):
+        await home.answer(message)
+    await home.answering.give_up(heard(message), PlatformError("Down."))
+    [(_, card)] = home.platform.whispers
+    assert heard(message).reference in card.text
 
 
 # Failures are visible.
@@ -219,7 +250,7 @@ async def test_a_failure_is_a_sentence_with_a_reference(tmp_path: Path) -> None:
         assert "My key for the language model is not accepted." in reply.text
         assert f"(reference `{reply.target.answer[:8]}`)" in reply.text
         assert "sk-123" not in reply.text
-        assert await home.house.store.answers.turns(roof.room, "m2") == []
+        assert await home.house.store.answers.turns(replace(roof, thread="m2"), FAR, 1) == []
 
 
 @pytest.mark.parametrize("error", [Unavailable("Gone."), ZeroDivisionError("a bug")])
