@@ -88,7 +88,7 @@ class Filing:
         return [await self._taken(message, upload, "", space) for upload in given.uploads]
 
     async def confirm(self, message: Message, outcomes: Sequence[Outcome]) -> None:
-        """Sign a message when its files can be found, or say to its author alone why not."""
+        """Sign a message when its files can be found, or say below it why not."""
         if not outcomes:
             return
         filed = [each for each in outcomes if isinstance(each, Filed)]
@@ -206,7 +206,7 @@ class Filing:
 
     async def _explain(self, message: Message, refused: Iterable[Refused]) -> None:
         text = "\n".join(wording.refused_file(each.name, each.reason) for each in refused)
-        target = Target("", message.place, message.author, message.id, private=True)
+        target = Target("", message.place, message.author, message.id)
         try:
             await self._house.platform(message.place).whisper(target, Card(text))
         except PlatformError as error:

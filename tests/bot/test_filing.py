@@ -62,7 +62,7 @@ async def test_a_file_becomes_a_document_and_is_confirmed_when_it_can_be_found(h
         ("paper.pdf", b"<!doctype html><html><body>Log in</body></html>", "application/pdf", "web page"),
     ],
 )
-async def test_what_cannot_be_read_is_explained_to_its_author_alone(
+async def test_what_cannot_be_read_is_explained_to_its_author_below_it(
     home: Household, name: str, data: bytes, kind: str, words: str
 ) -> None:
     roof = await home.joined("ROOF", "ada")
@@ -71,7 +71,7 @@ async def test_what_cannot_be_read_is_explained_to_its_author_alone(
     assert isinstance(refused, Refused)
     assert home.platform.signs == {message.id: ["working", "failed"]}
     [(target, card)] = home.platform.whispers
-    assert (target.person, target.message, target.private) == ("ada", message.id, True)
+    assert (target.person, target.message, target.private) == ("ada", message.id, False)
     assert name in card.text
     assert words in card.text
     assert await home.documents(roof) == []

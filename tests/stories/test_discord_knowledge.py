@@ -172,7 +172,9 @@ async def test_11_a_page_in_place_of_a_file_is_not_indexed(house: House, status:
     dropped = await ada.says(square, "", files=[File("plan.pdf", LOGIN, "application/pdf")])
     await house.settled()
     assert list(dropped.reactions) == ["⚠️"]
-    assert "plan.pdf" in house.said(ada, house.discord.dm(ada))
+    assert "plan.pdf" in house.said(ada, square)
+    [below] = [post.message for post in house.discord.sees(ada, square).posts if post.bot and "plan.pdf" in post.text]
+    assert below.replied is dropped
     assert await titles(house, square) == []
     assert told(await house.asks(ada, square, "What is diamond?")) == ""
 
