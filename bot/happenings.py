@@ -78,7 +78,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A command of bot/commands.py by name, with the words behind it; only the caller sees what comes back."""
+    """A command of bot/commands by name, with the words behind it; only the caller sees what comes back.
+
+    `message`: the one from whose menu it was chosen.
+    """
 
     id: str
     place: Place
@@ -87,6 +90,7 @@ class Called:
     words: str = ""
     uploads: tuple[Upload, ...] = ()
     handle: str = ""
+    message: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)

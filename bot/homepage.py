@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.chat import Button, Card, Place
-from bot.commands import COMMANDS
+from bot.commands import offered
 from bot.commands.call import prefix
 from bot.commands.helping import overview
 from bot.commands.plain import plain
@@ -32,7 +32,7 @@ async def homepage(house: House, platform: str, workspace: str, person: str, now
         await _numbers(house, scope),
         await _rooms(house, place, scope, now),
         _oneself(platform, out=out),
-        overview(platform, COMMANDS, manager=known.manager),
+        overview(platform, offered(platform), manager=known.manager),
     )
     return Card("\n\n".join(parts), buttons=() if out else (Button("Forget me", "forget", "me"),))
 

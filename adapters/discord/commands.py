@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 import discord
 from discord import app_commands
 
-from adapters.discord.translating import upload_of
-from bot.commands import COMMANDS
+from adapters.discord.translating import NAME, message_of, upload_of
+from bot.commands import COMMANDS, offered
 from bot.happenings import Asked, Called
 from engine.records import Mode  # noqa: TC001  - an annotation that is read at run time
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adapters.discord.interactions import Interactions
 
 CHOICES = 25
-NAME = 100  # characters of a choice
+LENGTH = 100  # characters of a choice, and of a description
 Interaction = discord.Interaction[Any]
 Setting = Literal["mode", "style", "language", "answers", "ingest"]
 Correction = Literal["merge", "unmerge", "state", "pin", "hide", "unhide"]
@@ -48,7 +48,7 @@ def tree_of(client: discord.Client) -> app_commands.CommandTree[Any]:
     )
     for command in own:
         tree.add_command(command)
-    for name in COMMANDS.keys() - {command.name for command in own}:
+    for name in offered(NAME).keys() - {command.name for command in own}:
         tree.add_command(_plain(name))
     for menu in (ask_about, add):
         tree.add_command(menu)
@@ -98,7 +98,7 @@ async def graph(interaction: Interaction, name: str) -> None:
 async def names(interaction: Interaction, current: str) -> list[app_commands.Choice[str]]:
     """Names that begin so, and that the asker may know of."""
     found = await _interactions(interaction).suggest(interaction, current)
-    return [app_commands.Choice(name=each, value=each) for each in found if 0 < len(each) <= NAME][:CHOICES]
+    return [app_commands.Choice(name=each, value=each) for each in found if 0 < len(each) <= LENGTH][:CHOICES]
 
 
 @app_commands.command(description="What you missed in this channel")
@@ -135,7 +135,6 @@ async def backfill(interaction: Interaction, days: app_commands.Range[int, 1, 36
 
 @app_commands.command(description="Correct what was read; all of it can be taken back")
 @app_commands.describe(correction="What to do", words="Names and descriptions, several words in quotation marks")
-@app_commands.default_permissions(manage_guild=True)
 @app_commands.guild_only()
 async def correct(interaction: Interaction, correction: Correction, words: str) -> None:
     """Correct something."""
@@ -152,8 +151,8 @@ async def ask_about(interaction: Interaction, message: discord.Message) -> None:
 
 @app_commands.context_menu(name="Add to knowledge")
 async def add(interaction: Interaction, message: discord.Message) -> None:
-    """Read a message's files, or the message itself."""
-    await _call(interaction, "learn", message.jump_url, message.attachments)
+    """Read a message and its files."""
+    await _call(interaction, "learn", on=message)
 
 
 def _plain(name: str) -> app_commands.Command[Any, ..., None]:
@@ -162,7 +161,7 @@ def _plain(name: str) -> app_commands.Command[Any, ..., None]:
     async def plain(interaction: Interaction) -> None:
         await _call(interaction, name)
 
-    return app_commands.Command(name=name, description=COMMANDS[name].about[:NAME], callback=plain)
+    return app_commands.Command(name=name, description=COMMANDS[name].about[:LENGTH], callback=plain)
 
 
 async def _ask(
@@ -188,13 +187,19 @@ async def _ask(
 
 
 async def _call(
-    interaction: Interaction, command: str, words: str = "", files: Iterable[discord.Attachment] = ()
+    interaction: Interaction,
+    command: str,
+    words: str = "",
+    files: Iterable[discord.Attachment] = (),
+    on: discord.Message | None = None,
 ) -> None:
+    """`on`: the message from whose menu the command was chosen."""
     interactions = _interactions(interaction)
     uploads, place = tuple(map(upload_of, files)), interactions.place(interaction)
+    message = message_of(on, place, interactions.me) if on is not None else None
 
     def called(handle: str) -> Called:
-        return Called(str(interaction.id), place, str(interaction.user.id), command, words, uploads, handle)
+        return Called(str(interaction.id), place, str(interaction.user.id), command, words, uploads, handle, message)
 
     await interactions.take(interaction, called, private=True)
 

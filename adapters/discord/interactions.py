@@ -61,6 +61,11 @@ class Interactions:
         self._ear = ear
         self._platform = platform
 
+    @property
+    def me(self) -> discord.ClientUser:
+        """The bot."""
+        return self._platform.whereabouts.me
+
     def place(self, interaction: Interaction) -> Place:
         """Where it was done."""
         if interaction.channel is None:

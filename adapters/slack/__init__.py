@@ -17,7 +17,7 @@ from adapters.slack.platform import SlackPlatform
 from adapters.slack.streams import Streams
 from adapters.slack.study import Study
 from adapters.slack.watchdog import Watchdog
-from bot.commands import COMMANDS
+from bot.commands import offered
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,7 +34,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
     async with aiohttp.ClientSession(timeout=timeout) as session:
         study = await studied(settings, session, Pace())
         platform = SlackPlatform(study, clients.pager(settings, session), settings.member_age)
-        listener = Listener(bot, platform, study, COMMANDS)
+        listener = Listener(bot, platform, study, offered(NAME))
         app = listener.app(study.reader)
         token = settings.slack_app_token.get_secret_value()
         watchdog = Watchdog(app, token, lambda: bot.alive(NAME), listener.missed)

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from bot.chat import Card
     from bot.happenings import Called
 
-__all__ = ["COMMANDS", "Command", "Parts", "run"]
+__all__ = ["COMMANDS", "Command", "Parts", "offered", "run"]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`about` in a line, `words` that may follow; `more` and `examples` for whoever asks. `managers`: for these."""
+    """`about` in a line, `words` that may follow; `more` and `examples` for whoever asks. `managers`: for these.
+
+    `platforms` have it; none named: all of them.
+    """
 
     work: Callable[[Call], Awaitable[Card | None]]
     about: str
@@ -31,6 +34,7 @@ class Command:
     more: str = ""
     examples: tuple[str, ...] = ()
     managers: bool = False
+    platforms: tuple[str, ...] = ()
 
 
 async def run(parts: Parts, called: Called, now: datetime | None = None) -> Card | None:
@@ -39,12 +43,17 @@ async def run(parts: Parts, called: Called, now: datetime | None = None) -> Card
     Raises EngineError (bot/wording.py has words for it).
     """
     call = Call(parts, called, now or datetime.now(UTC))
-    command = COMMANDS.get(called.command.casefold())
+    command = offered(called.place.platform).get(called.command.casefold())
     return await (command.work(call) if command else _help(call))
 
 
 async def _help(call: Call) -> Card:
-    return await helping.show(call, COMMANDS)
+    return await helping.show(call, offered(call.place.platform))
+
+
+def offered(platform: str) -> Mapping[str, Command]:
+    """The commands that a platform has."""
+    return {name: each for name, each in COMMANDS.items() if not each.platforms or platform in each.platforms}
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -70,7 +79,9 @@ COMMANDS: Mapping[str, Command] = {
     "learn": Command(
         learning.learn,
         "read a file that comes with the command",
-        more="Files that are shared in a channel that I read, or with me alone, I read without being told.",
+        "FILE",
+        "Files that are shared in a channel that I read, or with me alone, I read without being told.",
+        platforms=("discord", "console"),  # elsewhere no file can come with a command
     ),
     "forget": Command(
         forgetting.forget,

@@ -20,16 +20,21 @@ ABOUT = (
     "number behind each claim that leads to the message or the page. I use nothing that a reader of my answer could "
     "not read himself."
 )
-ASKING: Mapping[str, str] = {
-    "slack": "`/threadlore ask QUESTION` – an answer for you alone, from all that you can read",
-    "discord": "`/ask` – an answer for all here, or with `private` for you alone, from all that you can read",
+OPENING = "Mention me with a question, or:"
+OPENINGS: Mapping[str, str] = {"console": "Type a question, or:"}
+OWN: Mapping[str, tuple[str, ...]] = {  # what a platform has besides commands
+    "slack": (
+        "`/threadlore ask QUESTION` – an answer for you alone, from all that you can read",
+        "share a file in a channel that I am in, or in a direct message to me – I read it, and ✅ says when I have",
+    ),
+    "discord": ("`/ask` – an answer for all here, or with `private` for you alone, from all that you can read",),
 }
 
 
 def overview(platform: str, commands: Mapping[str, Command], *, manager: bool) -> str:
-    """All commands that somebody may give, a line each."""
-    lines = [ABOUT, "", "Mention me with a question, or:"]
-    lines += [f"- {ASKING[platform]}"] if platform in ASKING else []
+    """What somebody may do there, a line each: questions, files, commands."""
+    lines = [ABOUT, "", OPENINGS.get(platform, OPENING)]
+    lines += [f"- {each}" for each in OWN.get(platform, ())]
     lines += [
         f"- `{_usage(platform, name, command)}` – {command.about}"
         for name, command in commands.items()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.chat import Button, Card
-from bot.commands import COMMANDS
+from bot.commands import offered
 from bot.happenings import Asked, Called, Clicked, Heard
 from bot.ports import Target
 from tests.fakes.discord import Can, File
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 async def test_every_command_of_the_bot_is_there(town: Town) -> None:
     names = {command["name"] for command in town.fake.world.commands[""].values()}
-    assert COMMANDS.keys() | {"ask", "learn", "Ask about this", "Add to knowledge"} <= names
+    assert offered("discord").keys() | {"ask", "learn", "Ask about this", "Add to knowledge"} <= names
 
 
 async def test_a_question_comes_with_its_options(town: Town) -> None:
@@ -46,9 +46,12 @@ async def test_options_become_words(town: Town, command: str, options: dict[str,
     assert (called.command, called.words, called.person) == (command, words, town.bob.id)
 
 
-async def test_managers_have_commands_that_others_do_not_see(town: Town) -> None:
+async def test_managers_have_commands_that_others_do_not_see_but_everybody_may_state_something(town: Town) -> None:
     with pytest.raises(Cannot):
         await town.bob.enters(town.square).slash("settings", setting="ingest", value="on")
+    await town.bob.slash("correct", correction="state", words='Ada "She reads."')
+    assert (await town.ear.hears(Called)).words == 'state Ada "She reads."'
+    town.ear.heard.clear()
     town.fake.gives(town.ada, town.fake.role(town.guild, "crew", Can.MANAGE_GUILD))
     await town.ada.enters(town.square).slash("settings", setting="ingest", value="on")
     await town.ada.slash("backfill", days=30)
@@ -74,8 +77,9 @@ async def test_a_message_is_asked_about_or_added(town: Town) -> None:
     assert (asked.text, asked.private, [each.name for each in asked.uploads]) == ("The roof leaks.", True, ["plan.txt"])
     await town.bob.context_menu("Add to knowledge", said)
     called = await town.ear.hears(Called)
-    assert (called.command, [each.name for each in called.uploads]) == ("learn", ["plan.txt"])
-    assert called.words.endswith(f"/{said.id}")
+    assert called.message is not None
+    assert (called.command, called.message.id, called.message.author) == ("learn", said.id, town.ada.id)
+    assert (called.message.text, [each.name for each in called.message.uploads]) == ("The roof leaks.", ["plan.txt"])
 
 
 async def test_names_are_offered_from_what_the_asker_may_read(town: Town) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.commands import COMMANDS
+from bot.commands import COMMANDS, offered
 from bot.commands.helping import detail, overview
 from bot.errors import PlatformError
 
@@ -36,19 +36,27 @@ async def test_a_command_is_explained_with_examples(workspace: Workspace) -> Non
 
 
 def test_commands_are_shown_as_each_platform_has_them() -> None:
-    assert "`/status`" in overview("discord", COMMANDS, manager=False)
-    assert "`/threadlore status`" in overview("slack", COMMANDS, manager=False)
+    assert "`/status`" in overview("discord", offered("discord"), manager=False)
+    assert "`/threadlore status`" in overview("slack", offered("slack"), manager=False)
+
+
+async def test_where_no_file_can_come_with_a_command_there_is_no_command_for_it(workspace: Workspace) -> None:
+    text = (await workspace.command("bob", "help")).text
+    assert "`/threadlore learn" not in text
+    assert "share a file in a channel that I am in" in text
+    assert (await workspace.command("bob", "learn")).text == text
+    assert "`/learn FILE`" in overview("discord", offered("discord"), manager=False)
 
 
 def test_how_to_ask_in_private_is_told_first() -> None:
-    assert "or:\n- `/threadlore ask QUESTION` – " in overview("slack", COMMANDS, manager=False)
-    assert "or:\n- `/ask` – " in overview("discord", COMMANDS, manager=False)
+    assert "or:\n- `/threadlore ask QUESTION` – " in overview("slack", offered("slack"), manager=False)
+    assert "or:\n- `/ask` – " in overview("discord", offered("discord"), manager=False)
 
 
 @pytest.mark.parametrize("platform", ["slack", "discord"])
 def test_help_fits_into_one_message_everywhere(platform: str) -> None:
-    assert len(overview(platform, COMMANDS, manager=True)) < 2000
-    assert all(len(detail(platform, name, each)) < 1000 for name, each in COMMANDS.items())
+    assert len(overview(platform, offered(platform), manager=True)) < 2000
+    assert all(len(detail(platform, name, each)) < 1000 for name, each in offered(platform).items())
 
 
 def test_names_are_such_as_platforms_allow_for_commands() -> None:
