@@ -12,7 +12,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from engine.errors import Broken, DiskTrouble, StoreError
+from bot.saving import unwritable
+from engine.errors import Broken, DiskTrouble, NotFound, StoreError
 from engine.folder import Folder
 
 if TYPE_CHECKING:
@@ -32,14 +33,17 @@ async def pack(engine: Engine, path: Path) -> int:
             await engine.backup(Path(folder, LEDGER))
             return await asyncio.to_thread(_compress, Path(folder), path)
     except OSError as error:
-        raise DiskTrouble(f"The backup {path} cannot be written: {error.strerror or error}.") from error
+        raise unwritable(path, error) from error
 
 
 def unpack(path: Path, home: Path, *, force: bool = False) -> None:
     """Put what a backup holds into a data folder that holds nothing yet; `force` throws away what is there.
 
-    Raises StoreError if something is there, FolderInUse if a program works with it, Broken for a file that is none.
+    Raises StoreError if something is there, FolderInUse if a program works with it, NotFound and Broken for a path that
+    leads to none.
     """
+    if not path.exists():
+        raise NotFound(f"There is no file {path}.", hint="Check the path.")
     folder = Folder(home)
     if folder.ledger.exists() and not force:
         raise StoreError(f"There is a data folder in {home} already.", hint="Restore with --force to replace it.")
@@ -49,7 +53,8 @@ def unpack(path: Path, home: Path, *, force: bool = False) -> None:
             _extract(path, fresh)
             _put_in_place(fresh, folder)
         except OSError as error:
-            raise DiskTrouble(f"{path} cannot be restored: {error.strerror or error}.") from error
+            told = f"{path} cannot be restored: {(error.strerror or str(error)).lower()}."
+            raise DiskTrouble(told, hint=f"See that it is a file you may read, and that {home} has space.") from error
         finally:
             for file in fresh.values():
                 file.unlink(missing_ok=True)

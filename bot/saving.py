@@ -1,7 +1,11 @@
-"""Lines of an export into a file, which is there whole or not at all, or to the standard output."""
+"""Lines of an export into a file, which is there whole or not at all, or to the standard output.
+
+And what to say of a file that cannot be written.
+"""
 
 from __future__ import annotations
 
+import errno
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
@@ -48,4 +52,18 @@ def _whole(output: Path) -> Iterator[IO[str]]:
                 with suppress(FileNotFoundError):
                     part.unlink()
     except OSError as error:
-        raise DiskTrouble(f"{output} cannot be written: {error.strerror or error}.") from error
+        raise unwritable(output, error) from error
+
+
+def unwritable(path: Path, error: OSError) -> DiskTrouble:
+    """Why a file could not be written, and what to do about it."""
+    if isinstance(error, IsADirectoryError):
+        return DiskTrouble(f"{path} is a folder.", hint="Name a file in it.")
+    told = f"{path} cannot be written"
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        what = "does not exist" if isinstance(error, FileNotFoundError) else "is no folder"
+        return DiskTrouble(f"{told}: {path.parent} {what}.", hint="Make the folder first, or name another.")
+    hint = "Name another place, or let yourself write there."
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        hint = "Free some space there, or name another place."
+    return DiskTrouble(f"{told}: {(error.strerror or str(error)).lower()}.", hint=hint)

@@ -180,12 +180,15 @@ async def test_a_file_that_is_no_backup_leaves_the_folder_as_it_is(tmp_path: Pat
     (tmp_path / "b.tar.gz").write_text("no backup")
     with pytest.raises(Broken, match=r"b\.tar\.gz"):
         archive.unpack(tmp_path / "b.tar.gz", tmp_path / "other")
-    with pytest.raises(DiskTrouble):
+    with pytest.raises(NotFound, match=r"There is no file .*none"):
         archive.unpack(tmp_path / "none", tmp_path / "other")
     assert not (tmp_path / "other" / "ledger.db").exists()
 
 
 async def test_a_backup_to_nowhere_is_an_error(perform: Perform, tmp_path: Path) -> None:
-    with pytest.raises(DiskTrouble, match="nowhere"):
+    with pytest.raises(DiskTrouble, match="nowhere does not exist") as caught:
         await perform(Backup(str(tmp_path / "nowhere" / "b.tar.gz")))
+    assert caught.value.hint == "Make the folder first, or name another."
+    with pytest.raises(DiskTrouble, match="is a folder"):
+        await perform(Backup(str(tmp_path)))
     assert await perform(Catalogue((LOCAL,)))
