@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import discord
 from discord.http import MultipartParameters, handle_message_parameters
@@ -16,6 +16,8 @@ from adapters.discord.patience import Missing, patiently
 from adapters.discord.rendering import named
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from discord.http import HTTPClient
 
     from bot.chat import Button, Picture
@@ -61,6 +63,10 @@ class InChannel:
         """A message which somebody deleted meanwhile stays deleted."""
         if not message:
             return await self._send(part, sheet)
+        await self._change(message, sheet)
+        return self.channel, message
+
+    async def _change(self, message: str, sheet: Sheet) -> None:
         with suppress(Missing):
             await patiently(
                 "to change its message",
@@ -70,7 +76,6 @@ class InChannel:
                     params=changed(sheet, flags=PLAIN if sheet.embed is not None else QUIET),
                 ),
             )
-        return self.channel, message
 
     async def take(self, message: str) -> None:
         """Delete a part."""
@@ -86,7 +91,10 @@ class InChannel:
                 int(self.channel), params=fresh(sheet, nonce(self._answer, part), reference)
             ),
         )
-        return str(sent.get("channel_id", self.channel)), str(sent["id"])
+        message = str(sent["id"])
+        if not _shows(sent, sheet):  # it was sent before, by a former run or in vain, and is given as it stands
+            await self._change(message, sheet)
+        return str(sent.get("channel_id", self.channel)), message
 
 
 class AsPost(InChannel):
@@ -114,6 +122,13 @@ class AsPost(InChannel):
             suppress_embeds=True,
             view=shown if shown is not None else discord.utils.MISSING,
         )
+
+
+def _shows(sent: Mapping[str, Any], sheet: Sheet) -> bool:
+    """Whether a message is what was to be sent, as far as Discord gives it back."""
+    same = str(sent.get("content")).strip() == sheet.content.strip()
+    boxed, pressed = sheet.embed is not None, bool(sheet.buttons)
+    return same and (bool(sent.get("embeds")), bool(sent.get("components"))) == (boxed, pressed)
 
 
 def fresh(

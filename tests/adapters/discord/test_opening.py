@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+
 from adapters.discord.marks import Handle
 from adapters.discord.replying import EVERY, Writing
 from bot.chat import Button, Card, Cited, Closing
@@ -152,6 +154,26 @@ async def test_after_a_restart_without_a_mark_its_messages_are_found_again(town:
     await town.platform.reply(replace(target(later), answer="a2")).show(["three"])
     await town.platform.reply(replace(target(later), answer="a2")).finish(["three"], CLOSING)
     assert [post.content for post in answers(town, thread_of(town, message))] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("seconds", [0, 60])
+async def test_right_after_a_restart_its_messages_take_the_last_words_too(town: Town, seconds: int) -> None:
+    message = await question(town)
+    message = replace(message, time=message.time - timedelta(seconds=seconds))
+    begun = town.platform.reply(target(message))
+    await begun.status("is searching…")
+    await begun.show(["one", "tw"])
+    await town.platform.reply(target(message)).finish(["one", "two"], CLOSING)
+    posts = answers(town, thread_of(town, message))
+    assert [(post.content, post.buttons) for post in posts] == [("one", ()), ("two", ("👍", "Delete"))]
+
+
+async def test_words_that_are_the_same_get_their_buttons_too(town: Town) -> None:
+    message = await question(town)
+    await town.platform.reply(target(message)).replace("two")
+    await town.platform.reply(target(message)).finish(["two"], CLOSING)
+    [post] = answers(town, thread_of(town, message))
+    assert (post.content, post.buttons) == ("two", ("👍", "Delete"))
 
 
 async def test_a_command_is_answered_in_its_own_response(town: Town) -> None:
