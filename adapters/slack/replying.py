@@ -45,6 +45,7 @@ class ThreadReply:
         self._lock = asyncio.Lock()
         self._parts: list[str] = []
         self._recovered = fresh and not self._target.mark
+        self._rewrites = False
         self._done = False
         self._called = study.pace.clock()
         self._keeper: asyncio.Task[None] | None = None
@@ -100,6 +101,7 @@ class ThreadReply:
         if not self._recovered:
             await self._pages.recover()
             self._recovered = True
+            self._rewrites = bool(self._pages.said)
         self._done = False
         self._parts = [safe(part, self._study.people.name) for part in parts]
 
@@ -149,4 +151,4 @@ class ThreadReply:
         if self._keeper is not None:
             self._keeper.cancel()
             self._keeper = None
-        await self._status.end()
+        await self._status.end(stays=self._rewrites)

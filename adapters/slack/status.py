@@ -38,11 +38,7 @@ class Status:
         if self._eyes or not (self._target.place.thread or self._target.message):
             return
         try:
-            await self._client.assistant_threads_setStatus(
-                channel_id=self._target.place.channel,
-                thread_ts=self._target.place.thread or self._target.message,
-                status=words,
-            )
+            await self._set(words)
         except TROUBLE as error:
             log.info("status_refused", error=code(error))
             await self._look()
@@ -52,11 +48,23 @@ class Status:
         if self.words and self._clock() - self._at >= REFRESH:
             await self.show(self.words)
 
-    async def end(self) -> None:
-        """Take the eyes away; the words go by themselves when the answer comes."""
+    async def end(self, *, stays: bool) -> None:
+        """Take it away; words go by themselves when a message comes. `stays`: none came since they were shown."""
         if self._eyes:
             self._eyes = False
             await self._react(put=False)
+        elif stays and self.words:
+            try:
+                await self._set("")
+            except TROUBLE as error:
+                log.info("status_stays", error=code(error))
+
+    async def _set(self, words: str) -> None:
+        await self._client.assistant_threads_setStatus(
+            channel_id=self._target.place.channel,
+            thread_ts=self._target.place.thread or self._target.message,
+            status=words,
+        )
 
     async def _look(self) -> None:
         if self._target.message:

@@ -45,6 +45,11 @@ class Talk:
         return [entry.text.strip() for entry in self.replies]
 
     @property
+    def status(self) -> str:
+        """What is said below the thread of what the bot is doing."""
+        return next(each.status for each in self.slack.sees(self.ada, self.room).entries if each.ts == self.said.root)
+
+    @property
     def only(self) -> Entry:
         (entry,) = self.replies
         assert not entry.writing

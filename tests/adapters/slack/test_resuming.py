@@ -24,6 +24,22 @@ async def test_after_a_restart_the_message_of_the_mark_is_finished(
     assert talk.only.text.startswith("The second run says this.")
 
 
+@pytest.mark.parametrize("whole", [True, False])
+async def test_no_status_stays_below_an_answer_that_was_only_rewritten(
+    desk: Desk, talk: Talk, restarted: AbstractAsyncContextManager[Desk], *, whole: bool
+) -> None:
+    reply = talk.reply(desk)
+    await reply.show(["The first run said "])
+    async with restarted as again:
+        resumed = talk.reply(again, fresh=False, mark=reply.mark)
+        await resumed.status("is searching…")
+        assert talk.status
+        await (resumed.finish(["The second run says this."], CLOSING) if whole else resumed.replace("Not for you."))
+    assert len(talk.texts) == 1
+    assert not talk.status
+    assert not talk.slack.called("reactions.add")
+
+
 @pytest.mark.parametrize("refused", [0, 1])
 async def test_after_a_restart_what_was_begun_is_found_without_a_mark(
     desk: Desk, talk: Talk, restarted: AbstractAsyncContextManager[Desk], refused: int
