@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from bot import wording
 from bot.chat import Button, Cited, Closing
-from bot.quoting import cited_for, quote, shortened
+from bot.quoting import called, cited_for, quote, shortened, unheaded
 from bot.store import Drawn
 
 if TYPE_CHECKING:
@@ -17,13 +16,12 @@ if TYPE_CHECKING:
 
 TITLE, WORDS = 100, 140  # characters
 
-_HEAD = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]+: ")  # of a message; its label says the same
 _LIVE = ("https://", "http://")
 
 
 def drawn(source: Source, answer: str) -> Drawn:
     """A source as it is shown below an answer, and where it lies."""
-    words = quote(_HEAD.sub("", source.text), cited_for(answer, source.number), WORDS)
+    words = quote(unheaded(source.text), cited_for(answer, source.number), WORDS)
     return Drawn(
         source.number,
         shortened(wording.harmless(title(source)), TITLE),
@@ -38,9 +36,9 @@ def drawn(source: Source, answer: str) -> Drawn:
 
 def title(source: Source) -> str:
     """What a source is called: its document, the place in it, its date unless the place tells it."""
-    label = source.label.removeprefix(source.title).lstrip(" ›")
+    name, label = called(source.title, source.label)
     day = f"{source.time:%Y-%m-%d}" if source.time else ""
-    return " · ".join(filter(None, (source.title, label, "" if day in label else day)))
+    return " · ".join(filter(None, (name, label, "" if day in label else day)))
 
 
 def closing(answer: str, sources: Iterable[Drawn], notes: Iterable[str], *, private: bool, share: bool) -> Closing:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -17,7 +16,7 @@ from rich.tree import Tree
 
 from bot import wire
 from bot.events import Catalogued, Cited, Compared, Found, Ingested, Prompted, Recalled, Said, Seen, Told
-from bot.quoting import LENGTH, cited_for, quote, shortened
+from bot.quoting import LENGTH, called, cited_for, quote, shortened, unheaded
 from bot.wrapping import harmless
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from bot.events import Event, Failure
     from engine.records import Source, Usage
 
-_HEAD = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]+: ")  # of a message; its label says the same
 SHOWN = 12  # rows of entities and relations of a context
 
 
@@ -44,8 +42,9 @@ def sources(given: Sequence[Source], answer: str = "", *, whole: bool = False) -
 
 
 def _source(source: Source, about: str, *, whole: bool) -> RenderableType:
-    head = Text.assemble((f"[{source.number}]", "cyan"), " ", (harmless(source.title), "bold"))
-    if label := source.label.removeprefix(source.title).lstrip(" ›"):
+    title, label = called(source.title, source.label)
+    head = Text.assemble((f"[{source.number}]", "cyan"), " ", (harmless(title), "bold"))
+    if label:
         head.append(f" · {harmless(label)}")
     if source.time and f"{source.time:%Y-%m-%d}" not in source.label:
         head.append(f" · {source.time:%Y-%m-%d}", "dim")
@@ -53,7 +52,7 @@ def _source(source: Source, about: str, *, whole: bool) -> RenderableType:
     if source.link:
         rows.append(Text(f"    {harmless(address(source.link))}", "blue"))
     text = harmless(source.text).strip()
-    body = Text(text) if whole else Text(f"“{quote(_HEAD.sub('', text), about)}”", "dim")
+    body = Text(text) if whole else Text(f"“{quote(unheaded(text), about)}”", "dim")
     return Group(*rows, Padding(body, (0, 0, 1 if whole else 0, 4)))
 
 

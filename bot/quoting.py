@@ -1,4 +1,4 @@
-"""The part of a source that is quoted under an answer: the one that the answer draws on. Pure."""
+"""What a source is called under an answer, and the part of it that is quoted: the one the answer draws on. Pure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,20 @@ if TYPE_CHECKING:
 LENGTH = 160  # characters
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _WORD = re.compile(r"\w{3,}")
+_DATE = r"\d{4}-\d\d-\d\d"
+_HEAD = re.compile(rf"^\[{_DATE} \d\d:\d\d\] [^:\n]+: ")  # of a message
+_TIMES = re.compile(rf"(?:: Messages of {_DATE}[-–: \d]*|(?<=: Thread by )(.+), {_DATE})$")  # of a conversation
+
+
+def called(title: str, label: str) -> tuple[str, str]:
+    """The title of a source, and the place in it: what both tell (a conversation's time, a document's name) once."""
+    place = label.removeprefix(title).lstrip(" ›")
+    return (_TIMES.sub(r"\1", title) if re.search(_DATE, label) else title), place
+
+
+def unheaded(text: str) -> str:
+    """The words of a message without who said them and when: its label tells that."""
+    return _HEAD.sub("", text)
 
 
 def quote(text: str, about: str = "", length: int = LENGTH) -> str:
