@@ -60,7 +60,9 @@ class Pages:
         self._channel = target.place.channel
         self._root = target.place.thread or target.message
         self._unsure = False  # a message may have been begun that nobody told us of
+        self._marked = [ts for ts in target.mark.partition(":")[2].split(",") if ts]
         self.said: list[Said] = []
+        study.taken.update(self._marked)
 
     @property
     def mark(self) -> str:
@@ -70,19 +72,17 @@ class Pages:
 
     async def recover(self) -> None:
         """Find what a former run has begun."""
-        marked = [ts for ts in self._target.mark.partition(":")[2].split(",") if ts]
         found: Sequence[str] = ()
         try:
             found = await self._traces()
         except PlatformError as error:
             log.warning("thread_not_searched", error=str(error))
-        for ts in [*marked, *(ts for ts in found if ts not in marked)]:
+        for ts in [*self._marked, *(ts for ts in found if ts not in self._marked)]:
             self._note(Said(ts, None, streaming=True, at=self._now - REWRITE))
 
     def forget(self) -> None:
         """The answer is finished: its messages are no concern of other replies any more."""
-        for said in self.said:
-            self._study.taken.difference_update(said.ids)
+        self._study.taken.difference_update(self._marked, *(said.ids for said in self.said))
         self._study.begun.pop(self._target.answer, None)
 
     # While the answer grows: never waiting for a turn.

@@ -84,6 +84,23 @@ async def test_a_finished_answer_that_is_given_again_is_there_once(
     assert talk.only.text.startswith("The answer.")
 
 
+async def test_two_answers_that_were_begun_in_one_thread_do_not_take_each_other_s_messages(
+    desk: Desk, talk: Talk, restarted: AbstractAsyncContextManager[Desk]
+) -> None:
+    begun = [talk.reply(desk, answer=answer) for answer in ("a1", "a2")]
+    for reply in begun:
+        await reply.show(["The first run said "])
+    async with restarted as again:
+        first, second = (
+            talk.reply(again, fresh=False, mark=reply.mark, answer=answer)
+            for reply, answer in zip(begun, ("a1", "a2"), strict=True)
+        )
+        await second.show(["The second "])
+        await first.finish(["The first answer."], BARE)
+        await second.finish(["The second answer."], BARE)
+    assert talk.texts == ["The first answer.", "The second answer."]
+
+
 async def test_everything_shown_can_be_taken_back(desk: Desk, talk: Talk) -> None:
     reply = talk.reply(desk)
     await reply.show(["The secret is", " 1234, and more"])
