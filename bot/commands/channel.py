@@ -40,6 +40,8 @@ async def settings(call: Call) -> Card:
     """Show or change what holds for this channel."""
     await call.only_managers("see or change settings")
     name, _, value = call.words.partition(" ")
+    if name.casefold() == "ingest" and (await call.parts.house.readers.channel(call.place)).kind == "direct":
+        raise BadQuestion("Alone with you I read the files that you share, and no messages.")
     store, room = call.store.channels, call.place.room
     now = await store.get(room)
     if not name:

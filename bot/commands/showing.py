@@ -120,10 +120,11 @@ async def _here(call: Call) -> list[str]:
     if name is None:
         return [await _unread(call)]
     lines = [f"**#{plain(name)}**"]
-    if not (await store.channels.get(room)).ingest:
-        lines.append("- Reading is switched off here.")
-    last = await store.messages.newest(room)
-    lines.append(f"- The last message came {ago(last, call.now)}." if last else "- No message was read here yet.")
+    read, last = (await store.channels.get(room)).ingest, await store.messages.newest(room)
+    if not read:
+        lines.append(f"- {await _unread(call)}")
+    if read or last:
+        lines.append(f"- The last message came {ago(last, call.now)}." if last else "- No message was read here yet.")
     if await store.cursors.of(room) is not None:
         lines.append("- Earlier messages are still being fetched.")
     return lines

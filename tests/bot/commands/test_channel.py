@@ -56,6 +56,12 @@ async def test_what_a_setting_cannot_be_is_told(workspace: Workspace, line: str,
     assert await kept(workspace) == ChannelSettings()
 
 
+async def test_a_talk_with_the_bot_alone_is_not_switched_on(workspace: Workspace) -> None:
+    alone = workspace.platform.open("ALONE", "bob", kind="direct")
+    with pytest.raises(BadQuestion, match="no messages"):
+        await workspace.command("bob", "settings ingest on", alone)
+
+
 async def test_a_channel_that_is_switched_on_is_told_so(workspace: Workspace) -> None:
     await workspace.command("ada", "settings ingest off")
     assert not (await kept(workspace)).ingest

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.store import Drawn
+from bot.store import ChannelSettings, Drawn
 from engine.errors import BadQuestion, NotFound
 
 if TYPE_CHECKING:
@@ -90,6 +90,14 @@ async def test_what_was_forgotten_is_no_source_any_more(workspace: Workspace) ->
     card = await workspace.command("bob", "sources")
     assert "forgotten since" in card.text
     assert "Mina" not in card.text
+
+
+async def test_of_a_channel_that_is_not_read_it_is_told_what_changes_that(workspace: Workspace) -> None:
+    await workspace.house.store.channels.put(workspace.square.room, ChannelSettings(ingest=False))
+    await workspace.share("ada", "tiles.txt", "Red ones.")
+    told = (await workspace.command("bob", "status")).text
+    assert "This channel is not read. `/threadlore settings ingest on`, by a manager, changes that." in told
+    assert "No message" not in told
 
 
 async def test_a_graph_is_a_picture_with_its_weightiest_relations_in_words(workspace: Workspace) -> None:
