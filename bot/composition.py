@@ -13,6 +13,7 @@ from bot.stamps import Stamps
 from engine.budget import O200k
 from engine.engine import Engine
 from engine.errors import EngineError
+from engine.language.apart import Apart
 from engine.language.calls import Calls
 from engine.language.embedded import EmbeddedLanguage
 from engine.language.embedder import LiteLLMEmbedder
@@ -68,7 +69,7 @@ async def desk(settings: Settings, able: Skills, *, replace_embedder: bool = Fal
 async def skills(settings: Settings) -> AsyncIterator[Skills]:
     """The skills that the settings choose; without a model the embedded ones, never one in place of the other."""
     patience = Patience(timeout=settings.timeout, silence=settings.silence, attempts=settings.attempts)
-    calls = Calls(settings.calls, patience)
+    calls = Calls(settings.calls, patience, Apart())
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
         embedder = await _embedder(settings, calls, stack)

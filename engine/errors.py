@@ -114,7 +114,9 @@ class DiskTrouble(StoreError):
 
 
 class LanguageError(EngineError):
-    """A model call failed."""
+    """A model call failed. `wait`: seconds that the provider asks to wait, if it does."""
+
+    wait: float | None = None
 
 
 class Unavailable(LanguageError):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import Refused, Unavailable
-from engine.records import Bill, Usage
+from engine.errors import Refused
+from engine.records import Bill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,18 +57,10 @@ class LiteLLMEmbedder:
 
     async def _call(self, texts: Sequence[str], rank: int, bill: Bill) -> np.ndarray:
         sent = [text if text.strip() else "-" for text in texts]  # providers refuse texts of nothing
-
-        async def call(litellm: Any) -> np.ndarray:
-            reply = await litellm.aembedding(input=sent, **self._model.address(), **self._calls.limits())
-            vectors = _vectors(reply.data, len(sent), self._model.model)
-            if self.dim and vectors.shape[1] != self.dim:
-                raise Refused(f"{self._model.model} gave {vectors.shape[1]} dimensions, not {self.dim}.")
-            tokens = getattr(reply.usage, "prompt_tokens", 0) or 0
-            cost = reply._hidden_params.get("response_cost") or 0.0  # noqa: SLF001  - litellm documents it there
-            bill.add(Usage("embed", self._model.model, tokens, cost=float(cost)))
-            return vectors
-
-        return await self._calls.run(self._model, rank, call)
+        vectors = await self._calls.embed(self._model, sent, rank, bill)
+        if self.dim and vectors.shape[1] != self.dim:
+            raise Refused(f"{self._model.model} gave {vectors.shape[1]} dimensions, not {self.dim}.")
+        return _of_length_one(vectors)
 
 
 def _told(outcome: np.ndarray | BaseException) -> np.ndarray:
@@ -78,20 +69,6 @@ def _told(outcome: np.ndarray | BaseException) -> np.ndarray:
     return outcome
 
 
-def _vectors(rows: Sequence[Any], count: int, model: str) -> np.ndarray:
-    """float32 of shape (count, dim), by the rows' own index, of length one."""
-    given = {row["index"]: _vector(row["embedding"]) for row in rows}
-    if set(given) != set(range(count)) or len({len(vector) for vector in given.values()}) != 1:
-        raise Unavailable(f"{model} gave {len(given)} vectors for {count} texts.")
-    vectors = np.stack([given[index] for index in range(count)])
-    if not np.isfinite(vectors).all():
-        raise Unavailable(f"{model} gave a vector that is not finite.")
+def _of_length_one(vectors: np.ndarray) -> np.ndarray:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
-
-
-def _vector(given: Any) -> np.ndarray:
-    """A vector as numbers, or as the bytes of them in base64."""
-    if isinstance(given, str):
-        return np.frombuffer(base64.b64decode(given), dtype="<f4")
-    return np.asarray(given, dtype=np.float32)

@@ -32,7 +32,9 @@ def failure(error: Exception, model: str, key: str = "") -> LanguageError:
         return Unavailable(f"{model} did not answer in time.")
     text = str(error)
     words = " ".join((text.replace(key, "…") if key else text).split())[:_SHOWN] or type(error).__name__
-    return _kind(error, text)(f"{model}: {words}")
+    told = _kind(error, text)(f"{model}: {words}")
+    told.wait = _asked_wait(error)
+    return told
 
 
 def _kind(error: Exception, text: str) -> type[LanguageError]:
@@ -54,7 +56,7 @@ def wants_plain_text(error: LanguageError) -> bool:
     return isinstance(error, Refused) and "response_format" in str(error)
 
 
-def asked_wait(error: BaseException | None) -> float | None:
+def _asked_wait(error: BaseException) -> float | None:
     """How many seconds the provider asks to wait (Retry-After, seconds or a date), if it says so."""
     headers = _headers(error)
     with suppress(ValueError, TypeError):
@@ -71,7 +73,7 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
     return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
 
 
-def _headers(error: BaseException | None) -> Mapping[str, str]:
+def _headers(error: BaseException) -> Mapping[str, str]:
     """The headers of the reply, wherever the libraries have put them, by lower-case names."""
     places = (getattr(error, "litellm_response_headers", None), getattr(error, "headers", None))
     reply = getattr(getattr(error, "response", None), "headers", None)

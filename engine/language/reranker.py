@@ -1,10 +1,9 @@
-"""Scores from a provider, through litellm's `arerank`."""
+"""Scores from a provider, through litellm."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from engine.records import Usage
 from engine.reranking import PIECE_OVERLAP, PIECE_TOKENS, aggregate, cut, scores_of
 
 if TYPE_CHECKING:
@@ -46,23 +45,8 @@ class LiteLLMReranker:
         if not texts:
             return scores
         pieces = cut(texts, self._tokenizer, self._max_tokens, PIECE_OVERLAP)
-        rows = await self._rows(question, pieces.texts, bill)
+        rows = await self._calls.rerank(self._model, question, pieces.texts, bill)
         given = scores_of(rows, len(pieces.texts))
         for document, score in aggregate(given, pieces.owners, len(texts), self._strategy, self._top_n):
             scores[document] = score
         return scores
-
-    async def _rows(self, question: str, texts: Sequence[str], bill: Bill) -> Sequence[Any]:
-        async def call(litellm: Any) -> Sequence[Any]:
-            address = {**self._model.address(), "timeout": self._calls.patience.timeout}
-            reply = await litellm.arerank(query=question, documents=list(texts), return_documents=False, **address)
-            cost = reply._hidden_params.get("response_cost") or 0.0  # noqa: SLF001  - litellm documents it there
-            bill.add(Usage("rerank", self._model.model, _tokens(reply.meta), cost=float(cost)))
-            return reply.results or ()
-
-        return await self._calls.run(self._model, 0, call)
-
-
-def _tokens(meta: Any) -> int:
-    """The tokens that were read, where the provider tells."""
-    return int(((meta or {}).get("tokens") or {}).get("input_tokens") or 0)

@@ -10,6 +10,7 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from engine.errors import BadInput, Broken, TooLarge
+from engine.frames import PREFIX, framed
 from engine.reading import wire
 
 if TYPE_CHECKING:
@@ -84,10 +85,10 @@ class Process:
         if pipe_in is None or pipe_out is None:
             raise ConnectionError("the worker has no pipes")
         self._files += 1
-        pipe_in.write(wire.framed(name.encode("utf-8", "replace")))
-        pipe_in.write(wire.framed(data))
+        pipe_in.write(framed(name.encode("utf-8", "replace")))
+        pipe_in.write(framed(data))
         await pipe_in.drain()
-        size = int.from_bytes(await pipe_out.readexactly(wire.PREFIX), "big")
+        size = int.from_bytes(await pipe_out.readexactly(PREFIX), "big")
         if size > _BYTES_A_CHARACTER * self._limits.text + _TAIL * _TAIL:
             raise ConnectionError("the worker speaks out of turn")
         return await pipe_out.readexactly(size)

@@ -1,32 +1,17 @@
-"""What goes over the pipes between the reader and its worker: frames of four bytes of length and that many bytes."""
+"""What the reader and its worker tell each other, as bytes."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine import errors
 from engine.reading.read import Limits, Read
 from engine.records import Passage
 
-if TYPE_CHECKING:
-    from typing import BinaryIO
-
-PREFIX = 4
 _ERRORS: dict[str, type[errors.BadInput]] = {kind.__name__: kind for kind in errors.BadInput.__subclasses__()}
-
-
-def framed(payload: bytes) -> bytes:
-    """The payload with its length in front."""
-    return len(payload).to_bytes(PREFIX, "big") + payload
-
-
-def take(pipe: BinaryIO) -> bytes | None:
-    """The next payload, or None at the end of the pipe."""
-    size = pipe.read(PREFIX)
-    return pipe.read(int.from_bytes(size, "big")) if len(size) == PREFIX else None
 
 
 def encode_limits(limits: Limits) -> str:

@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from engine.errors import BadInput, Broken, TooLarge
+from engine.frames import framed, take
 from engine.reading import wire
 from engine.reading.families import read
 
@@ -32,9 +33,9 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests = sys.stdin.buffer
-    while (name := wire.take(requests)) is not None and (data := wire.take(requests)) is not None:
+    while (name := take(requests)) is not None and (data := take(requests)) is not None:
         _bound_seconds(limits.seconds)
-        answers.write(wire.framed(wire.encode(_outcome(name.decode(), data, limits))))
+        answers.write(framed(wire.encode(_outcome(name.decode(), data, limits))))
         answers.flush()
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from engine import Engine, Options, Question, Scope
 from engine.budget import O200k
+from engine.language.apart import Apart
 from engine.language.calls import Calls
 from engine.language.llm import LLM, LLMSettings
 from engine.language.models import ModelSettings, Patience
@@ -71,10 +72,10 @@ async def stub() -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def language() -> AsyncIterator[LLM]:
+async def language(apart: Apart) -> AsyncIterator[LLM]:
     """The real language on the stub, as `hosted_vllm`: the same wire, without the SDK of a provider in between."""
     async with stub() as base:
-        calls = Calls(16, Patience())
+        calls = Calls(16, Patience(), apart)
         await calls.ready()
         try:
             yield LLM(LLMSettings(ModelSettings("hosted_vllm/stub", api_base=base)), calls, O200k().count)
@@ -116,10 +117,10 @@ async def recall(engine: Engine, count: int = QUESTIONS) -> tuple[dict[str, floa
     return {"all": statistics.median(spent for spent, _ in made), **medians}, slowest
 
 
-def resident() -> float:
-    """MiB of memory that this process holds now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 2**20
+def resident(apart: Apart) -> float:
+    """MiB of memory that this process holds now, and the one that calls the models."""
+    held = [Path(f"/proc/{pid}/statm").read_text() for pid in ("self", apart.pid)]
+    return sum(int(each.split()[1]) for each in held) * resource.getpagesize() / 2**20
 
 
 def on_disk(home: Path) -> float:
@@ -129,19 +130,19 @@ def on_disk(home: Path) -> float:
 
 async def run(sizes: list[int], home: Path, options: Options) -> None:
     """Let one folder grow from nothing to each of the sizes, and show a row at each."""
-    spent, held, slices = 0.0, 0, list[float]()
+    spent, held, slices, apart = 0.0, 0, list[float](), Apart()
     async with (
-        language() as model,
+        language(apart) as model,
         Engine.open(home, language=model, embedder=HashingEmbedder(), options=options) as engine,
     ):
         for size in sorted(sizes):
             since = time.perf_counter()
             slices += await ingest(engine, size - held, held)
             spent, held = spent + time.perf_counter() - since, size
-            after = resident()
+            after = resident(apart)
             await asyncio.sleep(REST)
             stages, slowest = await recall(engine)
-            memory = max(after, resident())
+            memory = max(after, resident(apart))
             show(Figures(size, size / spent, slices, stages, slowest, memory, on_disk(home)))
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine import Engine, Options, Question
+from engine.language.apart import Apart
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.ingest import SCOPE, ingest, language
 from tests.bench.synthetic import names
@@ -40,7 +41,7 @@ async def run(count: int, home: Path) -> tuple[list[float], list[float], bool]:
     """First words idle, then during the ingest; and whether the ingest outlasted the questions."""
     options = replace(Options(), keep_replies=False)
     async with (
-        language() as model,
+        language(Apart()) as model,
         Engine.open(home, language=model, embedder=HashingEmbedder(), options=options) as engine,
     ):
         await ingest(engine, BEFORE)

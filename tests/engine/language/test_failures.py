@@ -6,7 +6,7 @@ from email.utils import format_datetime
 import pytest
 
 from engine.errors import BadKey, LanguageError, RateLimited, Refused, TooLong, Unavailable
-from engine.language.failures import asked_wait, failure, wants_plain_text
+from engine.language.failures import failure, wants_plain_text
 
 
 class ProviderError(Exception):
@@ -77,12 +77,12 @@ def test_messages_are_one_short_line() -> None:
     ],
 )
 def test_the_wait_that_a_provider_asks_for_is_read(headers: dict[str, str] | None, wait: float | None) -> None:
-    assert asked_wait(ProviderError("slow", 429, headers)) == wait
+    assert failure(ProviderError("slow", 429, headers), "m").wait == wait
 
 
 def test_a_wait_may_be_a_date() -> None:
     then = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
-    wait = asked_wait(ProviderError("slow", 429, {"retry-after": then}))
+    wait = failure(ProviderError("slow", 429, {"retry-after": then}), "m").wait
     assert wait is not None
     assert 90 < wait <= 100
 

@@ -1,0 +1,27 @@
+"""What goes over the pipes between two processes: frames of four bytes of length and that many bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader
+    from typing import BinaryIO
+
+PREFIX = 4
+
+
+def framed(payload: bytes) -> bytes:
+    """The payload with its length in front."""
+    return len(payload).to_bytes(PREFIX, "big") + payload
+
+
+def take(pipe: BinaryIO) -> bytes | None:
+    """The next payload, or None at the end of the pipe."""
+    size = pipe.read(PREFIX)
+    return pipe.read(int.from_bytes(size, "big")) if len(size) == PREFIX else None
+
+
+async def taken(pipe: StreamReader) -> bytes:
+    """The next payload. Raises EOFError at the end of the pipe."""
+    return await pipe.readexactly(int.from_bytes(await pipe.readexactly(PREFIX), "big"))

@@ -1,0 +1,102 @@
+"""The process that calls models: `python -m engine.language.caller`, frames of JSON on its pipes.
+
+A frame asks for something by number, or takes that back; what comes of it bears the same number. It ends when its input
+does, and leaves an interrupt from the keyboard to who started it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from contextlib import aclosing
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import LanguageError, Unavailable
+from engine.frames import framed, take
+from engine.language import wire
+from engine.language.direct import Direct
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from engine.language.provider import Parameters
+
+Frame = dict[str, Any]
+
+
+class Caller:
+    """Does what is asked for, all of it at once, and writes down what comes of it."""
+
+    def __init__(self, answers: BinaryIO) -> None:
+        self._direct = Direct()
+        self._answers = answers
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    async def serve(self, requests: BinaryIO) -> None:
+        """Until the requests end."""
+        loop, asked = asyncio.get_running_loop(), asyncio.Queue[Frame | None]()
+
+        def listen() -> None:
+            while (frame := take(requests)) is not None:
+                loop.call_soon_threadsafe(asked.put_nowait, json.loads(frame))
+            loop.call_soon_threadsafe(asked.put_nowait, None)
+
+        Thread(target=listen, daemon=True).start()
+        while (frame := await asked.get()) is not None:
+            self._take(frame)
+
+    def _take(self, frame: Frame) -> None:
+        number, what = frame["number"], frame["what"]
+        if what != "cancel":
+            self._tasks[number] = asyncio.create_task(self._answer(number, what, frame["parameters"]))
+        elif task := self._tasks.get(number):
+            task.cancel()
+
+    async def _answer(self, number: int, what: str, parameters: Parameters) -> None:
+        try:
+            self._tell(number, {**await self._done(number, what, parameters), "end": True})
+        except LanguageError as error:
+            self._tell(number, wire.of_error(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, somebody waits for it
+            self._tell(number, wire.of_error(Unavailable(f"A model call failed ({type(error).__name__}).")))
+        finally:
+            self._tasks.pop(number, None)
+
+    async def _done(self, number: int, what: str, parameters: Parameters) -> Frame:
+        """The last that is to be told; of a stream everything was told before."""
+        match what:
+            case "chat":
+                return wire.of(await self._direct.chat(parameters))
+            case "embed":
+                return wire.of(await self._direct.embed(parameters))
+            case "rerank":
+                return wire.of(await self._direct.rerank(parameters))
+            case "stream":
+                async with aclosing(self._direct.stream(parameters)) as pieces:
+                    async for piece in pieces:
+                        self._tell(number, wire.of(piece))
+            case "ready":
+                await self._direct.ready()
+        return {}
+
+    def _tell(self, number: int, frame: Frame) -> None:
+        self._answers.write(framed(json.dumps({"number": number, **frame}).encode()))
+        self._answers.flush()
+
+
+def main() -> None:
+    """Serve on the standard pipes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What a library prints must not fall between the frames.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    asyncio.run(Caller(answers).serve(sys.stdin.buffer))
+    os._exit(0)  # whatever a library still waits for
+
+
+if __name__ == "__main__":
+    main()

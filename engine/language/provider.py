@@ -1,0 +1,78 @@
+"""What a provider of models does for us, in plain values: they can go from one process to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping, Sequence
+
+    import numpy as np
+
+Parameters = dict[str, Any]  # of a call as litellm takes them: model, messages, api_base, timeout …
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one call took: tokens, and US dollars where the price is known."""
+
+    sent: int = 0
+    said: int = 0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The whole reply of a chat call; `finish` is the provider's reason for its end."""
+
+    text: str
+    finish: str
+    spent: Spent
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a streamed reply; one without text is a sign of life. `spent` comes with one of the last."""
+
+    text: str = ""
+    finish: str = ""
+    spent: Spent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """float32 of shape (texts, dim), in the order of the texts, as the provider gave them."""
+
+    rows: np.ndarray
+    spent: Spent
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Rows {index, relevance_score} as the provider gave them."""
+
+    rows: Sequence[Mapping[str, Any]]
+    spent: Spent
+
+
+class Provider(Protocol):
+    """Calls models, once and without a time limit of its own. Everything raises LanguageError."""
+
+    async def ready(self) -> None:
+        """Load what the first call would wait for."""
+
+    async def close(self) -> None:
+        """Give back what is held open; it may be used again afterwards."""
+
+    async def chat(self, parameters: Parameters) -> Reply:
+        """A whole reply."""
+
+    def stream(self, parameters: Parameters) -> AsyncGenerator[Piece]:
+        """A reply in pieces; closing it ends the call."""
+
+    async def embed(self, parameters: Parameters) -> Vectors:
+        """Vectors of the texts in `input`."""
+
+    async def rerank(self, parameters: Parameters) -> Scores:
+        """How well `documents` fit the `query`."""

@@ -1,0 +1,143 @@
+"""Models that are called in another process do what they do in this one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from engine.budget import O200k
+from engine.errors import BadKey, RateLimited, Unavailable
+from engine.language.apart import Apart
+from engine.language.calls import Ask, Calls
+from engine.language.embedder import LiteLLMEmbedder
+from engine.language.models import ModelSettings, Patience
+from engine.language.reranker import LiteLLMReranker
+from engine.records import Bill, Message
+from tests.fakes.openai_server import Fault, OpenAIServer
+from tests.fakes.openai_wire import vector
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+QUICK = Patience(timeout=20.0, silence=20.0, attempts=2, first_wait=0.001, longest_wait=0.01, jitter=0.0)
+WHO = [Message("user", "Who runs the mill? Ada runs it, as her mother did.")]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def apart() -> AsyncIterator[Apart]:
+    apart = Apart()
+    yield apart
+    await apart.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def server() -> AsyncIterator[OpenAIServer]:
+    async with OpenAIServer() as server:
+        yield server
+
+
+@pytest.fixture
+def calls(apart: Apart) -> Calls:
+    return Calls(4, QUICK, apart)
+
+
+@pytest.fixture
+def model(server: OpenAIServer) -> ModelSettings:
+    return ModelSettings("openai/stub", server.base, "sk-secret")
+
+
+async def test_a_reply_comes_whole_and_in_pieces_with_what_it_took(calls: Calls, model: ModelSettings) -> None:
+    whole = await calls.complete(Ask(model, "extract", WHO), bill := Bill())
+    assert whole == f"You said: {WHO[0].content}"
+    pieces = [piece async for piece in calls.stream(Ask(model, "answer", WHO), bill)]
+    assert len(pieces) > 3
+    assert "".join(pieces) == whole
+    assert [(usage.purpose, usage.input_tokens > 0, usage.output_tokens > 0) for usage in bill.items] == [
+        ("extract", True, True),
+        ("answer", True, True),
+    ]
+
+
+async def test_many_calls_at_once_each_get_their_own_reply(apart: Apart, model: ModelSettings) -> None:
+    many = Calls(20, QUICK, apart)
+    asked = [Ask(model, "extract", [Message("user", f"number {number}")]) for number in range(60)]
+    told = await asyncio.gather(*(many.complete(each, Bill()) for each in asked))
+    assert told == [f"You said: number {number}" for number in range(60)]
+
+
+async def test_vectors_and_scores_are_the_same(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    texts = ["the mill", "the river by the mill", "Ada"]
+    made = await LiteLLMEmbedder(model, calls, server.dim).embed(texts, Bill())
+    expected = np.stack([vector(text, server.dim) for text in texts])
+    np.testing.assert_allclose(made, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
+    ranked = ModelSettings("cohere/stub", f"http://127.0.0.1:{server.port}", "key")
+    scores = await LiteLLMReranker(ranked, calls, O200k()).rerank("Who runs the mill?", ["Ada runs the mill."], Bill())
+    assert scores == [0.75]
+
+
+async def test_errors_keep_their_kind_their_words_and_the_wait_that_is_asked_for(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.faults.append(Fault(status=401))
+    with pytest.raises(BadKey) as caught:
+        await calls.complete(Ask(model, "extract", WHO), Bill())
+    assert "sk-secret" not in str(caught.value)
+    server.faults.append(Fault(status=429, headers={"retry-after": "60"}))
+    with pytest.raises(RateLimited) as slowed:
+        await calls.complete(Ask(model, "extract", WHO), Bill())
+    assert slowed.value.wait == 60
+    server.faults.append(Fault("cut"))
+    with pytest.raises(Unavailable):
+        [piece async for piece in calls.stream(Ask(model, "answer", WHO), Bill())]
+
+
+async def test_a_passing_failure_is_tried_again(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    server.faults.append(Fault(status=503))
+    assert await calls.complete(Ask(model, "extract", WHO), Bill())
+    assert len(server.requests) == 2
+
+
+async def test_an_answer_that_nobody_wants_any_more_is_ended_at_the_provider(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.pace = 0.05
+    server.replier = lambda _: "word " * 400
+    async with aclosing(calls.stream(Ask(model, "answer", WHO), Bill())) as pieces:
+        assert await anext(pieces)
+    async with asyncio.timeout(5):
+        while server.running:  # noqa: ASYNC110 - the server sends no news of it
+            await asyncio.sleep(0.02)
+
+
+async def test_a_process_that_dies_is_replaced(
+    server: OpenAIServer, apart: Apart, calls: Calls, model: ModelSettings
+) -> None:
+    assert await calls.complete(Ask(model, "extract", WHO), Bill())
+    before = apart.pid
+    assert before is not None
+    server.pace = 0.05
+    server.replier = lambda _: "word " * 400
+    with pytest.raises(Unavailable, match="ended unexpectedly"):  # noqa: PT012 - it dies in the middle
+        async for _ in calls.stream(Ask(model, "answer", WHO), Bill()):
+            os.kill(before, signal.SIGKILL)
+    server.replier = lambda _: "anew"
+    assert await calls.complete(Ask(model, "extract", WHO), Bill()) == "anew"
+    assert apart.pid != before
+
+
+async def test_closed_it_leaves_nothing_behind(apart: Apart, calls: Calls, model: ModelSettings) -> None:
+    assert await calls.complete(Ask(model, "extract", WHO), Bill())
+    pid = apart.pid
+    assert pid is not None
+    await calls.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
