@@ -12,6 +12,7 @@ from rich.text import Text
 from adapters.console.pipe import piped
 from adapters.console.platform import NAME, Terminal, happening
 from adapters.console.terminal import typed
+from bot.happenings import Heard
 from bot.screen import Screen
 from engine.errors import EngineError
 
@@ -23,7 +24,7 @@ LEAVING = ("/quit", "/exit")
 
 
 async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:  # noqa: ARG001 - every adapter is given these
-    """Converse until the person leaves, the input ends, or `stop` is set."""
+    """Converse until the person leaves, the input ends, or `stop` is set. Raises what breaks the conversation off."""
     screen = Screen()
     terminal = Terminal(screen.out)
     bot.attach(terminal)
@@ -31,6 +32,8 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:  # noq
     stopping = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({conversing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if conversing.done():
+            conversing.result()
     finally:
         stopping.cancel()
         conversing.cancel()
@@ -51,7 +54,7 @@ async def _converse(bot: Bot, screen: Screen) -> None:
             bot.alive(NAME)
             try:
                 heard = happening(line, number)
-                await bot.hear(heard, f"{NAME}:{heard.message.id if hasattr(heard, 'message') else heard.id}")
+                await bot.hear(heard, f"{NAME}:{heard.message.id if isinstance(heard, Heard) else heard.id}")
                 await bot.inbox.idle()
             except EngineError as error:
                 screen.trouble(error)

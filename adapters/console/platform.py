@@ -34,14 +34,15 @@ SIGNS: dict[Sign, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
 
 
 def happening(line: str, number: int) -> Heard | Called:
-    """What a line means: `/learn PATH` shares a file, `/word …` is a command, all else is a question."""
+    """What a line means: `/learn PATH` shares a file, `/ask …` asks, `/word …` is a command, all else is a question."""
     word, _, rest = line.strip().partition(" ")
     id_, now = f"{datetime.now(UTC).timestamp():.6f}-{number}", datetime.now(UTC)
-    if word == "/learn":
+    if word == "/learn" and rest.strip():
         return Heard(Message(id_, PLACE, YOU, "", now, (upload(Path(rest.strip()).expanduser()),)), addressed=False)
-    if word.startswith("/"):
-        return Called(id_, PLACE, YOU, word[1:], rest.strip())
-    return Heard(Message(id_, PLACE, YOU, line.strip(), now), addressed=True)
+    if word.startswith("/") and word != "/ask":
+        return Called(id_, PLACE, YOU, word[1:], rest.strip(), time=now)
+    question = rest if word == "/ask" else line
+    return Heard(Message(id_, PLACE, YOU, question.strip(), now), addressed=True)
 
 
 def upload(path: Path) -> Upload:
@@ -80,6 +81,9 @@ class Terminal:
 
     async def thread(self, place: Place, limit: int) -> Sequence[Message]:  # noqa: ARG002 - the port's signature
         return ()
+
+    async def message(self, place: Place, message: str) -> Message | None:  # noqa: ARG002 - the port's signature
+        raise PlatformError("A terminal does not know what was typed before.")
 
     async def fetch(self, upload: Upload, limit: int) -> bytes:
         path = Path(unquote(urlparse(upload.url).path))
