@@ -13,7 +13,7 @@ from engine.errors import BadQuestion
 from engine.records import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from bot.commands.call import Call
     from bot.settings import Settings
@@ -40,12 +40,13 @@ async def settings(call: Call) -> Card:
     """Show or change what holds for this channel."""
     await call.only_managers("see or change settings")
     name, _, value = call.words.partition(" ")
-    if name.casefold() == "ingest" and (await call.parts.house.readers.channel(call.place)).kind == "direct":
+    alone = (await call.parts.house.readers.channel(call.place)).kind == "direct"
+    if alone and name.casefold() == "ingest":
         raise BadQuestion("Alone with you I read the files that you share, and no messages.")
     store, room = call.store.channels, call.place.room
     now = await store.get(room)
     if not name:
-        return Card(_shown(call, now))
+        return Card(_shown(call, now, [each for each in ABOUT if not (alone and each == "ingest")]))
     changed = _changed(now, name.casefold(), value.strip().strip('"“”'))
     if changed != now:
         await store.put(room, changed)
@@ -73,9 +74,9 @@ def _changed(now: ChannelSettings, name: str, value: str) -> ChannelSettings:
     return replace(now, **kept)
 
 
-def _shown(call: Call, now: ChannelSettings) -> str:
+def _shown(call: Call, now: ChannelSettings, names: Iterable[str]) -> str:
     lines = ["**This channel**"]
-    lines += [f"- `{name}` is {_value(now, name, call.settings)}: {about}" for name, about in ABOUT.items()]
+    lines += [f"- `{name}` is {_value(now, name, call.settings)}: {ABOUT[name]}" for name in names]
     lines += ["", f"Change one like this: {call.example('settings answers mention')}"]
     return "\n".join(lines)
 

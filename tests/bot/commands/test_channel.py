@@ -60,6 +60,7 @@ async def test_a_talk_with_the_bot_alone_is_not_switched_on(workspace: Workspace
     alone = workspace.platform.open("ALONE", "bob", kind="direct")
     with pytest.raises(BadQuestion, match="no messages"):
         await workspace.command("bob", "settings ingest on", alone)
+    assert "ingest" not in (await workspace.command("bob", "settings", alone)).text
 
 
 async def test_a_channel_that_is_switched_on_is_told_so(workspace: Workspace) -> None:
