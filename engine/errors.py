@@ -16,7 +16,8 @@ EngineError
 │   ├── BrokenProjection     graph or vectors cannot be read; the ledger can make them anew
 │   └── DiskTrouble          the disk is full or fails
 └── LanguageError            a model call
-    ├── Unavailable          not reached, timed out or broke off; worth another try
+    ├── Unavailable          timed out, broke off or has trouble of its own; worth another try
+    │   └── Unreachable      nothing listens at the address, or there is no way to it
     ├── RateLimited          told to slow down; worth another try later
     ├── TooLong              the prompt does not fit the model
     ├── Refused              the model or its provider declined
@@ -44,7 +45,7 @@ class BadInput(EngineError):
 class Unsupported(BadInput):
     """No reader knows this kind of file."""
 
-    hint = "Supported: text, Markdown, HTML, PDF, DOCX and chat messages as JSON Lines."
+    hint = "Supported: text, Markdown, HTML, PDF, office files, and exported chats as JSON Lines."
 
 
 class Empty(BadInput):
@@ -68,7 +69,7 @@ class Broken(BadInput):
 class TooLarge(BadInput):
     """Beyond the limits on size, time or memory."""
 
-    hint = "Split the file, or raise the limit in the settings."
+    hint = "Split it; whoever runs Threadlore can raise the limits on files in the settings."
 
 
 class BadQuestion(EngineError):
@@ -86,7 +87,7 @@ class StoreError(EngineError):
 class FolderInUse(StoreError):
     """Another process holds the data folder."""
 
-    hint = "Stop the other program, or talk to it: commands beside a running program use its socket."
+    hint = "Give the command again in a moment; if the other program hangs, stop it."
 
 
 class NewerSchema(StoreError):
@@ -110,7 +111,7 @@ class BrokenProjection(StoreError):
 class DiskTrouble(StoreError):
     """The disk is full or fails."""
 
-    hint = "Free some space on the disk of the data folder; work goes on where it stopped."
+    hint = "See that there is space and that you may write there; work goes on where it stopped."
 
 
 class LanguageError(EngineError):
@@ -120,30 +121,36 @@ class LanguageError(EngineError):
 
 
 class Unavailable(LanguageError):
-    """Not reached, timed out, or broke off in the middle."""
+    """Timed out, broke off in the middle, or has trouble of its own."""
 
-    hint = "Check the address and the network of the model's provider; it is tried again."
+    hint = "Try again in a moment; if it stays so, the model's provider knows more."
+
+
+class Unreachable(Unavailable):
+    """Nothing listens at the address of the model, or there is no way to it."""
+
+    hint = "See that it runs, that its address in the settings is right (…_API_BASE), and that the network is there."
 
 
 class RateLimited(LanguageError):
     """The provider asks to slow down."""
 
-    hint = "Lower the concurrency in the settings, or raise the quota at the provider."
+    hint = "Wait a minute. If it comes again, lower THREADLORE_CALLS, or raise the quota at the provider."
 
 
 class TooLong(LanguageError):
     """The prompt does not fit into the model's window."""
 
-    hint = "Lower max_total_tokens, or choose a model with a larger window."
+    hint = "Choose a model with a larger window, or ask about less at once."
 
 
 class Refused(LanguageError):
     """The model or its provider declined the request."""
 
-    hint = "See the provider's message; another model may accept it."
+    hint = "Another model, or other settings of this one, may be accepted."
 
 
 class BadKey(LanguageError):
     """The key is missing or wrong."""
 
-    hint = "Set THREADLORE_API_KEY (or the provider's own variable) to a valid key."
+    hint = "Set a valid THREADLORE_API_KEY, or the provider's own variable; embedders and rerankers have settings too."

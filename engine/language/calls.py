@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import stamina
 
-from engine.errors import LanguageError, RateLimited, Refused, Unavailable
+from engine.errors import LanguageError, RateLimited, Refused, Unavailable, Unreachable
 from engine.language.direct import Direct
 from engine.language.failures import failure
 from engine.language.models import Patience
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from engine.records import Bill, Message, Purpose
 
 _T = TypeVar("_T")
+
+SEEKS = 2  # tries to find somebody at an address
 
 RANKS: dict[Purpose, int] = {"answer": 0, "condense": 0, "rerank": 0, "embed": 0, "summarise": 1, "extract": 2}
 
@@ -186,7 +189,12 @@ class _Pieces:
 
 
 def _worth_another_try(patience: Patience) -> Callable[[Exception], bool | float]:
+    """For one call: who waits for it is to hear soon that there is nobody at all."""
+    sought = count(1)
+
     def judge(error: Exception) -> bool | float:
+        if isinstance(error, Unreachable):
+            return next(sought) < SEEKS
         if not isinstance(error, Unavailable | RateLimited):
             return False
         return True if error.wait is None else error.wait <= patience.longest_wait and error.wait

@@ -103,7 +103,8 @@ def _translated(parameters: Parameters) -> Iterator[None]:
     except LanguageError:
         raise
     except Exception as error:
-        raise failure(error, parameters["model"], parameters.get("api_key", "")) from error
+        key, base = parameters.get("api_key", ""), parameters.get("api_base", "")
+        raise failure(error, parameters["model"], key, base) from error
 
 
 def _piece(chunk: Any, litellm: Any, parameters: Parameters) -> Piece:

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.errors import BadKey, LanguageError, RateLimited, Refused, TooLong, Unavailable
+from engine.errors import BadKey, LanguageError, RateLimited, Refused, TooLong, Unavailable, Unreachable
+from engine.language.calls import Ask, Calls
+from engine.language.direct import Direct
 from engine.language.llm import LLM, LLMSettings
 from engine.language.models import ModelSettings, Patience
-from engine.records import Bill, Condensed, Context, Excerpt, Link, Mention, Prompt, Turn
+from engine.records import Bill, Condensed, Context, Excerpt, Link, Mention, Message, Prompt, Turn
 from tests.fakes.openai_server import Fault, OpenAIServer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-    from engine.language.calls import Calls
+    from engine.language.provider import Parameters, Reply
 
 ROWS = """entity<|#|>Ada<|#|>Person<|#|>Ada runs the mill.
 entity<|#|>Mill<|#|>Location<|#|>The mill stands by the river.
@@ -313,11 +315,35 @@ async def test_a_silent_server_is_given_up(
 
 
 async def test_a_server_that_is_not_there_is_unavailable(calls: Calls) -> None:
-    nowhere = ModelSettings("openai/stub", "http://127.0.0.1:9/v1", "x")
-    with pytest.raises(Unavailable):
-        await llm(calls, nowhere).summarise("Ada", ("a", "b"), Bill())
-    with pytest.raises(Unavailable):
-        await heard(llm(calls, nowhere).answer(asked(), Bill()))
+    for provider in ("openai/stub", "ollama_chat/stub"):
+        nowhere = ModelSettings(provider, "http://127.0.0.1:9/v1", "x")
+        told = rf"^Cannot reach the model {provider} at 127\.0\.0\.1:9: connection refused\.$"
+        with pytest.raises(Unreachable, match=told):
+            await llm(calls, nowhere).summarise("Ada", ("a", "b"), Bill())
+        with pytest.raises(Unreachable, match=told):
+            await heard(llm(calls, nowhere).answer(asked(), Bill()))
+
+
+class Nobody(Direct):
+    """Whose models are never there."""
+
+    sought = 0
+
+    async def ready(self) -> None:
+        pass
+
+    async def chat(self, parameters: Parameters) -> Reply:
+        self.sought += 1
+        raise Unreachable(f"Nobody is {parameters['model']}.")
+
+
+async def test_nobody_is_sought_more_often_than_twice() -> None:
+    nobody = Nobody()
+    calls = Calls(1, Patience(attempts=9, first_wait=0.001, jitter=0.0), nobody)
+    for times in (2, 4):
+        with pytest.raises(Unreachable):
+            await calls.complete(Ask(ModelSettings("m"), "answer", [Message("user", "?")]), Bill())
+        assert nobody.sought == times
 
 
 async def test_no_key_at_all_is_a_bad_key(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
