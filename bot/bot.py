@@ -164,7 +164,7 @@ class Bot:
                     return
                 if spoken(message.text).casefold() in HELP and not message.uploads:
                     thread = replace(message.place, thread=message.thread)
-                    await self._obey(Called(message.id, thread, message.author, "help"))
+                    await self._obey(Called(message.id, thread, message.author, "help", time=message.time))
                 elif not await self._following.stop(message):
                     await self.answering.answer(heard(message))
                 self._asked.discard(key)

@@ -80,7 +80,7 @@ class Asked:
 class Called:
     """A command of bot/commands by name, with the words behind it; only the caller sees what comes back.
 
-    `message`: the one from whose menu it was chosen.
+    `message`: the one from whose menu it was chosen. `time`: when it was given; None: nobody noted that.
     """
 
     id: str
@@ -91,6 +91,7 @@ class Called:
     uploads: tuple[Upload, ...] = ()
     handle: str = ""
     message: Message | None = None
+    time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

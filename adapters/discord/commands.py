@@ -199,7 +199,8 @@ async def _call(
     message = message_of(on, place, interactions.me) if on is not None else None
 
     def called(handle: str) -> Called:
-        return Called(str(interaction.id), place, str(interaction.user.id), command, words, uploads, handle, message)
+        identity, person, now = str(interaction.id), str(interaction.user.id), discord.utils.utcnow()
+        return Called(identity, place, person, command, words, uploads, handle, message, now)
 
     await interactions.take(interaction, called, private=True)
 

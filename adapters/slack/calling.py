@@ -32,7 +32,7 @@ def command(body: Mapping[str, Any], us: Us, known: Collection[str], now: dateti
     asks = name == "ask" or (name not in known and rest)
     if not asks or not rest.strip():
         called = name if name in known else "help"
-        return Told(Called(known_id, place, person, called, rest.strip(), handle=handle), key)
+        return Told(Called(known_id, place, person, called, rest.strip(), handle=handle, time=now), key)
     question = rest.strip() if name == "ask" else text
     return Told(Asked(known_id, place, person, question, now, private=True, handle=handle), key)
 

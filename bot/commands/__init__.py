@@ -37,12 +37,12 @@ class Command:
     platforms: tuple[str, ...] = ()
 
 
-async def run(parts: Parts, called: Called, now: datetime | None = None) -> Card | None:
+async def run(parts: Parts, called: Called) -> Card | None:
     """Obey a command; an unknown one is answered with what there is. None: its answer is already on its way.
 
     Raises EngineError (bot/wording.py has words for it).
     """
-    call = Call(parts, called, now or datetime.now(UTC))
+    call = Call(parts, called, called.time or datetime.now(UTC))
     command = offered(called.place.platform).get(called.command.casefold())
     return await (command.work(call) if command else _help(call))
 

@@ -34,7 +34,7 @@ class Parts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`now`: the time at which it came."""
+    """`now`: the time at which it was given, which stays the same if it is obeyed once more after a restart."""
 
     parts: Parts
     called: Called

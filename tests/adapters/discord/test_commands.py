@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -44,6 +45,8 @@ async def test_options_become_words(town: Town, command: str, options: dict[str,
     await town.bob.enters(town.square).slash(command, **options)
     called = await town.ear.hears(Called)
     assert (called.command, called.words, called.person) == (command, words, town.bob.id)
+    assert called.time is not None
+    assert timedelta() <= datetime.now(UTC) - called.time < timedelta(minutes=5)
 
 
 async def test_managers_have_commands_that_others_do_not_see_but_everybody_may_state_something(town: Town) -> None:

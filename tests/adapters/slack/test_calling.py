@@ -36,6 +36,7 @@ def test_a_command_is_called_with_the_words_behind_it() -> None:
     called = typed("Forget the minutes of May")
     assert isinstance(called, Called)
     assert (called.command, called.words, called.handle) == ("forget", "the minutes of May", "https://hooks/1")
+    assert called.time == NOW
 
 
 @pytest.mark.parametrize("text", ["", "ask", "help", "stauts"])

@@ -72,8 +72,8 @@ class Workspace:
         self, person: str, line: str, place: Place | None = None, uploads: tuple[Upload, ...] = ()
     ) -> Card | None:
         name, _, words = line.partition(" ")
-        called = Called("c1", place or self.square, person, name, words, uploads, "h")
-        return await run(self, called, NOW)  # type: ignore[arg-type]
+        called = Called("c1", place or self.square, person, name, words, uploads, "h", time=NOW)
+        return await run(self, called)  # type: ignore[arg-type]
 
     async def say(self, person: str, text: str, place: Place | None = None) -> Message:
         """Somebody says something that is indexed, in a window of its own."""

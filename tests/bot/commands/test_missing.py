@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from pydantic import TypeAdapter
 
 from bot import wording
 from bot.answering import Answering
-from bot.asked import again
+from bot.commands import run
 from bot.guards import Guards
+from bot.happenings import Called
 from bot.health import Metrics
 from bot.settings import load
 from engine.errors import BadQuestion
@@ -62,12 +64,23 @@ async def test_a_time_that_is_none_is_told(workspace: Workspace) -> None:
 
 async def test_it_is_still_the_same_question_after_a_restart(workspace: Workspace) -> None:
     await workspace.say("ada", "The roof leaks.")
-    await workspace.maybe("bob", "missed 3 days")
+    given = NOW - timedelta(hours=5)
+    kept = TypeAdapter(Called).dump_json(Called("c1", workspace.square, "bob", "missed", "3 days", time=given))
+    for _ in range(2):
+        await run(workspace, TypeAdapter(Called).validate_json(kept))  # type: ignore[arg-type]
+    first, second = workspace.answering.asked
+    assert (first.time, first.since) == (given, given - timedelta(days=3))
+    assert second == first
+
+
+async def test_one_that_was_kept_without_its_time_is_of_now(workspace: Workspace) -> None:
+    await workspace.say("ada", "The roof leaks.")
+    kept = TypeAdapter(Called).dump_python(Called("c1", workspace.square, "bob", "missed", "9000 days"))
+    del kept["time"], kept["message"]
+    before = datetime.now(UTC)
+    await run(workspace, TypeAdapter(Called).validate_python(kept))  # type: ignore[arg-type]
     [asked] = workspace.answering.asked
-    answers = workspace.house.store.answers
-    await answers.begin(asked.stored())
-    [unfinished] = await answers.unfinished()
-    assert again(unfinished) == asked
+    assert before <= asked.time <= datetime.now(UTC)
 
 
 async def test_the_answer_draws_on_this_channel_since_that_time_alone(workspace: Workspace) -> None:
