@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from bot.audience import own
 from bot.ports import Target
 from bot.store import Stored
 
@@ -26,8 +25,8 @@ _MENTION = re.compile(r"\s*<@[!&]?\w+(?:\|[^>]*)?>[\s,:]*")
 class Request:
     """A question, and where its answer goes. `place` names the thread in which it is answered, if there is one.
 
-    `id` is the answer's, always the same for the same question. `files` are keys of the documents it came with.
-    With `since`, it is about what was said in this channel since then.
+    `id` is the answer's, always the same for the same question. With `since`, it is about what was said in this
+    channel since then.
     """
 
     id: str
@@ -36,12 +35,16 @@ class Request:
     text: str
     time: datetime
     message: str = ""
-    files: tuple[str, ...] = ()
     private: bool = False
     mode: str = ""
     handle: str = ""
     origin: Message | Asked | None = None
     since: datetime | None = None
+
+    @property
+    def files(self) -> tuple[Upload, ...]:
+        """The files that it came with."""
+        return self.origin.uploads if self.origin else ()
 
     @property
     def reference(self) -> str:
@@ -71,10 +74,6 @@ class Request:
             self.time,
             message=self.message,
             private=self.private,
-            handle=self.handle,
-            mode=self.mode,
-            files=self.files,
-            since=self.since,
         )
 
 
@@ -88,15 +87,12 @@ def heard(message: Message) -> Request:
         message.text,
         message.time,
         message=message.id,
-        files=_keys(message.place.room, message.id, message.uploads),
         origin=message,
     )
 
 
 def commanded(asked: Asked) -> Request:
-    """A question by a command; files of a private one go to what the asker gave the bot alone."""
-    place = asked.place
-    room = own(place.platform, place.workspace, asked.person) if asked.private else place.room
+    """A question by a command."""
     return Request(
         answer_id(asked.place, asked.id),
         asked.place,
@@ -108,23 +104,6 @@ def commanded(asked: Asked) -> Request:
         mode=asked.mode,
         handle=asked.handle,
         origin=asked,
-    )
-
-
-def again(stored: Stored) -> Request:
-    """A question that was begun before a restart."""
-    return Request(
-        stored.id,
-        stored.place,
-        stored.asker,
-        stored.question,
-        stored.time,
-        message=stored.message,
-        files=stored.files,
-        private=stored.private,
-        mode=stored.mode,
-        handle=stored.handle,
-        since=stored.since,
     )
 
 

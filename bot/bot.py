@@ -63,7 +63,7 @@ class Bot:
         self.inbox = Inbox(house.store, self)
         self._changes = Changes(house.readers, self.inbox, self.listening)
         self._following = Following(house, Historian(house))
-        self._clicks = Clicks(house)
+        self._clicks = Clicks(house, self.metrics)
         self._platforms = platforms
         self._attached: dict[str, asyncio.Event] = {}
         self._asked: set[tuple[str, str]] = set()

@@ -17,8 +17,11 @@ from engine.errors import EngineError, NotFound
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from bot.chat import Closing
     from bot.happenings import Clicked
+    from bot.health import Metrics
     from bot.house import House
+    from bot.ports import Reply
     from bot.store import Stored
 
     Action = Callable[["Clicks", Clicked, Stored], Awaitable[str]]
@@ -27,8 +30,9 @@ if TYPE_CHECKING:
 class Clicks:
     """Does what a button says. Everything may be repeated."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: House, metrics: Metrics) -> None:
         self.house = house
+        self._metrics = metrics
 
     def knows(self, clicked: Clicked) -> bool:
         """Whether the button is one of those below an answer."""
@@ -48,8 +52,9 @@ class Clicks:
             await self.house.platform(clicked.place).whisper(target, Card(said))
 
     async def thumb(self, clicked: Clicked, stored: Stored) -> str:
-        """Feedback."""
-        await self.house.store.feedback.put(stored.id, clicked.person, clicked.action == "up")
+        """Feedback; whoever says the same again is counted once."""
+        if await self.house.store.feedback.put(stored.id, clicked.person, clicked.action == "up"):
+            self._metrics.judged(stored.place.platform, clicked.action)
         return wording.THANKS if clicked.action == "up" else wording.SORRY
 
     async def sources(self, clicked: Clicked, stored: Stored) -> str:
@@ -68,8 +73,9 @@ class Clicks:
         """Take an answer away; the asker may, and a manager."""
         if clicked.person != stored.asker and not await self._manages(clicked):
             raise NotAllowed(wording.NOT_YOURS)
-        target = _target(stored, stored.id, stored.mark, private=stored.private)
-        await self.house.platform(stored.place).reply(target).replace(wording.DELETED)
+        if stored.private:
+            raise NotFound(wording.NO_ANSWER)  # nobody else saw it, and what he saw alone cannot be taken back
+        await self.house.platform(stored.place).reply(_target(stored, stored.mark)).replace(wording.DELETED)
         await self.house.store.answers.fail(stored.id)
         return ""
 
@@ -83,26 +89,42 @@ class Clicks:
         before = await self.house.store.answers.get(id_)
         if before is not None and before.state != "begun":
             return wording.SHARED
-        if not await readable(self.house, basis_of(stored), stored.place):
+        if before is None and not await self._readable(stored):
             return wording.NOT_SHARED
-        await self._publish(stored, id_, before.mark if before else "")
+        return await self._publish(stored, before, replace(stored, id=id_, message="", private=False, state="begun"))
+
+    async def _publish(self, stored: Stored, before: Stored | None, shared: Stored) -> str:
+        """Say it again in the channel, as an answer of its own; `before`: a former run has begun to."""
+        answers, platform = self.house.store.answers, self.house.platform(stored.place)
+        below = await self._below(shared)
+        await answers.begin(shared)
+        reply = platform.reply(_target(shared, before.mark if before else ""))
+        if not await self._readable(stored):  # readers may have changed while others were looked at
+            await self._unpublish(reply, shared, before)
+            return wording.NOT_SHARED
+        await reply.finish(pacing.parts(stored.text, platform.limits.part), below)
+        await answers.mark(shared.id, reply.mark)
+        outcome = Outcome(stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms)
+        if not await answers.finish(shared.id, outcome):
+            await reply.replace(wording.FORGOTTEN)
         return wording.SHARED
 
-    async def _publish(self, stored: Stored, id_: str, mark: str) -> None:
-        """Say it again in the channel, as an answer of its own."""
-        answers, platform = self.house.store.answers, self.house.platform(stored.place)
-        await answers.begin(_shared(stored, id_))
-        reply = platform.reply(_target(stored, id_, mark, private=False))
-        place = stored.place
-        asker = await self.house.readers.person(place.platform, place.workspace, stored.asker)
+    async def _unpublish(self, reply: Reply, shared: Stored, before: Stored | None) -> None:
+        """It is not shared after all; what a former run may have shown is taken back."""
+        if before is not None:
+            await reply.replace(wording.WITHDRAWN)
+        await self.house.store.answers.drop(shared.id)
+
+    async def _below(self, shared: Stored) -> Closing:
+        place = shared.place
+        asker = await self.house.readers.person(place.platform, place.workspace, shared.asker)
         channel = await self.house.readers.channel(place)
         notes = [wording.shared_by(asker.name), wording.drawn_from(wording.all_of(channel.name))]
-        below = closing.closing(id_, stored.sources, notes, private=False, share=False)
-        await reply.finish(pacing.parts(stored.text, platform.limits.part), below)
-        await answers.mark(id_, reply.mark)
-        outcome = Outcome(stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms)
-        if not await answers.finish(id_, outcome):
-            await reply.replace(wording.FORGOTTEN)
+        return closing.closing(shared.id, shared.sources, notes, private=False, share=False)
+
+    async def _readable(self, stored: Stored) -> bool:
+        """Whether all readers of its channel may read what an answer rests on, as far as that is sure."""
+        return bool(await readable(self.house, basis_of(stored), stored.place))
 
     async def _manages(self, clicked: Clicked) -> bool:
         place = clicked.place
@@ -121,12 +143,6 @@ ACTIONS: Mapping[str, Action] = {
 }
 
 
-def _target(stored: Stored, id_: str, mark: str, *, private: bool) -> Target:
-    handle = stored.handle if private else ""
-    message = stored.message if private else ""
-    return Target(id_, stored.place, stored.asker, message, private, handle, mark, stored.time)
-
-
-def _shared(stored: Stored, id_: str) -> Stored:
-    """The same question as one that was asked before all."""
-    return replace(stored, id=id_, message="", private=False, handle="", mark="", state="begun")
+def _target(stored: Stored, mark: str) -> Target:
+    """Where an answer stands that all see."""
+    return Target(stored.id, stored.place, stored.asker, mark=mark, asked=stored.time)

@@ -32,8 +32,7 @@ class Enclosed:
         self._taking: asyncio.Task[Sequence[Outcome]] | None = None
 
     async def __aenter__(self) -> Self:
-        origin = self._request.origin
-        if origin is not None and origin.uploads:
+        if self._request.files:
             self._taking = asyncio.create_task(self._take())
         return self
 
@@ -52,19 +51,18 @@ class Enclosed:
 
     async def ready(self, notes: list[str]) -> frozenset[str]:
         """The documents, once they can be found; or none, and a note that says so."""
-        if not self._request.files:
+        if self._taking is None:
             return frozenset()
         until = time.monotonic() + self._limit
-        keys = await self._taken(notes) if self._taking is not None else self._request.files
+        keys = await self._taken(self._taking, notes)
         if keys and not await self._filing.wait(keys, max(0.0, until - time.monotonic())):
             notes.append(wording.FILE_UNREADY)
             return frozenset()
         return frozenset(keys)
 
-    async def _taken(self, notes: list[str]) -> tuple[str, ...]:
+    async def _taken(self, taking: asyncio.Task[Sequence[Outcome]], notes: list[str]) -> tuple[str, ...]:
         """The keys of the files that were taken in within the limit."""
-        taking = self._taking
-        if taking is None or not (await asyncio.wait({taking}, timeout=self._limit))[0]:
+        if not (await asyncio.wait({taking}, timeout=self._limit))[0]:
             notes.append(wording.FILE_UNREADY)
             return ()
         if error := taking.exception():

@@ -31,6 +31,12 @@ class Metrics:
         self._questions = Counter(
             "threadlore_questions", "Questions, by how they ended.", ("platform", "outcome"), registry=self.registry
         )
+        self._feedback = Counter(
+            "threadlore_feedback",
+            "Thumbs below answers; one that is turned counts again.",
+            ("platform", "verdict"),
+            registry=self.registry,
+        )
         self._first_word = Histogram(
             "threadlore_first_word_seconds",
             "From the question to the first word of its answer.",
@@ -53,6 +59,10 @@ class Metrics:
     def asked(self, platform: str, outcome: str) -> None:
         """A question has ended, with an answer or with what kept it back."""
         self._questions.labels(platform, outcome).inc()
+
+    def judged(self, platform: str, verdict: str) -> None:
+        """Somebody thinks so of an answer ("up", "down") who did not before."""
+        self._feedback.labels(platform, verdict).inc()
 
     def spoke(self, platform: str, seconds: float) -> None:
         """The first word of an answer came so long after the question."""

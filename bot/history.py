@@ -69,23 +69,31 @@ class Historian:
         return Past(merged(answers, await self._told(said)), drawn, documents)
 
     async def _answers(self, request: Request, scope: Scope) -> list[Stored]:
-        found = await self.answered(request.place)
-        if request.private:
-            room, thread = request.place.room, request.place.thread
-            found += await self._house.store.answers.private_turns(room, thread, request.person)
-        found = [each for each in found if each.time < request.time and each.id != request.id]
-        homes = await self._homes({room for each in found for room in each.rooms} - addressed(scope))
-        within = [each for each in found if covers(scope, Scope(each.spaces, each.rooms), homes)]
-        return sorted(within, key=lambda each: each.time)[-ANSWERS:]
+        """The latest answers before a question that may be used within a scope, oldest first."""
+        turns = self._house.store.answers.turns
+        asker = request.person if request.private else ""
+        found: list[Stored] = []
+        seen = 0
+        while len(found) < ANSWERS:
+            page = await turns(request.place, request.time, ANSWERS, skip=seen, asker=asker)
+            found += await self._within(page or await self._first(request), scope)
+            seen += len(page)
+            if not page:
+                break
+        others = {each.id: each for each in found if each.id != request.id}
+        return sorted(others.values(), key=lambda each: each.time)[-ANSWERS:]
 
-    async def answered(self, place: Place) -> list[Stored]:
-        """The answers in a thread that all its readers saw; also the one whose message the thread began with."""
-        answers = self._house.store.answers
-        found = await answers.turns(place.room, place.thread)
-        first = await answers.of_message(place.main, place.thread) if place.thread else None
-        if first and first.state == "done" and not first.private and all(first.id != each.id for each in found):
-            found.append(first)
-        return found
+    async def _first(self, request: Request) -> list[Stored]:
+        """The answer in whose message the thread began, if it did, and if all saw it."""
+        place = request.place
+        found = await self._house.store.answers.of_message(place.main, place.thread) if place.thread else None
+        if found is None or found.state != "done" or found.private or found.time >= request.time:
+            return []
+        return [found]
+
+    async def _within(self, answers: Sequence[Stored], scope: Scope) -> list[Stored]:
+        homes = await self._homes({room for each in answers for room in each.rooms} - addressed(scope))
+        return [each for each in answers if covers(scope, Scope(each.spaces, each.rooms), homes)]
 
     async def spoke(self, place: Place) -> bool:
         """Whether the bot answered in a thread, even if that was forgotten since; also by what it began with."""

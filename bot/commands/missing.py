@@ -78,6 +78,4 @@ def _line(source: Source) -> str:
 
 async def _last_word(call: Call) -> datetime:
     """When the caller last said something here, as far as that is known; else a day ago."""
-    place = call.place
-    wrote = await call.store.messages.of_author(place.platform, place.workspace, call.called.person)
-    return max((each.time for each in wrote if each.room == place.room), default=call.now - USUALLY)
+    return await call.store.messages.last_of(call.place.room, call.called.person) or call.now - USUALLY

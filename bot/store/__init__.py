@@ -71,7 +71,3 @@ class Store:
     async def compact(self) -> None:
         """Let removed bytes leave the log file too."""
         await self._database.compact()
-
-    async def copy_to(self, path: Path) -> None:
-        """A consistent copy of the file, for a backup."""
-        await self._database.copy_to(path)

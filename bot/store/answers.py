@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 
 from bot.chat import Place
-from bot.store.records import Drawn, Outcome, Stored
+from bot.store.records import Drawn, Outcome, Stored, messages_of
 from engine.ledger.times import EPOCH, shown, stored
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from datetime import datetime
 
     from bot.store.database import Database, Row, Transaction
 
 _SOURCES: TypeAdapter[tuple[Drawn, ...]] = TypeAdapter(tuple[Drawn, ...])
 _COLUMNS = (
-    "id, platform, workspace, channel, thread, asker, question, time, message, private, handle, mode, files, since,"
+    "id, platform, workspace, channel, thread, asker, question, time, message, private,"
     " text, sources, spaces, rooms, mark, state, (SELECT json_group_array(document) FROM drawn WHERE answer = id)"
 )
 _BLANK = "state = CASE state WHEN 'begun' THEN 'begun' ELSE 'blanked' END, text = '', sources = '[]'"
@@ -36,19 +37,20 @@ class Answers:
         place = answer.place
         rows = await self._database.write(
             "INSERT INTO answer (id, platform, workspace, channel, thread, room, asker, question, time, message,"
-            " private, handle, mode, files, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT DO NOTHING RETURNING id",
+            " private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
             (
                 *(answer.id, place.platform, place.workspace, place.channel, place.thread, place.room),
                 *(answer.asker, answer.question, stored(answer.time), answer.message, answer.private),
-                *(answer.handle, answer.mode, json.dumps(answer.files), stored(answer.since)),
             ),
         )
         return bool(rows)
 
     async def mark(self, id_: str, mark: str) -> None:
-        """Keep what is needed to find the reply again."""
-        await self._database.write("UPDATE answer SET mark = ? WHERE id = ?", (mark, id_))
+        """Keep what is needed to find the reply again, by its answer and by each message that it stands in."""
+        async with self._database.transaction() as db:
+            if await db.run("UPDATE answer SET mark = ? WHERE id = ? RETURNING id", (mark, id_)):
+                await db.run("DELETE FROM said WHERE answer = ?", (id_,))
+                await db.each("INSERT OR IGNORE INTO said VALUES (?, ?)", [(each, id_) for each in messages_of(mark)])
 
     async def finish(self, id_: str, outcome: Outcome) -> bool:
         """Keep what was answered; False if something it drew on was forgotten meanwhile: then it is blank, or gone."""
@@ -81,41 +83,48 @@ class Answers:
 
     async def get(self, id_: str) -> Stored | None:
         """One answer."""
-        return next(iter(await self._where("id = ?", id_)), None)
+        return next(iter(await self._latest("id = ?", id_, limit=1)), None)
 
-    async def turns(self, room: str, thread: str) -> list[Stored]:
-        """The finished answers of a thread that all its readers saw, oldest first."""
-        return await self._where("room = ? AND thread = ? AND state = 'done' AND NOT private", room, thread)
+    async def turns(
+        self, place: Place, before: datetime, limit: int, *, skip: int = 0, asker: str = ""
+    ) -> list[Stored]:
+        """The latest finished answers to what was asked in a thread before a time, the latest first.
+
+        All its readers saw them, or with an asker: he did.
+        """
+        seen = "room = ? AND thread = ? AND time < ? AND state = 'done' AND (NOT private OR asker = ?)"
+        return await self._latest(seen, place.room, place.thread, stored(before), asker, limit=limit, skip=skip)
 
     async def spoke(self, room: str, thread: str) -> bool:
         """Whether a question was answered in a thread before all, even if the answer was taken back since."""
         seen = "room = ? AND thread = ? AND state IN ('done', 'blanked') AND NOT private"
-        return bool(await self._where(seen, room, thread))
-
-    async def private_turns(self, room: str, thread: str, asker: str) -> list[Stored]:
-        """The finished answers that only this asker saw there, oldest first."""
-        return await self._where(
-            "room = ? AND thread = ? AND state = 'done' AND private AND asker = ?", room, thread, asker
-        )
+        return await self._database.row(f"SELECT 1 FROM answer WHERE {seen} LIMIT 1", (room, thread)) is not None
 
     async def last_in(self, room: str, thread: str, asker: str = "") -> Stored | None:
         """The latest answer of a thread (empty: of the channel) that all saw; with an asker: the latest that he saw."""
-        seen = "(asker = ?3 OR NOT private)" if asker else "(NOT private AND ?3 = '')"
-        found = await self._where(f"room = ?1 AND (?2 = '' OR thread = ?2) AND {seen}", room, thread, asker)
-        return found[-1] if found else None
+        seen = "room = ? AND (NOT private OR asker = ?)"
+        if thread:
+            return next(iter(await self._latest(f"{seen} AND thread = ?", room, asker, thread, limit=1)), None)
+        return next(iter(await self._latest(seen, room, asker, limit=1)), None)
 
     async def of_message(self, place: Place, message: str) -> Stored | None:
-        """The answer to this message, or the one whose reply stands in it: its mark names it."""
-        found = await self._where("room = ?1 AND (message = ?2 OR instr(mark, ?2))", place.room, message)
-        return found[-1] if found else None
+        """The answer to this message, or the one that stands in it."""
+        found = await self._latest(
+            "id IN (SELECT id FROM answer WHERE room = ?1 AND message = ?2"
+            " UNION SELECT answer FROM said WHERE message = ?2) AND +room = ?1",
+            *(place.room, message),
+            limit=1,
+        )
+        return next(iter(found), None)
 
-    async def of_asker(self, platform: str, workspace: str, asker: str) -> list[Stored]:
-        """What somebody asked, oldest first."""
-        return await self._where("platform = ? AND workspace = ? AND asker = ?", platform, workspace, asker)
-
-    async def unfinished(self) -> list[Stored]:
-        """Answers that were begun and never came to an end, oldest first."""
-        return await self._where("state = 'begun'")
+    async def disliked(self, platform: str, workspace: str, since: datetime, limit: int) -> list[Stored]:
+        """The latest answers since then that all saw and somebody did not like, the latest first."""
+        return await self._latest(
+            "time >= ? AND platform = ? AND workspace = ? AND state = 'done' AND NOT private"
+            " AND EXISTS (SELECT 1 FROM feedback WHERE answer = id AND NOT up)",
+            *(stored(since), platform, workspace),
+            limit=limit,
+        )
 
     async def blank(self, documents: Collection[str]) -> list[Stored]:
         """Something of these documents was forgotten: take away what answers said of it; gives the blanked ones."""
@@ -134,10 +143,14 @@ class Answers:
         await self._database.write("DELETE FROM answer WHERE id = ?", (id_,))
 
     async def drop_of(self, platform: str, workspace: str, asker: str) -> None:
-        """Remove everything that somebody asked."""
-        await self._database.write(
-            "DELETE FROM answer WHERE platform = ? AND workspace = ? AND asker = ?", (platform, workspace, asker)
-        )
+        """Remove everything that somebody asked, and what he thought of answers."""
+        whose = "platform = ?1 AND workspace = ?2"
+        async with self._database.transaction() as db:
+            await db.run(f"DELETE FROM answer WHERE {whose} AND asker = ?3", (platform, workspace, asker))
+            await db.run(
+                f"DELETE FROM feedback WHERE person = ?3 AND answer IN (SELECT id FROM answer WHERE {whose})",
+                (platform, workspace, asker),
+            )
 
     async def drop_questions(self, room: str, messages: Collection[str]) -> None:
         """Remove the answers to these messages."""
@@ -156,9 +169,10 @@ class Answers:
         """Remove answers older than a time (seconds since 1970)."""
         await self._database.write("DELETE FROM answer WHERE time < ?", (int(time * 1e6),))
 
-    async def _where(self, condition: str, *parameters: Any) -> list[Stored]:
+    async def _latest(self, condition: str, *parameters: Any, limit: int, skip: int = 0) -> list[Stored]:
         rows = await self._database.rows(
-            f"SELECT {_COLUMNS} FROM answer WHERE {condition} ORDER BY time, id", parameters
+            f"SELECT {_COLUMNS} FROM answer WHERE {condition} ORDER BY time DESC, id DESC LIMIT {limit} OFFSET {skip}",
+            parameters,
         )
         return [_answer(row) for row in rows]
 
@@ -170,8 +184,8 @@ async def _note_forgotten(db: Transaction, documents: Collection[str]) -> None:
 
 
 def _answer(row: Row) -> Stored:
-    id_, platform, workspace, channel, thread, asker, question, time, message, private, handle, mode, *rest = row
-    files, since, text, sources, spaces, rooms, mark, state, documents = rest
+    id_, platform, workspace, channel, thread, asker, question, time, message, private, *rest = row
+    text, sources, spaces, rooms, mark, state, documents = rest
     return Stored(
         id=id_,
         place=Place(platform, workspace, channel, thread),
@@ -180,10 +194,6 @@ def _answer(row: Row) -> Stored:
         time=shown(time) or EPOCH,
         message=message,
         private=bool(private),
-        handle=handle,
-        mode=mode,
-        files=tuple(json.loads(files)),
-        since=shown(since),
         text=text,
         sources=_SOURCES.validate_json(sources),
         documents=frozenset(json.loads(documents)),

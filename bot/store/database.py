@@ -93,11 +93,6 @@ class Database:
         async with self._writing:
             await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    async def copy_to(self, path: Path) -> None:
-        """A consistent copy of the file."""
-        async with aiosqlite.connect(path) as target:
-            await self._reader.backup(target)
-
 
 class Transaction:
     """The connection while it writes."""
@@ -123,9 +118,19 @@ async def _connected(path: Path) -> AsyncIterator[aiosqlite.Connection]:
 
 
 async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
+    """Make the tables of a new file; lead those of an old one to the present schema, step by step."""
     [(version,)] = await connection.execute_fetchall("PRAGMA user_version")
-    scripts = [(files("bot.store") / "schema.sql").read_text()]
-    if version > len(scripts):
-        raise NewerSchema(f"The file {path} has schema {version}; this program knows up to {len(scripts)}.")
-    for number, script in enumerate(scripts[version:], version + 1):
+    schema, later = scripts()
+    latest = len(later) + 1
+    if version > latest:
+        raise NewerSchema(f"The file {path} has schema {version}; this program knows up to {latest}.")
+    steps = enumerate(later[version - 1 :], version + 1) if version else [(latest, schema)]
+    for number, script in steps:
         await connection.executescript(f"BEGIN;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+
+def scripts() -> tuple[str, list[str]]:
+    """The present schema, and what leads to it from the first one, in order."""
+    folder = files("bot.store")
+    later = sorted((folder / "migrations").iterdir(), key=lambda file: file.name)
+    return (folder / "schema.sql").read_text(), [file.read_text() for file in later if file.name.endswith(".sql")]

@@ -73,11 +73,6 @@ class InboxRows:
         [(count,)] = await self._database.rows("SELECT COUNT(*) FROM inbox WHERE state = 'waiting'")
         return int(count)
 
-    async def failed(self) -> list[tuple[str, str]]:
-        """What was given up lately: the class of the event, and of the error."""
-        rows = await self._database.rows("SELECT kind, error FROM inbox WHERE state = 'failed' ORDER BY id")
-        return [(kind, error) for kind, error in rows]
-
     async def prune(self, before: float) -> None:
         """Forget the keys of what was received before that time and is not waiting."""
         await self._database.write("DELETE FROM inbox WHERE state <> 'waiting' AND received < ?", (before,))

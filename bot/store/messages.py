@@ -40,11 +40,6 @@ class Messages:
         """Those of these messages that are known, by time."""
         return await self._where("room = ? AND id IN (SELECT value FROM json_each(?))", room, json.dumps(list(ids)))
 
-    async def document_of(self, room: str, id_: str) -> str:
-        """The document which a message is a passage of, empty if it is of none."""
-        known = await self.get(room, id_)
-        return known.document if known else ""
-
     async def of_document(self, document: str) -> list[Known]:
         """The messages of a conversation, by time."""
         return await self._where("document = ? AND document <> ''", document)
@@ -66,9 +61,10 @@ class Messages:
         """What somebody wrote, by time."""
         return await self._where(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
 
-    async def documents_of_author(self, platform: str, workspace: str, author: str) -> list[str]:
-        """The conversations that somebody took part in."""
-        return sorted({each.document for each in await self.of_author(platform, workspace, author) if each.document})
+    async def last_of(self, room: str, author: str) -> datetime | None:
+        """When somebody last said something in a channel, as far as that is known."""
+        row = await self._database.row("SELECT MAX(time) FROM message WHERE room = ? AND author = ?", (room, author))
+        return shown(row[0]) if row else None
 
     async def between(self, room: str, since: datetime, until: datetime) -> list[Known]:
         """The messages of a channel within a time, both ends included, by time."""

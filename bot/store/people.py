@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.ledger.times import stored
+
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bot.store.database import Database
 
 
@@ -37,14 +41,20 @@ class Feedback:
         self._database = database
 
     async def put(self, answer: str, person: str, up: bool) -> bool:  # noqa: FBT001 - a thumb points up or down
-        """Keep what somebody thought of an answer, his latest word counts; False if there is no such answer."""
-        sql = "INSERT OR REPLACE INTO feedback SELECT id, ?, ? FROM answer WHERE id = ? RETURNING answer"
+        """Keep what somebody thinks of an answer; False if he thought so before, or if there is no such answer."""
+        sql = (
+            "INSERT INTO feedback SELECT id, ?, ? FROM answer WHERE id = ?"
+            " ON CONFLICT DO UPDATE SET up = excluded.up WHERE up <> excluded.up RETURNING answer"
+        )
         return bool(await self._database.write(sql, (person, up, answer)))
 
-    async def count(self, answer: str) -> tuple[int, int]:
-        """How many thumbs point up, and how many down."""
-        sql = "SELECT COALESCE(SUM(up), 0), COALESCE(SUM(NOT up), 0) FROM feedback WHERE answer = ?"
-        [(up, down)] = await self._database.rows(sql, (answer,))
+    async def count(self, platform: str, workspace: str, since: datetime) -> tuple[int, int]:
+        """How many thumbs point up, and how many down, of a workspace's answers since a time."""
+        sql = (
+            "SELECT COALESCE(SUM(up), 0), COALESCE(SUM(NOT up), 0) FROM answer JOIN feedback ON answer = id"
+            " WHERE time >= ? AND platform = ? AND workspace = ?"
+        )
+        [(up, down)] = await self._database.rows(sql, (stored(since), platform, workspace))
         return up, down
 
 

@@ -38,11 +38,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An answer, finished or not. `message` is the question's, `mark` finds the reply again (Reply.mark).
-
-    `handle`, `mode`, `private` are the question's, so that it can be answered after a restart. `files` are keys of
-    documents which it came with. With `since`, it is about what was said in this channel since then.
-    """
+    """An answer, finished or not. `message` is the question's, `mark` finds the reply again (Reply.mark)."""
 
     id: str
     place: Place
@@ -51,10 +47,6 @@ class Stored:
     time: datetime
     message: str = ""
     private: bool = False
-    handle: str = ""
-    mode: str = ""
-    files: tuple[str, ...] = ()
-    since: datetime | None = None
     text: str = ""
     sources: tuple[Drawn, ...] = ()
     documents: frozenset[str] = frozenset()
@@ -62,6 +54,16 @@ class Stored:
     rooms: frozenset[str] = frozenset()
     mark: str = ""
     state: State = "begun"
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """The messages that it stands in."""
+        return messages_of(self.mark)
+
+
+def messages_of(mark: str) -> tuple[str, ...]:
+    """The messages that the mark of a reply names."""
+    return tuple(filter(None, mark.partition(":")[2].split(",")))
 
 
 @dataclass(frozen=True, slots=True)

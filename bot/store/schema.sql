@@ -1,4 +1,5 @@
 -- What the bot was told, what it knows, what it answered. Times are microseconds since 1970 (UTC) unless said otherwise.
+-- A file of an earlier version becomes such a one by the scripts in migrations/.
 
 -- Events, stored before they are worked on. payload: the record as JSON, gone once it is handled.
 CREATE TABLE inbox (
@@ -64,7 +65,7 @@ CREATE TABLE message (
     PRIMARY KEY (room, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX message_document ON message (document) WHERE document <> '';
-CREATE INDEX message_author ON message (author);
+CREATE INDEX message_author ON message (author, room, time);
 CREATE INDEX message_time ON message (room, time);
 CREATE INDEX message_thread ON message (room, thread) WHERE thread <> '';
 
@@ -103,7 +104,7 @@ CREATE INDEX file_message ON file (room, message);
 CREATE INDEX file_upload ON file (upload);
 CREATE INDEX file_author ON file (author);
 
--- Answers. sources, spaces, rooms, files: JSON.
+-- Answers. sources, spaces, rooms: JSON. What a question came with is in the inbox until it is answered.
 CREATE TABLE answer (
     id       TEXT PRIMARY KEY,
     platform TEXT NOT NULL,
@@ -116,10 +117,6 @@ CREATE TABLE answer (
     time     INTEGER NOT NULL,
     message  TEXT NOT NULL,
     private  INTEGER NOT NULL,
-    handle   TEXT NOT NULL,
-    mode     TEXT NOT NULL,
-    files    TEXT NOT NULL,
-    since    INTEGER,
     text     TEXT NOT NULL DEFAULT '',
     sources  TEXT NOT NULL DEFAULT '[]',
     spaces   TEXT NOT NULL DEFAULT '[]',
@@ -128,10 +125,18 @@ CREATE TABLE answer (
     state    TEXT NOT NULL DEFAULT 'begun'      -- begun | done | failed | blanked
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX answer_thread ON answer (room, thread, time);
+CREATE INDEX answer_room ON answer (room, time);
 CREATE INDEX answer_message ON answer (room, message);
-CREATE INDEX answer_mark ON answer (room, mark);
 CREATE INDEX answer_asker ON answer (asker);
-CREATE INDEX answer_begun ON answer (time) WHERE state = 'begun';
+CREATE INDEX answer_time ON answer (time);
+
+-- Messages in which an answer stands: those that its mark names.
+CREATE TABLE said (
+    message TEXT NOT NULL,
+    answer  TEXT NOT NULL REFERENCES answer ON DELETE CASCADE,
+    PRIMARY KEY (message, answer)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX said_answer ON said (answer);
 
 -- What an answer drew on, by key of document.
 CREATE TABLE drawn (

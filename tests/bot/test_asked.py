@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.asked import Request, again, answer_id, begins_with_mention, commanded, heard, spoken
+from bot.asked import answer_id, begins_with_mention, commanded, heard, spoken
 from bot.chat import Message, Place, Upload
 from bot.happenings import Asked
 from tests.fakes.platform import START
@@ -26,23 +26,13 @@ def test_a_talk_that_belongs_to_no_workspace_is_one_thread() -> None:
     assert heard(replace(SAID, place=Place("discord", "", "D1"))).place.thread == ""
 
 
-def test_its_files_are_those_of_its_room() -> None:
-    assert heard(SAID).files == ("slack:T1:HALL:file:m1:F1",)
-
-
-def test_those_of_a_private_question_are_the_asker_s_own() -> None:
-    assert commanded(COMMAND).files == ("slack:T1:dm:ada:file:i1:F1",)
-    assert commanded(replace(COMMAND, private=False)).files == ("slack:T1:HALL:file:i1:F1",)
+def test_its_files_are_those_that_came_with_it() -> None:
+    assert heard(SAID).files == commanded(COMMAND).files == (NOTES,)
 
 
 def test_a_command_is_answered_by_its_handle() -> None:
     target = commanded(COMMAND).target("mark")
     assert (target.private, target.handle, target.message, target.mark) == (True, "h", "", "mark")
-
-
-@pytest.mark.parametrize("asked", [heard(SAID), commanded(COMMAND)])
-def test_what_is_kept_is_enough_to_answer_again(asked: Request) -> None:
-    assert replace(again(asked.stored()), origin=asked.origin) == asked
 
 
 def test_the_same_question_has_the_same_id_and_another_one_another() -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from prometheus_client import generate_latest
 
 from bot import wording
 from bot.chat import Person, Place
 from bot.clicking import Clicks
+from bot.errors import PlatformError
 from bot.happenings import Clicked
+from bot.store.channels import FAR
 from tests.bot.asking import Asking, asking, guest
+from tests.fakes.platform import START
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -39,7 +43,7 @@ async def click(home: Asking, reply: Written, person: str, action: str) -> str:
     """What somebody is told who presses a button of an answer."""
     before = len(home.platform.whispers)
     place = reply.target.place
-    await Clicks(home.house).take(Clicked("k1", place, person, action, reply.target.answer, "h"))
+    await Clicks(home.house, home.metrics).take(Clicked("k1", place, person, action, reply.target.answer, "h"))
     return " ".join(card.text for _, card in home.platform.whispers[before:])
 
 
@@ -48,7 +52,16 @@ async def test_feedback_is_kept_and_one_s_last_word_counts(home: Asking, roof: P
     assert await click(home, reply, "bob", "up") == wording.THANKS
     assert await click(home, reply, "ada", "up") == wording.THANKS
     assert await click(home, reply, "bob", "down") == wording.SORRY
-    assert await home.house.store.feedback.count(reply.target.answer) == (1, 1)
+    assert await home.house.store.feedback.count("slack", "T1", START) == (1, 1)
+
+
+async def test_each_change_of_mind_is_counted_and_no_repetition(home: Asking, roof: Place) -> None:
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    for action in ("up", "up", "down", "down"):
+        await click(home, reply, "bob", action)
+    counted = generate_latest(home.metrics.registry).decode()
+    assert 'threadlore_feedback_total{platform="slack",verdict="up"} 1.0' in counted
+    assert 'threadlore_feedback_total{platform="slack",verdict="down"} 1.0' in counted
 
 
 async def test_sources_are_told_in_full(home: Asking, roof: Place) -> None:
@@ -77,7 +90,12 @@ async def test_the_asker_may_delete_an_answer(home: Asking, roof: Place) -> None
     kept = await home.house.store.answers.get(reply.target.answer)
     assert kept is not None
     assert (kept.text, kept.sources) == ("", ())
-    assert await home.house.store.answers.turns(roof.room, reply.target.place.thread) == []
+    assert await home.house.store.answers.turns(reply.target.place, FAR, 1) == []
+
+
+async def test_what_one_alone_saw_cannot_be_deleted(home: Asking, roof: Place) -> None:
+    reply = await home.command(roof, "bob", "When do the Tiles come?")
+    assert await click(home, reply, "bob", "delete") == wording.NO_ANSWER
 
 
 async def test_so_may_a_manager(home: Asking, roof: Place) -> None:
@@ -133,6 +151,43 @@ async def test_nor_where_a_guest_has_come(home: Asking, roof: Place) -> None:
     assert await click(home, private, "bob", "share") == wording.NOT_SHARED
 
 
+async def test_nor_if_one_comes_while_it_is_being_shared(home: Asking, roof: Place) -> None:
+    hall = await home.joined("HALL", "bob")
+    private = await home.command(hall, "bob", "When do the Tiles come?")
+    home.house.readers.forget(hall)
+    guest(home.platform, "gus")
+    looked_up = home.platform.person
+
+    async def slowly(workspace: str, person: str) -> Person:
+        home.platform.person = looked_up  # type: ignore[method-assign]
+        home.platform.open("HALL", "bob", "gus")
+        home.house.readers.forget(hall)
+        return await looked_up(workspace, person)
+
+    home.platform.person = slowly  # type: ignore[method-assign]
+    assert await click(home, private, "bob", "share") == wording.NOT_SHARED
+    assert home.platform.person == looked_up
+    assert home.platform.replies == [private]
+    home.platform.change("HALL", members=frozenset({"bob"}), guests=frozenset())
+    home.house.readers.forget(hall)
+    assert await click(home, private, "bob", "share") == wording.SHARED
+
+
+async def test_what_a_former_run_began_to_share_is_taken_back_then(home: Asking, roof: Place) -> None:
+    hall = await home.joined("HALL", "bob")
+    private = await home.command(hall, "bob", "When do the Tiles come?")
+    answers = home.house.store.answers
+    home.platform.fail_after("finish", 0, PlatformError("Down."))
+    with pytest.raises(PlatformError):
+        await click(home, private, "bob", "share")
+    del home.platform.failing["finish"]
+    home.platform.open("HALL", "bob", guest(home.platform, "gus"))
+    home.house.readers.forget(hall)
+    assert await click(home, private, "bob", "share") == wording.NOT_SHARED
+    assert [each.text for each in home.platform.replies] == [private.text, wording.WITHDRAWN]
+    assert await answers.last_in(hall.room, "") is None
+
+
 async def test_nobody_else_can_share_it(home: Asking, roof: Place) -> None:
     private = await home.command(roof, "bob", "When do the Tiles come?")
     assert await click(home, private, "ada", "share") == wording.NOT_YOURS
@@ -146,11 +201,11 @@ async def test_what_was_forgotten_cannot_be_shared(home: Asking, roof: Place) ->
 
 
 async def test_an_answer_that_is_not_known_is_told_so(home: Asking, roof: Place) -> None:
-    await Clicks(home.house).take(Clicked("k1", roof, "bob", "up", "nowhere"))
+    await Clicks(home.house, home.metrics).take(Clicked("k1", roof, "bob", "up", "nowhere"))
     assert [card.text for _, card in home.platform.whispers] == [wording.NO_ANSWER]
 
 
 async def test_other_buttons_are_somebody_else_s(home: Asking, roof: Place) -> None:
-    clicks = Clicks(home.house)
+    clicks = Clicks(home.house, home.metrics)
     assert clicks.knows(Clicked("k1", roof, "bob", "share", "a1"))
     assert not clicks.knows(Clicked("k1", roof, "bob", "forget", "me"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import wording
-from bot.asked import again, heard
+from bot.asked import heard
 from bot.enclosing import Enclosed
 from bot.errors import PlatformError
 from tests.bot.asking import Asking, asking
@@ -38,6 +38,12 @@ def message(home: Asking, hall: Place) -> Message:
     return home.platform.say(hall, "ada", "<@BOT> When?", uploads=(upload,))
 
 
+def key(message: Message) -> str:
+    """The document that its file becomes."""
+    [upload] = message.uploads
+    return f"{message.place.room}:file:{message.id}:{upload.id}"
+
+
 def enclosed(home: Asking, message: Message, limit: float = 20.0) -> Enclosed:
     return Enclosed(heard(message), home.listening.filing, limit)
 
@@ -45,7 +51,7 @@ def enclosed(home: Asking, message: Message, limit: float = 20.0) -> Enclosed:
 async def test_they_are_documents_once_they_are_ready(home: Asking, message: Message) -> None:
     notes: list[str] = []
     async with enclosed(home, message) as files:
-        assert await files.ready(notes) == frozenset(heard(message).files)
+        assert await files.ready(notes) == {key(message)}
     assert notes == []
 
 
@@ -81,7 +87,7 @@ async def test_one_that_cannot_be_had_now_costs_no_answer_and_is_tried_again(hom
     assert notes == [wording.FILE_UNREAD]
     del home.platform.failing["fetch"]
     async with enclosed(home, message) as files:
-        assert await files.ready([]) == frozenset(heard(message).files)
+        assert await files.ready([]) == {key(message)}
 
 
 async def test_nobody_waits_longer_than_the_limit(home: Asking, message: Message) -> None:
@@ -93,9 +99,9 @@ async def test_nobody_waits_longer_than_the_limit(home: Asking, message: Message
 
 async def test_after_a_restart_they_are_those_that_were_taken_in(home: Asking, message: Message) -> None:
     await home.listening.filing.take(message, asked=True)
-    request = again(heard(message).stored())
-    async with Enclosed(request, home.listening.filing, 20.0) as files:
-        assert await files.ready([]) == frozenset(request.files)
+    async with enclosed(home, message) as files:
+        assert await files.ready([]) == {key(message)}
+    assert len(await home.documents(message.place)) == 1
 
 
 async def test_what_is_cut_off_takes_nothing_in_behind_one_s_back(home: Asking, message: Message) -> None:

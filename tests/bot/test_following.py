@@ -11,6 +11,7 @@ from bot import wording
 from bot.following import Following
 from bot.history import Historian
 from bot.store import ChannelSettings
+from bot.store.channels import FAR
 from tests.bot.asking import Asking, asking
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ async def test_a_follow_up_in_a_thread_is_answered(home: Asking, following: Foll
 async def test_so_is_one_after_an_answer_that_was_forgotten_since(
     home: Asking, following: Following, answered: Place
 ) -> None:
-    [given] = await home.house.store.answers.turns(answered.room, answered.thread)
+    [given] = await home.house.store.answers.turns(answered, FAR, 2)
     await home.house.store.answers.blank(list(given.documents))
-    assert await home.house.store.answers.turns(answered.room, answered.thread) == []
+    assert await home.house.store.answers.turns(answered, FAR, 2) == []
     assert await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
 
 

@@ -155,6 +155,14 @@ async def test_only_the_newest_answers_are_told(home: Asking, historian: Histori
     assert past.turns[-2].text == f"q{ANSWERS + 4}?"
 
 
+async def test_those_out_of_scope_take_nobody_s_place(home: Asking, historian: Historian) -> None:
+    open_, secret = (Outcome("Tea.", spaces=frozenset({f"slack:T1:{name}"})) for name in ("open", "VAULT"))
+    for number in range(4 * ANSWERS):
+        await answered(home, f"q{number:02}", number, secret if number % 4 else open_)
+    past = await historian.before(asked(), OPEN)
+    assert [turn.text for turn in past.turns[::2]] == [f"q{number:02}?" for number in range(0, 4 * ANSWERS, 4)]
+
+
 def test_numbers_of_former_sources_are_taken_out() -> None:
     [_, told] = merged([Stored("a", THREAD, "ada", "Who?", START, text="He [1], or she [12].")], [])
     assert told == Turn("assistant", "He, or she.")

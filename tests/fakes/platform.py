@@ -72,7 +72,7 @@ class FakeReply:
     def _now(self, call: str) -> Written:
         self._platform.may(call)
         if self._written is None:
-            self._written = Written(self._target, f"mark-{len(self._platform.replies) + 1}")
+            self._written = Written(self._target, f"{self._target.place.channel}:r{len(self._platform.replies) + 1}")
             self._platform.replies.append(self._written)
         return self._written
 

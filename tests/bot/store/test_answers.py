@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bot.chat import Place
 from bot.store import Drawn, Outcome, Store, Stored
+from bot.store.channels import FAR
 from tests.fakes.platform import START
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
+    from datetime import datetime
     from pathlib import Path
 
     from bot.store.answers import Answers
 
 THREAD = Place("slack", "T1", "ROOF", "m1")
-ASKED = Stored("a1", THREAD, "ada", "When?", START, "m2", handle="h", mode="naive", files=("f1",))
+ASKED = Stored("a1", THREAD, "ada", "When?", START, "m2")
 SOURCE = Drawn(1, "#roof", "https://x", "Monday", "d1", "p1", "slack:T1:open", THREAD.room)
 TOLD = Outcome("On Monday [1].", (SOURCE,), frozenset({"d1", "d2"}), frozenset({"slack:T1:open"}), frozenset({"r"}))
 
@@ -54,24 +56,23 @@ async def test_a_question_is_begun_once(store: Store) -> None:
     assert found.question == "When?"
 
 
-async def test_what_is_not_finished_is_found_after_a_restart(store: Store) -> None:
-    for number in range(3):
-        await store.answers.begin(replace(ASKED, id=f"a{number}", time=START - timedelta(number)))
-    await store.answers.finish("a0", TOLD)
-    await store.answers.fail("a1")
-    assert [each.id for each in await store.answers.unfinished()] == ["a2"]
-
-
-async def test_the_turns_of_a_thread_are_what_all_its_readers_saw(store: Store) -> None:
+async def test_the_turns_of_a_thread_are_what_all_its_readers_saw_and_what_one_alone_did(store: Store) -> None:
     for number, facts in enumerate(
-        ({}, {"private": True}, {"place": replace(THREAD, thread="m9")}, {"private": True, "asker": "bob"})
+        ({}, {"private": True}, {"place": replace(THREAD, thread="m9")}, {"private": True, "asker": "bob"}, {})
     ):
-        await store.answers.begin(replace(ASKED, id=f"a{number}", **facts))  # type: ignore[arg-type]
-        await store.answers.finish(f"a{number}", TOLD)
+        made = replace(ASKED, id=f"a{number}", time=START + timedelta(number), **facts)  # type: ignore[arg-type]
+        await store.answers.begin(made)
+        await store.answers.finish(made.id, TOLD)
     await store.answers.begin(replace(ASKED, id="begun"))
-    turns = await store.answers.turns(THREAD.room, "m1")
-    private = await store.answers.private_turns(THREAD.room, "m1", "ada")
-    assert ([each.id for each in turns], [each.id for each in private]) == (["a0"], ["a1"])
+    assert await turns(store, 10) == ["a4", "a0"]
+    assert await turns(store, 10, asker="ada") == ["a4", "a1", "a0"]
+    assert await turns(store, 2, asker="ada") == ["a4", "a1"]
+    assert await turns(store, 2, skip=2, asker="ada") == ["a0"]
+    assert await turns(store, 10, before=START + timedelta(4)) == ["a0"]
+
+
+async def turns(store: Store, limit: int, before: datetime = FAR, **more: Any) -> list[str]:
+    return [each.id for each in await store.answers.turns(THREAD, before, limit, **more)]
 
 
 async def test_the_last_answer_is_the_last_that_one_may_see(store: Store) -> None:
@@ -79,18 +80,26 @@ async def test_the_last_answer_is_the_last_that_one_may_see(store: Store) -> Non
         made = replace(ASKED, id=f"a{number}", private=private, asker=asker, time=START + timedelta(number))
         await store.answers.begin(made)
         await store.answers.finish(made.id, TOLD)
-    found = [await store.answers.last_in(THREAD.room, "m1", asker) for asker in ("", "ada", "bob", "eve")]
-    assert [each.id if each else "" for each in found] == ["a0", "a1", "a2", "a0"]
+    for thread in ("m1", ""):
+        found = [await store.answers.last_in(THREAD.room, thread, asker) for asker in ("", "ada", "bob", "eve")]
+        assert [each.id if each else "" for each in found] == ["a0", "a1", "a2", "a0"]
+    assert await store.answers.last_in(THREAD.room, "m9") is None
 
 
-async def test_an_answer_is_found_by_its_question_and_by_its_reply(store: Store) -> None:
+async def test_an_answer_is_found_by_its_question_and_by_each_message_that_it_stands_in(store: Store) -> None:
     await store.answers.begin(ASKED)
-    await store.answers.mark("a1", "m3")
-    for message in ("m2", "m3"):
-        found = await store.answers.of_message(THREAD, message)
-        assert found
-        assert found.id == "a1"
+    await store.answers.mark("a1", "m1:m3")
+    await store.answers.mark("a1", "m1:m4,m5")
+    found = [await store.answers.of_message(THREAD, f"m{number}") for number in range(1, 7)]
+    assert [each.id if each else "" for each in found] == ["", "a1", "", "a1", "a1", ""]
+    assert await store.answers.of_message(replace(THREAD, channel="HALL"), "m4") is None
+    await store.answers.drop("a1")
     assert await store.answers.of_message(THREAD, "m4") is None
+
+
+async def test_a_mark_of_an_answer_that_is_gone_brings_nothing_back(store: Store) -> None:
+    await store.answers.mark("a1", "m1:m3")
+    assert await store.answers.of_message(THREAD, "m3") is None
 
 
 async def test_forgetting_blanks_the_answers_that_drew_on_it(store: Store) -> None:
@@ -100,7 +109,7 @@ async def test_forgetting_blanks_the_answers_that_drew_on_it(store: Store) -> No
     blanked = await store.answers.blank(["d1"])
     assert sorted(each.id for each in blanked) == ["a0", "a2"]
     assert {(each.state, each.text, each.sources) for each in blanked} == {("blanked", "", ())}
-    assert [each.id for each in await store.answers.turns(THREAD.room, "m1")] == ["a1"]
+    assert await turns(store, 10) == ["a1"]
 
 
 async def test_an_answer_that_was_being_written_when_something_was_forgotten_ends_blank(store: Store) -> None:
@@ -135,12 +144,37 @@ async def test_answers_go_with_their_asker_their_question_their_place_and_their_
     await store.answers.begin(ASKED)
     await store.answers.finish("a1", TOLD)
     await drop(store.answers)
-    assert await store.answers.of_asker("slack", "T1", "ada") == []
+    assert await store.answers.get("a1") is None
 
 
-async def test_thumbs_are_counted_once_a_person(store: Store) -> None:
+async def test_thumbs_are_counted_once_a_person_and_the_last_one_counts(store: Store) -> None:
     await store.answers.begin(ASKED)
-    for person, up in (("ada", True), ("bob", True), ("bob", False)):
-        assert await store.feedback.put("a1", person, up)
-    assert await store.feedback.count("a1") == (1, 1)
+    thumbs = (("ada", True), ("bob", True), ("bob", True), ("bob", False))
+    assert [await store.feedback.put("a1", *thumb) for thumb in thumbs] == [True, True, False, True]
+    assert await store.feedback.count("slack", "T1", START) == (1, 1)
+    assert await store.feedback.count("slack", "T2", START) == (0, 0)
+    assert await store.feedback.count("slack", "T1", START + timedelta(1)) == (0, 0)
     assert not await store.feedback.put("a9", "ada", True)
+
+
+async def test_what_was_not_liked_is_listed_the_latest_first(store: Store) -> None:
+    facts: list[dict[str, Any]] = [{}, {}, {"private": True}, {"place": Place("slack", "T2", "HALL")}, {}]
+    for number, each in enumerate(facts):
+        await store.answers.begin(replace(ASKED, id=f"a{number}", time=START + timedelta(number), **each))
+        await store.answers.finish(f"a{number}", TOLD)
+        await store.feedback.put(f"a{number}", "bob", number == 4)
+        await store.feedback.put(f"a{number}", "eve", True)
+    disliked = store.answers.disliked
+    assert [each.id for each in await disliked("slack", "T1", START, 10)] == ["a1", "a0"]
+    assert [each.id for each in await disliked("slack", "T1", START, 1)] == ["a1"]
+    assert [each.id for each in await disliked("slack", "T1", START + timedelta(1), 10)] == ["a1"]
+
+
+async def test_thumbs_go_with_the_person(store: Store) -> None:
+    await store.answers.begin(ASKED)
+    for person in ("bob", "eve"):
+        await store.feedback.put("a1", person, up=True)
+    await store.answers.drop_of("slack", "T1", "bob")
+    assert await store.feedback.count("slack", "T1", START) == (1, 0)
+    await store.answers.drop_of("slack", "T1", "ada")
+    assert await store.feedback.count("slack", "T1", START) == (0, 0)

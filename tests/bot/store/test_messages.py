@@ -41,9 +41,8 @@ async def test_messages_are_found_by_author_and_document(store: Store) -> None:
     await store.messages.note([FIRST, SECOND])
     await store.messages.note([other])
     assert await store.messages.of_author("slack", "T1", "ada") == [FIRST]
-    assert await store.messages.documents_of_author("slack", "T1", "ada") == [DOCUMENT]
-    assert await store.messages.document_of(ROOM, "m2") == DOCUMENT
-    assert await store.messages.document_of(ROOM, "m9") == ""
+    assert await store.messages.last_of(ROOM, "ada") == START
+    assert await store.messages.last_of("slack:T1:HALL", "ada") is None
 
 
 async def test_a_conversation_goes_with_its_last_message(store: Store) -> None:

@@ -124,10 +124,3 @@ async def test_what_was_removed_is_not_in_the_file_any_more(store: Store, tmp_pa
     await store.answers.drop("a1")
     await store.compact()
     assert files_with(tmp_path, "swordfish") == []
-
-
-async def test_a_copy_holds_everything(store: Store, tmp_path: Path) -> None:
-    await store.rooms.note(ROOF, "roof", START)
-    await store.copy_to(tmp_path / "copy.db")
-    async with Store.open(tmp_path / "copy.db") as copy:
-        assert await copy.rooms.known("slack") == [ROOF]

@@ -1,0 +1,172 @@
+-- What the bot was told, what it knows, what it answered. Times are microseconds since 1970 (UTC) unless said otherwise.
+
+-- Events, stored before they are worked on. payload: the record as JSON, gone once it is handled.
+CREATE TABLE inbox (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind     TEXT NOT NULL,                     -- the record's class
+    payload  TEXT,
+    state    TEXT NOT NULL DEFAULT 'waiting',   -- waiting | done | failed
+    tries    INTEGER NOT NULL DEFAULT 0,
+    due      REAL NOT NULL,                     -- seconds since 1970
+    received REAL NOT NULL,                     -- seconds since 1970
+    error    TEXT NOT NULL DEFAULT ''           -- the class of the last error, never its text
+) STRICT;
+CREATE INDEX inbox_waiting ON inbox (id) WHERE state = 'waiting';
+CREATE INDEX inbox_received ON inbox (received);
+
+CREATE TABLE inbox_key (
+    key TEXT PRIMARY KEY,
+    row INTEGER NOT NULL REFERENCES inbox ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX inbox_key_row ON inbox_key (row);
+
+-- Channels that the bot is in.
+CREATE TABLE room (
+    room      TEXT PRIMARY KEY,
+    platform  TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    channel   TEXT NOT NULL,
+    name      TEXT NOT NULL,
+    horizon   INTEGER NOT NULL,                 -- what is older was never asked for
+    announced INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- What was set for a channel; it outlives the bot's being there.
+CREATE TABLE channel (
+    room     TEXT PRIMARY KEY,
+    mode     TEXT NOT NULL,
+    style    TEXT NOT NULL,
+    language TEXT NOT NULL,
+    answers  TEXT NOT NULL,
+    ingest   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Where a channel's back-fill stands. before: the oldest message of the channel that was taken in.
+CREATE TABLE cursor (
+    room   TEXT PRIMARY KEY,
+    since  INTEGER NOT NULL,
+    before TEXT NOT NULL DEFAULT '',
+    tries  INTEGER NOT NULL DEFAULT 0,
+    due    REAL NOT NULL DEFAULT 0              -- seconds since 1970
+) STRICT, WITHOUT ROWID;
+
+-- Messages, without their texts. document: the conversation it is a passage of, '' for those that are not indexed.
+CREATE TABLE message (
+    room     TEXT NOT NULL,
+    id       TEXT NOT NULL,
+    thread   TEXT NOT NULL,
+    author   TEXT NOT NULL,
+    time     INTEGER NOT NULL,
+    digest   TEXT NOT NULL,
+    document TEXT NOT NULL,
+    tokens   INTEGER NOT NULL,
+    settled  INTEGER NOT NULL,                  -- the engine has it too
+    PRIMARY KEY (room, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX message_document ON message (document) WHERE document <> '';
+CREATE INDEX message_author ON message (author);
+CREATE INDEX message_time ON message (room, time);
+CREATE INDEX message_thread ON message (room, thread) WHERE thread <> '';
+
+-- Messages, files and documents that are gone, so that what is told of after its own deletion stays out.
+CREATE TABLE deleted (
+    room TEXT NOT NULL,
+    id   TEXT NOT NULL,
+    time INTEGER NOT NULL,                      -- when the bot was told
+    PRIMARY KEY (room, id)
+) STRICT, WITHOUT ROWID;
+
+-- Conversations: windows, and threads (of a root).
+CREATE TABLE conversation (
+    document TEXT PRIMARY KEY,
+    room     TEXT NOT NULL,
+    thread   TEXT NOT NULL,
+    first    INTEGER NOT NULL,
+    last     INTEGER NOT NULL,
+    tokens   INTEGER NOT NULL,
+    open     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX conversation_room ON conversation (room, last);
+CREATE INDEX conversation_open ON conversation (last) WHERE open;
+
+-- Files that are documents.
+CREATE TABLE file (
+    document TEXT PRIMARY KEY,
+    room     TEXT NOT NULL,
+    message  TEXT NOT NULL,
+    upload   TEXT NOT NULL,
+    author   TEXT NOT NULL,
+    time     INTEGER NOT NULL,
+    settled  INTEGER NOT NULL                   -- the engine has it too
+) STRICT, WITHOUT ROWID;
+CREATE INDEX file_message ON file (room, message);
+CREATE INDEX file_upload ON file (upload);
+CREATE INDEX file_author ON file (author);
+
+-- Answers. sources, spaces, rooms, files: JSON.
+CREATE TABLE answer (
+    id       TEXT PRIMARY KEY,
+    platform TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    channel  TEXT NOT NULL,
+    thread   TEXT NOT NULL,
+    room     TEXT NOT NULL,
+    asker    TEXT NOT NULL,
+    question TEXT NOT NULL,
+    time     INTEGER NOT NULL,
+    message  TEXT NOT NULL,
+    private  INTEGER NOT NULL,
+    handle   TEXT NOT NULL,
+    mode     TEXT NOT NULL,
+    files    TEXT NOT NULL,
+    since    INTEGER,
+    text     TEXT NOT NULL DEFAULT '',
+    sources  TEXT NOT NULL DEFAULT '[]',
+    spaces   TEXT NOT NULL DEFAULT '[]',
+    rooms    TEXT NOT NULL DEFAULT '[]',
+    mark     TEXT NOT NULL DEFAULT '',
+    state    TEXT NOT NULL DEFAULT 'begun'      -- begun | done | failed | blanked
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answer_thread ON answer (room, thread, time);
+CREATE INDEX answer_message ON answer (room, message);
+CREATE INDEX answer_mark ON answer (room, mark);
+CREATE INDEX answer_asker ON answer (asker);
+CREATE INDEX answer_begun ON answer (time) WHERE state = 'begun';
+
+-- What an answer drew on, by key of document.
+CREATE TABLE drawn (
+    answer   TEXT NOT NULL REFERENCES answer ON DELETE CASCADE,
+    document TEXT NOT NULL,
+    PRIMARY KEY (answer, document)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX drawn_document ON drawn (document);
+
+-- Documents of which something was forgotten lately, for answers that are being written meanwhile.
+CREATE TABLE forgotten (
+    document TEXT PRIMARY KEY,
+    time     REAL NOT NULL                      -- seconds since 1970
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE feedback (
+    answer TEXT NOT NULL REFERENCES answer ON DELETE CASCADE,
+    person TEXT NOT NULL,
+    up     INTEGER NOT NULL,
+    PRIMARY KEY (answer, person)
+) STRICT, WITHOUT ROWID;
+
+-- People of whom nothing is indexed.
+CREATE TABLE opted_out (
+    platform  TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    person    TEXT NOT NULL,
+    PRIMARY KEY (platform, workspace, person)
+) STRICT, WITHOUT ROWID;
+
+-- Tokens by workspace and day (2026-11-20).
+CREATE TABLE usage (
+    platform  TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    day       TEXT NOT NULL,
+    tokens    INTEGER NOT NULL,
+    PRIMARY KEY (platform, workspace, day)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,139 @@
+"""The file of the bot's tables: old ones are led to the present schema, and what is asked often never reads it all."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.chat import Place
+from bot.store import Store
+from bot.store.database import Database
+from tests.fakes.engines import files_with
+from tests.fakes.platform import START
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from bot.store.database import Row
+
+FIRST = Path(__file__).parent / "schema_1.sql"
+ROOF = Place("slack", "T1", "ROOF", "m1")
+
+
+def old(path: Path, script: str = "") -> Path:
+    """A file as the first version made it."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(f"{FIRST.read_text()}\n{script}\nPRAGMA user_version = 1;")
+    return path
+
+
+def shape(path: Path) -> dict[str, Any]:
+    """The columns and keys of all tables, and what the indexes are of."""
+    with closing(sqlite3.connect(path)) as connection:
+        names = connection.execute("SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
+        pragmas = {"table": ("table_info", "foreign_key_list"), "index": ("index_xinfo",)}
+        return {
+            name: [connection.execute(f"PRAGMA {pragma}({name})").fetchall() for pragma in pragmas[kind]]
+            for kind, name in names
+        }
+
+
+async def test_an_old_file_becomes_what_a_new_one_is(tmp_path: Path) -> None:
+    path = old(tmp_path / "old.db")
+    for each in (path, tmp_path / "new.db"):
+        async with Store.open(each):
+            pass
+    assert shape(path) == shape(tmp_path / "new.db")
+
+
+async def test_what_an_old_file_held_is_there_and_can_be_found(tmp_path: Path) -> None:
+    answer = (
+        "'{id}', 'slack', 'T1', 'ROOF', 'm1', 'slack:T1:ROOF', 'ada', 'Who?', 1, '{message}', 0, 'swordfish', '', '[]',"
+        " NULL, 'He.', '[]', '[]', '[]', '{mark}', 'done'"
+    )
+    rows = [
+        answer.format(id=id_, message=message, mark=mark)
+        for id_, message, mark in (("a1", "m1", "ROOF:m2,m3"), ("a2", "m9", ""), ("a3", "m8", 'odd"\\'))
+    ]
+    path = old(tmp_path / "bot.db", "".join(f"INSERT INTO answer VALUES ({row});\n" for row in rows))
+    async with Store.open(path) as store:
+        for message, id_ in (("m1", "a1"), ("m2", "a1"), ("m3", "a1"), ("m9", "a2"), ("m8", "a3")):
+            found = await store.answers.of_message(ROOF, message)
+            assert found is not None
+            assert (found.id, found.text, found.state) == (id_, "He.", "done")
+        assert await store.answers.of_message(ROOF, "m4") is None
+        await store.compact()
+    assert files_with(tmp_path, "swordfish") == []
+
+
+async def test_a_step_that_fails_leaves_the_old_file_as_it_was(tmp_path: Path) -> None:
+    path = old(tmp_path / "bot.db", "DROP INDEX message_author;")
+    before = shape(path)
+    with pytest.raises(sqlite3.OperationalError):
+        async with Store.open(path):
+            pass
+    assert shape(path) == before
+
+
+class Asked:
+    """Notes what is read of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.asked: list[tuple[str, Sequence[Any]]] = []
+
+    async def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        self.asked.append((sql, parameters))
+        return await self.database.rows(sql, parameters)
+
+    async def row(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
+        return next(iter(await self.rows(sql, parameters)), None)
+
+    async def plans(self) -> list[str]:
+        """How all of it is looked up."""
+        found = [await self.database.rows(f"EXPLAIN QUERY PLAN {sql}", values) for sql, values in self.asked]
+        return [row[3] for rows in found for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("ask", "index"),
+    [
+        (lambda store: store.answers.get("a1"), "answer USING PRIMARY KEY"),
+        (lambda store: store.answers.turns(ROOF, START, 10), "answer_thread (room=? AND thread=? AND time<?)"),
+        (lambda store: store.answers.turns(ROOF, START, 10, asker="ada"), "answer_thread (room=? AND thread=? AND"),
+        (lambda store: store.answers.spoke(ROOF.room, "m1"), "answer_thread (room=? AND thread=?)"),
+        (lambda store: store.answers.last_in(ROOF.room, "m1", "ada"), "answer_thread (room=? AND thread=?)"),
+        (lambda store: store.answers.last_in(ROOF.room, ""), "answer_room (room=?)"),
+        (lambda store: store.answers.disliked("slack", "T1", START, 3), "answer_time (time>?)"),
+        (lambda store: store.feedback.count("slack", "T1", START), "answer_time (time>?)"),
+        (lambda store: store.messages.last_of(ROOF.room, "ada"), "message_author (author=? AND room=?)"),
+    ],
+)
+async def test_what_is_asked_often_is_found_by_an_index_and_in_its_order(
+    tmp_path: Path, ask: Callable[[Store], Awaitable[object]], index: str
+) -> None:
+    first, *rest = await planned(tmp_path, ask)
+    assert index in first
+    assert not [plan for plan in rest if "SCAN" in plan or "B-TREE" in plan]
+
+
+async def test_the_answer_that_stands_in_a_message_is_found_without_looking_at_others(tmp_path: Path) -> None:
+    plans = await planned(tmp_path, lambda store: store.answers.of_message(ROOF, "m1"))
+    looked = [plan.partition("USING ")[2] for plan in plans if "SCAN" in plan or "SEARCH" in plan]
+    assert looked[:3] == [
+        "PRIMARY KEY (id=?)",
+        "COVERING INDEX answer_message (room=? AND message=?)",
+        "PRIMARY KEY (message=?)",
+    ]
+
+
+async def planned(folder: Path, ask: Callable[[Store], Awaitable[object]]) -> list[str]:
+    """How something is looked up."""
+    async with Database.open(folder / "bot.db") as database:
+        noted = Asked(database)
+        await ask(Store(noted))  # type: ignore[arg-type]
+        return await noted.plans()
