@@ -99,7 +99,6 @@ def commanded(asked: Asked) -> Request:
         asked.person,
         asked.text,
         asked.time,
-        files=_keys(room, asked.id, asked.uploads),
         private=asked.private,
         mode=asked.mode,
         handle=asked.handle,
@@ -121,7 +120,3 @@ def spoken(text: str) -> str:
     """A question without the mention it begins with: that is the bot, to whom it is addressed."""
     found = _MENTION.match(text)
     return text[found.end() :].strip() if found else text.strip()
-
-
-def _keys(room: str, message: str, uploads: tuple[Upload, ...]) -> tuple[str, ...]:
-    return tuple(f"{room}:file:{message}:{upload.id}" for upload in uploads)

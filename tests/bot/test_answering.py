@@ -14,7 +14,6 @@ from bot.chat import Person, Place
 from bot.errors import PlatformError, Withheld
 from bot.store import ChannelSettings
 from bot.store.channels import FAR
-from bot.store.channels import FAR
 from engine.errors import BadKey, Unavailable
 from tests.bot.asking import Asking, Speaker, asking, guest
 from tests.fakes.platform import START
