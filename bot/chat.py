@@ -55,7 +55,7 @@ class Channel:
     `kind`: open to every full member of the workspace; closed: to `members` alone; direct: a conversation of one
     person with the bot. `members` are the people who can read a closed or direct channel, and of an open Slack
     channel those who joined it. `guests` are the guests among them. `shared`: with another workspace. `adult`:
-    age-restricted.
+    age-restricted. `inside`: the bot is in it; false only where the platform says so.
     """
 
     place: Place
@@ -65,6 +65,7 @@ class Channel:
     guests: frozenset[str] = frozenset()
     shared: bool = False
     adult: bool = False
+    inside: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 EngineError
 ├── PlatformError        the platform refused or did not answer
 │   └── Withheld         it says that we may not see or do this
+│       ├── NotThere     it is sure that the channel is gone, or that we are not in it
+│       └── PutOut       it is sure that we are not in the workspace any more
 └── NotAllowed           the person may not do this
 """
 
@@ -21,6 +23,18 @@ class Withheld(PlatformError):
     """The platform says that the bot may not see or do this."""
 
     hint = "Check the bot's scopes or permissions, and that it was invited to the channel."
+
+
+class NotThere(Withheld):
+    """The platform is sure that a channel was deleted, or that the bot was put out of it."""
+
+    hint = "Invite the bot again, if the channel is still there."
+
+
+class PutOut(Withheld):
+    """The platform is sure that the bot is not in a workspace any more."""
+
+    hint = "Install or invite it again."
 
 
 class NotAllowed(EngineError):

@@ -42,7 +42,7 @@ class Hearing:
         room = message.place.room
         if message.own or await self._store.messages.deleted(room, [message.id]):
             return replace(message, uploads=())
-        further = await self._compare_files(message)
+        further = await self.compare_files(message)
         known = await self._store.messages.get(room, message.id)
         if known is None or (not known.document and known.digest == WORDLESS):
             await self._store.messages.drop(room, [message.id])
@@ -107,8 +107,8 @@ class Hearing:
             return thread_key(room, root or message.id)
         return joined(said, await self._store.windows.near(room, message.time - GAP, message.time + GAP))
 
-    async def _compare_files(self, message: Message) -> tuple[Upload, ...]:
-        """Files that the message has no more are forgotten; gives those which are not known."""
+    async def compare_files(self, message: Message) -> tuple[Upload, ...]:
+        """Files that a message has no more are forgotten; gives those which are not known."""
         room, now = message.place.room, {each.id for each in message.uploads}
         before = await self._store.files.of_messages(room, [message.id])
         for file in before:

@@ -17,7 +17,7 @@ import structlog
 
 from bot.catching_up import CatchingUp
 from bot.chat import Place
-from bot.errors import PlatformError, Withheld
+from bot.errors import PlatformError, PutOut, Withheld
 from bot.filing import Filing
 from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
 from bot.hearing import Hearing
@@ -178,6 +178,7 @@ class Listening:
     async def _owe(self, platform: str) -> None:
         for place in await self._house.store.rooms.known(platform):
             self._owed[place] = 0.0
+        self._owed[Place(platform, "", "")] = 0.0
         self._presence.news.set()
 
     async def work(self) -> None:
@@ -207,16 +208,30 @@ class Listening:
     async def past(self) -> None:
         """Catch up with all channels that are due, and take back-fills as far as they go now."""
         for place in [each for each, due in self._owed.items() if due <= time.monotonic()]:
+            if place not in self._owed:
+                continue  # its workspace was found to have been left
             try:
-                async with self._shelf.alone(place.room):
-                    await self._presence.move(place)
-                await self._catching_up.catch_up(place)
+                await self._compare(place)
                 self._owed.pop(place, None)
+            except PutOut:
+                whole = (place.platform, place.workspace)
+                await self._presence.end(Ended(*whole, "removed while nobody listened"))
+                self._owed = {each: due for each, due in self._owed.items() if (each.platform, each.workspace) != whole}
             except Exception as error:  # noqa: BLE001 - as with back-fills
                 log.warning("catching_up_delayed", room=place.room, error=type(error).__name__)
                 self._owed[place] = time.monotonic() + 60.0
         while await self._past.fill():
             pass
+
+    async def _compare(self, place: Place) -> None:
+        """Look what became of a channel; one without a name stands for what lies in none that is read."""
+        if not place.channel:
+            await self._catching_up.look_for_files(place.platform)
+            return
+        async with self._shelf.alone(place.room):
+            there = await self._presence.returned(place)
+        if there:
+            await self._catching_up.catch_up(place)
 
     def _is_time(self, what: str, every: float) -> bool:
         now = time.monotonic()

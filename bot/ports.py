@@ -36,8 +36,11 @@ class Reply(Protocol):
     async def status(self, words: str) -> None:
         """Show at once that it is worked on; may be called again with other words."""
 
-    async def show(self, parts: Sequence[str]) -> None:
-        """The answer so far, in parts no longer than `Limits.part`; all but the last one stay as they are."""
+    async def show(self, parts: Sequence[str]) -> bool | None:
+        """The answer so far, in parts no longer than `Limits.part`; all but the last one stay as they are.
+
+        False if not all of it could be written now: then it is shown again soon, and not only with the next word.
+        """
 
     async def finish(self, parts: Sequence[str], closing: Closing) -> None:
         """The whole answer, and what stands below it."""
@@ -65,7 +68,10 @@ class Platform(Protocol):
     limits: Limits
 
     async def channel(self, place: Place) -> Channel:
-        """The facts of a channel, as they are now. Raises if they cannot be known."""
+        """The facts of a channel, as they are now. Raises if they cannot be known.
+
+        NotThere and PutOut only where the platform is sure: what was said there is forgotten then.
+        """
 
     async def person(self, workspace: str, person: str) -> Person:
         """Somebody, as the workspace knows him."""
@@ -82,6 +88,9 @@ class Platform(Protocol):
     async def thread(self, place: Place, limit: int) -> Sequence[Message]:
         """The newest messages of a thread, oldest first."""
 
+    async def message(self, place: Place, message: str) -> Message | None:
+        """A message as it is now; None if it was deleted. Raises if that cannot be known."""
+
     async def fetch(self, upload: Upload, limit: int) -> bytes:
         """The bytes of a file, from the platform's own hosts alone. Raises BadInput if it is none, or too large."""
 
@@ -92,7 +101,10 @@ class Platform(Protocol):
         """Say something to all readers of a place; gives the message's id."""
 
     async def whisper(self, target: Target, card: Card) -> None:
-        """Say something to one person alone: the answer to a command, a button, or a line about his file."""
+        """Say something to one person alone: the answer to a command, a button, or a line about his message.
+
+        Where nobody can be spoken to alone in a channel, what is not `target.private` is said below his message.
+        """
 
     def reply(self, target: Target) -> Reply:
         """An answer to be written; with a mark, or if its traces are found, the one that was begun before."""

@@ -12,7 +12,7 @@ import structlog
 from bot import wording
 from bot.chat import Card, Place
 from bot.conversations import thread_key
-from bot.errors import PlatformError, Withheld
+from bot.errors import NotThere, PlatformError, Withheld
 from engine.records import Scope
 
 if TYPE_CHECKING:
@@ -83,6 +83,22 @@ class Presence:
         kept = self._house.settings.retention_days
         return self._clock() - timedelta(days=min(days, kept) if kept else days)
 
+    async def returned(self, place: Place) -> bool:
+        """The bot was away: let a channel lie where exactly its readers find it; False if it is gone, and so forgotten.
+
+        Raises PutOut if the bot is not in the workspace any more, and PlatformError if nobody can say.
+        """
+        try:
+            there = (await self._house.readers.channel(place)).inside
+        except NotThere:
+            there = False
+        if not there:
+            log.warning("channel_left", room=place.room)
+            await self.leave(place)
+            return False
+        await self.move(place)
+        return True
+
     async def leave(self, place: Place) -> None:
         """A thread or a channel is gone: nothing of it is known any more."""
         if place.thread:
@@ -127,10 +143,13 @@ class Presence:
         """The bot was put out of a workspace: its data stays until somebody says otherwise, or goes, by setting."""
         purged = self._house.settings.purge_when_removed
         log.warning("workspace_left", platform=ended.platform, workspace=ended.workspace, purged=purged)
-        if not purged:
-            return
-        for place in await self._store.rooms.known(ended.platform, ended.workspace):
+        if purged:
+            await self.purge(ended.platform, ended.workspace)
+
+    async def purge(self, platform: str, workspace: str) -> None:
+        """Nothing of a workspace is known any more."""
+        for place in await self._store.rooms.known(platform, workspace):
             await self.leave(place)
-        for file in await self._store.files.of_workspace(ended.platform, ended.workspace):
+        for file in await self._store.files.of_workspace(platform, workspace):
             await self._shelf.forget(file.document)
-        await self._store.purge(ended.platform, ended.workspace)
+        await self._store.purge(platform, workspace)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import discord
 import structlog
 
-from adapters.discord.patience import Missing, patiently, told
+from adapters.discord.patience import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Missing, patiently, told
 from adapters.discord.translating import message_of, place_of, spoken
 from bot.errors import PlatformError
 
@@ -130,11 +130,26 @@ async def thread(whereabouts: Whereabouts, place: Place, limit: int) -> Sequence
     try:
         inside = whereabouts.messages(place, await whereabouts.thread(place))
         found = await patiently("to read a thread", lambda: _newest(inside, limit))
-    except Missing:
+    except Missing as error:
+        if error.code != UNKNOWN_CHANNEL:
+            raise
         found = []
     if len(found) < limit and place.thread != place.channel and not whereabouts.is_forum(place):
         found = [*await _beginning(whereabouts, place), *found][-limit:]
     return [message_of(each, _within(each, place), whereabouts.me) for each in found if spoken(each)]
+
+
+async def message(whereabouts: Whereabouts, place: Place, id_: str) -> Message | None:
+    """A message as it is now; None if Discord says that it, or its thread, was deleted."""
+    await whereabouts.inside(place)
+    channel = whereabouts.messages(place, whereabouts.of_message(place, id_))
+    try:
+        found = await patiently("to read a message", lambda: channel.fetch_message(int(id_)))
+    except Missing as error:
+        if error.code == UNKNOWN_MESSAGE or (place.thread and error.code == UNKNOWN_CHANNEL):
+            return None
+        raise
+    return message_of(found, place, whereabouts.me)
 
 
 async def _newest(channel: discord.PartialMessageable, limit: int) -> list[discord.Message]:

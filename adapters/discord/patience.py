@@ -23,6 +23,9 @@ LONGEST = 60.0  # seconds to wait at once
 TOO_MANY = 429
 # Unknown Webhook, Unknown interaction, Invalid Webhook Token: the token's time is over.
 OVER = {10015, 10062, 50027}
+UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
+# Cannot send messages to this user; also for want of a server that both are in.
+UNREACHABLE = {50007, 50278}
 
 _strikes: ContextVar[list[str] | None] = ContextVar("strikes", default=None)
 
@@ -34,9 +37,13 @@ class Over(PlatformError):
 
 
 class Missing(PlatformError):
-    """Discord does not know it."""
+    """Discord does not know it. `code`: what exactly, in Discord's numbers; 0 if the answer is not Discord's own."""
 
     hint = "It was deleted, or the bot cannot see it."
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class Unreached(PlatformError):
@@ -139,8 +146,8 @@ def _ours(error: discord.HTTPException, what: str) -> PlatformError:
     number = f"{error.status}, code {error.code}"
     if error.code in OVER:
         return Over(f"Discord does not take an answer any more ({number}): {what}.")
-    if isinstance(error, discord.Forbidden):
+    if isinstance(error, discord.Forbidden) or error.code in UNREACHABLE:
         return Withheld(f"Discord does not allow {what} ({number}).")
     if isinstance(error, discord.NotFound):
-        return Missing(f"Discord does not know it ({number}): {what}.")
+        return Missing(f"Discord does not know it ({number}): {what}.", error.code)
     return PlatformError(f"Discord refused {what} ({number}).")

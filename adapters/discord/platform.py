@@ -22,7 +22,7 @@ from adapters.discord.rendering import rendered, split
 from adapters.discord.replying import EVERY, Writing
 from adapters.discord.tokens import Acknowledged, ByToken
 from adapters.discord.translating import NAME, person_of, place_of
-from adapters.discord.whereabouts import Whereabouts
+from adapters.discord.whereabouts import Whereabouts, available
 from bot.chat import Channel, Person, Place
 from bot.errors import PlatformError, Withheld
 from bot.ports import Limits
@@ -59,7 +59,7 @@ class Discord:
 
     async def channel(self, place: Place) -> Channel:
         """The facts of a channel; who reads it follows from its overwrites and the members' roles."""
-        found = self.client.get_channel(int(place.channel)) or await self.whereabouts.fetched(int(place.channel))
+        found = await self.whereabouts.found(place)
         if isinstance(found, discord.Thread):
             return await self._thread(place.main, found)
         if isinstance(found, discord.DMChannel):
@@ -93,8 +93,7 @@ class Discord:
     async def _chunked(self, guild: discord.Guild) -> None:
         """Wait until all members are known. Raises PlatformError, for then nobody knows who reads what."""
         self._informed()
-        if guild.unavailable:
-            raise PlatformError("This server is not available now.")
+        available(guild)
         if guild.chunked:
             return
         try:
@@ -145,7 +144,7 @@ class Discord:
 
     async def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         """Pages of a channel's messages with those of its threads; a private thread has its own alone."""
-        found = self.client.get_channel(int(place.channel)) or await self.whereabouts.fetched(int(place.channel))
+        found = await self.whereabouts.found(place)
         channels: list[histories.Readable] = []
         if isinstance(found, histories.READABLE):
             channels.append(found)
@@ -161,6 +160,10 @@ class Discord:
     async def thread(self, place: Place, limit: int) -> Sequence[Message]:
         """The newest messages of a thread, oldest first, with the message that it began on and what that replies to."""
         return await histories.thread(self.whereabouts, place, limit)
+
+    async def message(self, place: Place, message: str) -> Message | None:
+        """A message as it is now; None if it was deleted."""
+        return await histories.message(self.whereabouts, place, message)
 
     async def fetch(self, upload: Upload, limit: int) -> bytes:
         """The bytes of a file."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import discord
 
-from adapters.discord.patience import Missing, patiently
+from adapters.discord.patience import UNKNOWN_CHANNEL, UNKNOWN_GUILD, Missing, patiently
 from adapters.discord.translating import NAME, place_of
 from bot.chat import Place
-from bot.errors import PlatformError, Withheld
+from bot.errors import NotThere, PlatformError, PutOut, Withheld
 
 if TYPE_CHECKING:
     from adapters.discord.translating import Channel
+
+
+Told: TypeAlias = discord.abc.GuildChannel | discord.Thread | discord.abc.PrivateChannel
 
 
 class Whereabouts:
@@ -56,7 +59,34 @@ class Whereabouts:
             self.note(await self.fetched(thread))
         return thread
 
-    async def fetched(self, channel: int) -> discord.abc.GuildChannel | discord.Thread | discord.abc.PrivateChannel:
+    async def found(self, place: Place) -> Told:
+        """The channel of a place. Raises NotThere, PutOut, and what `fetched` raises."""
+        if known := self._client.get_channel(int(place.channel)):
+            return known
+        await self.inside(place)
+        try:
+            return await self.fetched(int(place.channel))
+        except Missing as error:
+            if place.workspace and error.code == UNKNOWN_CHANNEL:
+                raise NotThere("The channel was deleted.") from None
+            raise
+
+    async def inside(self, place: Place) -> None:
+        """Make sure that the bot is in the server of a place, and that it is there. Raises PutOut, PlatformError."""
+        if not place.workspace:
+            return
+        if (known := self._client.get_guild(int(place.workspace))) is not None:
+            available(known)
+            return
+        try:
+            await patiently("to look at a server", lambda: self._client.fetch_guild(int(place.workspace)))
+        except Missing as error:
+            if error.code == UNKNOWN_GUILD:
+                raise PutOut("The bot is not in this server.") from None
+            raise
+        raise PlatformError("This server is not known yet.")
+
+    async def fetched(self, channel: int) -> Told:
         """A channel, asked for. Raises Missing, Withheld, PlatformError."""
         try:
             return await patiently("to look at a channel", lambda: self._client.fetch_channel(channel))
@@ -91,3 +121,9 @@ class Whereabouts:
     def is_forum(self, place: Place) -> bool:
         """Whether its channel consists of posts."""
         return isinstance(self._client.get_channel(int(place.channel)), discord.ForumChannel)
+
+
+def available(guild: discord.Guild) -> None:
+    """Raises PlatformError of a server that is out of order: nothing that is said of it then counts."""
+    if guild.unavailable:
+        raise PlatformError("This server is not available now.")

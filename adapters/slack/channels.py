@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from adapters.slack.errors import told
 from bot.chat import Channel
+from bot.errors import Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,11 @@ def kind(info: Mapping[str, Any]) -> Literal["open", "closed", "direct"]:
     return "open" if info.get("is_channel") and info.get("is_private") is False else "closed"
 
 
+def inside(info: Mapping[str, Any]) -> bool:
+    """Whether the bot is in a channel; of an archived one nobody is called a member for sure."""
+    return bool(info.get("is_archived")) or info.get("is_member") is not False
+
+
 class Channels:
     """The channels of a workspace."""
 
@@ -36,7 +42,9 @@ class Channels:
         self._people = people
 
     async def channel(self, place: Place) -> Channel:
-        """The facts of a channel. Raises PlatformError."""
+        """The facts of a channel. Raises PlatformError, NotThere only if it is one of our own workspace."""
+        if place.workspace != self._us.team:
+            raise Withheld("This is a channel of another workspace.")
         with told():
             info = (await self._client.conversations_info(channel=place.channel)).get("channel") or {}
         ids = await self._readers(place.channel, info)
@@ -48,6 +56,7 @@ class Channels:
             members=frozenset(people),
             guests=frozenset(person.id for person in people.values() if person.guest),
             shared=any(info.get(key) for key in SHARED),
+            inside=inside(info),
         )
 
     async def open_name(self, channel: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.errors import PlatformError, Withheld
+from bot.errors import NotThere, PlatformError, Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,6 @@ TROUBLE = (SlackClientError, aiohttp.ClientError, TimeoutError)
 WITHHELD = frozenset(
     [
         "account_inactive",
-        "channel_not_found",
         "ekm_access_denied",
         "invalid_auth",
         "is_archived",
@@ -31,7 +30,15 @@ WITHHELD = frozenset(
         "user_not_in_channel",
     ]
 )
+GONE = "channel_not_found"  # also of a private channel that the bot was put out of
+MISSING = frozenset(["message_not_found", "thread_not_found"])
 WAIT = 30.0  # seconds, when Slack asks to slow down and does not say for how long
+
+
+class Missing(PlatformError):
+    """Slack does not know a message or a thread."""
+
+    hint = "It was deleted."
 
 
 def code(error: BaseException) -> str:
@@ -59,8 +66,17 @@ def slowed(error: BaseException) -> float | None:
 def refusal(error: BaseException) -> PlatformError:
     """The error as the bot knows it."""
     word = code(error)
-    kind = Withheld if word in WITHHELD else PlatformError
-    return kind(f"Slack refused: {word}." if isinstance(error, SlackApiError) else f"Slack was not reached: {word}.")
+    if not isinstance(error, SlackApiError):
+        return PlatformError(f"Slack was not reached: {word}.")
+    return _kind(word)(f"Slack refused: {word}.")
+
+
+def _kind(word: str) -> type[PlatformError]:
+    if word == GONE:
+        return NotThere
+    if word in MISSING:
+        return Missing
+    return Withheld if word in WITHHELD else PlatformError
 
 
 @contextmanager

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.errors import code, slowed, told
-from adapters.slack.messages import message
+from adapters.slack.errors import Missing, code, slowed, told
+from adapters.slack.messages import message, tombstone
+from bot.errors import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -60,10 +61,29 @@ class History:
             latest = min(str(row.get("ts")) for row in rows)
 
     async def newest(self, place: Place, limit: int) -> Sequence[Message]:
-        """The newest messages of a thread, oldest first. Raises PlatformError."""
-        rows = [row async for row in self._replies(place.channel, place.thread)]
-        said = (message(row, place.main, self._us) for row in rows)
+        """The newest messages of a thread, oldest first; none if it was deleted. Raises PlatformError."""
+        said = (message(row, place.main, self._us) for row in await self._whole(place.channel, place.thread))
         return [each for each in said if each is not None][-limit:]
+
+    async def one(self, place: Place, ts: str) -> Message | None:
+        """A message as it is now; None if it was deleted. Raises PlatformError."""
+        rows = await self._whole(place.channel, place.thread or ts)
+        row = next((row for row in rows if row.get("ts") == ts), None)
+        if row is None and len(rows) >= THREAD_PAGES * SMALL:
+            raise PlatformError("The thread is too long to be sure.")
+        if row is None or tombstone(row):
+            return None
+        said = message(row, place.main, self._us)
+        if said is None:
+            raise PlatformError("This is no message that somebody wrote.")
+        return said
+
+    async def _whole(self, channel: str, root: str) -> list[Row]:
+        """A thread with its root; nothing if Slack does not know it."""
+        try:
+            return [row async for row in self._replies(channel, root)]
+        except Missing:
+            return []
 
     async def _roots(self, channel: str, latest: str) -> tuple[Sequence[Row], bool]:
         """The messages of a channel before one of them, newest first, and whether there are more."""

@@ -16,7 +16,7 @@ from adapters.slack.blocks import home
 from adapters.slack.errors import TROUBLE, code
 from adapters.slack.identity import NAME
 from bot.chat import Place
-from bot.happenings import Changed, Heard
+from bot.happenings import Changed, Gone, Heard
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ class Listener:
     async def _hear(self, told: Told, *, first: bool) -> None:
         """Give it to the bot. `first`: it was not sent before."""
         happening = told.happening
+        if isinstance(happening, Changed | Gone):
+            self._platform.changed(happening.place.channel)
         if not (first and isinstance(happening, Heard)):
             await self._bot.hear(happening, *told.keys)
             return
@@ -141,6 +143,7 @@ class Listener:
     def missed(self) -> None:
         """Events may have been lost: let the bot look for them, and believe nothing about people."""
         self._study.people.doubt()
+        self._platform.changed("")
         self._bot.doubt(NAME)
         self._later(self._bot.catch_up(NAME))
 

@@ -40,6 +40,11 @@ def uploads(said: Mapping[str, Any]) -> tuple[Upload, ...]:
     return tuple(upload(file) for file in said.get("files") or () if file.get("mode") not in GONE)
 
 
+def tombstone(said: Mapping[str, Any]) -> bool:
+    """Whether it only stands for the root of a thread that was deleted."""
+    return said.get("subtype") == "tombstone"
+
+
 def by_bot(said: Mapping[str, Any]) -> bool:
     """Whether a program wrote it."""
     return bool(said.get("bot_id")) or said.get("subtype") == "bot_message"

@@ -13,13 +13,16 @@ HIDDEN = "private-channel"  # the name of a channel that is not open is not for 
 
 
 def named(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The people and channels whose names are needed to read a text: those without a name beside their id."""
+    """The people and channels whose names are needed to read a text.
+
+    A name beside an id is the one that its author could see, which is not for everybody who reads the text.
+    """
     people, channels = set(), set()
     for mark in MARK.findall(text):
-        target, _, label = mark.partition("|")
-        if target.startswith("@") and not label:
+        target = mark.partition("|")[0]
+        if target.startswith("@"):
             people.add(target[1:])
-        elif target.startswith("#") and not label:
+        elif target.startswith("#"):
             channels.add(target[1:])
     return frozenset(people), frozenset(channels)
 
@@ -43,9 +46,9 @@ def _shown(mark: str, people: Mapping[str, str], channels: Mapping[str, str]) ->
     label = _unescaped(label)
     match target[0]:
         case "@":
-            return f"@{label.lstrip('@') or people.get(target[1:], 'somebody')}"
+            return f"@{people.get(target[1:]) or label.lstrip('@') or 'somebody'}"
         case "#":
-            return f"#{label.lstrip('#') or channels.get(target[1:], HIDDEN)}"
+            return f"#{channels.get(target[1:], HIDDEN)}"
         case "!":
             return label or f"@{target[1:].partition('^')[0]}"
     return _link(_unescaped(target), label)

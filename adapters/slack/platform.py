@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +19,8 @@ from adapters.slack.plain import named, readable
 from adapters.slack.rendering import safe
 from adapters.slack.replying import ThreadReply
 from adapters.slack.whispering import WhisperedReply, Whispers
-from bot.errors import PlatformError
+from bot.believing import Beliefs
+from bot.errors import PlatformError, Withheld
 from bot.ports import Limits
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ class SlackPlatform:
         self._history = History(pager, study.us)
         self._files = Files(study.reader)
         self._whispers = Whispers(study)
+        self._names: Beliefs[str] = Beliefs(member_age, time.monotonic)
         self._heard: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._signs: OrderedDict[tuple[str, str], Sign | None] = OrderedDict()
 
@@ -84,9 +87,20 @@ class SlackPlatform:
 
     async def _channel_name(self, channel: str) -> str:
         try:
-            return await self._channels.open_name(channel)
+            return await self._names.get((channel,), lambda: self._open_name(channel))
         except PlatformError:
             return ""
+
+    async def _open_name(self, channel: str) -> str:
+        """A channel that is hidden from the bot has no name, which is remembered too."""
+        try:
+            return await self._channels.open_name(channel)
+        except Withheld:
+            return ""
+
+    def changed(self, channel: str) -> None:
+        """A channel may bear another name now, or be read by others; an empty one: any."""
+        self._names.drop((channel,) if channel else ())
 
     def link(self, place: Place, message: str) -> str:
         address = f"{self._study.us.url}archives/{place.channel}/p{message.replace('.', '')}"
@@ -100,6 +114,9 @@ class SlackPlatform:
 
     async def thread(self, place: Place, limit: int) -> Sequence[Message]:
         return await self._history.newest(place, limit)
+
+    async def message(self, place: Place, message: str) -> Message | None:
+        return await self._history.one(place, message)
 
     async def fetch(self, upload: Upload, limit: int) -> bytes:
         return await self._files.fetch(upload, limit)

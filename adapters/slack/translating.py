@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from adapters.slack.identity import NAME
-from adapters.slack.messages import mentions, message
+from adapters.slack.messages import mentions, message, tombstone
 from bot.chat import Place
 from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
 
@@ -89,7 +89,7 @@ def _unaddressed(said: Message, us: Us) -> Message:
 def _edited(event: Event, us: Us) -> Happening | None:
     """A message differs: the bot compares it. The root of a thread that was deleted leaves a tombstone."""
     now = event.get("message") or {}
-    if now.get("subtype") == "tombstone":
+    if tombstone(now):
         return Deleted(_place(event, us), (str(now.get("ts")),))
     said = message(now, _place(event, us), us)
     return Edited(said) if said else None

@@ -59,6 +59,17 @@ class Files:
         """All files of a workspace."""
         return await self._where(_OF_WORKSPACE, f"{platform}:{workspace}:")
 
+    async def unread(self, platform: str, limit: int) -> list[Filed]:
+        """The latest files that came with known messages of channels which are not read, the latest first."""
+        found = await self._where(
+            f"document IN (SELECT document FROM file f WHERE {_OF_WORKSPACE}"
+            " AND EXISTS (SELECT 1 FROM message m WHERE m.room = f.room AND m.id = f.message)"
+            " AND room NOT IN (SELECT room FROM room WHERE announced) ORDER BY time DESC LIMIT ?2)",
+            f"{platform}:",
+            limit,
+        )
+        return sorted(found, key=lambda each: each.time, reverse=True)
+
     async def before(self, time: datetime) -> list[Filed]:
         """The files that are older."""
         return await self._where("time < ?", stored(time))

@@ -247,6 +247,10 @@ class FakePlatform:
         here = [m for m in self.messages if m.place.main == place.main and place.thread in {m.place.thread, m.id}]
         return here[-limit:]
 
+    async def message(self, place: Place, message: str) -> Message | None:
+        self.may("message")
+        return next((each for each in self.messages if _where(each) == (place.channel, message)), None)
+
     async def fetch(self, upload: Upload, limit: int) -> bytes:
         self.may("fetch")
         data = self.files.get(upload.id)

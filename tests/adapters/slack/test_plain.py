@@ -11,7 +11,11 @@ def read(text: str) -> str:
 
 
 def test_people_and_channels_are_read_by_their_names() -> None:
-    assert read("<@U1> and <@U2|ben> in <#C1> and <#C2|garden>") == "@Ada and @ben in #roof and #garden"
+    assert read("<@U1|old> and <@U2|ben> in <#C1>") == "@Ada and @ben in #roof"
+
+
+def test_the_name_that_an_author_could_see_beside_a_channel_is_not_believed() -> None:
+    assert read("<#C2|merger> and <#C1|merger>") == "#private-channel and #roof"
 
 
 def test_who_is_not_known_is_somebody_and_a_hidden_channel_has_no_name() -> None:
@@ -36,5 +40,5 @@ def test_what_looks_like_a_mention_after_unescaping_is_none() -> None:
     assert read("&lt;@U1&gt;") == "<@U1>"
 
 
-def test_only_missing_names_are_asked_for() -> None:
-    assert named("<@U1> <@U2|ben> <#C1> <#C2|x>") == (frozenset({"U1"}), frozenset({"C1"}))
+def test_all_names_are_asked_for() -> None:
+    assert named("<@U1> <@U2|ben> <#C1> <#C2|x>") == (frozenset({"U1", "U2"}), frozenset({"C1", "C2"}))

@@ -79,12 +79,6 @@ async def test_who_cannot_be_looked_up_counts_as_a_guest(desk: Desk, slack: Fake
     assert (await desk.platform.channel(place(slack, room))).guests == {ada.id}
 
 
-async def test_a_private_channel_without_the_bot_is_withheld(desk: Desk, slack: FakeSlack) -> None:
-    room = slack.channel("secret", members=[slack.user("Ada")], kind="private", bot=False)
-    with pytest.raises(Withheld):
-        await desk.platform.channel(place(slack, room))
-
-
 async def test_a_channel_whose_members_cannot_be_known_is_not_known(desk: Desk, slack: FakeSlack) -> None:
     room = slack.channel("roof", members=[slack.user("Ada")])
     slack.fails("conversations.members", "internal_error")
@@ -102,8 +96,22 @@ async def test_somebody_is_known_by_name_and_standing(desk: Desk, slack: FakeSla
 async def test_texts_are_read_with_names(desk: Desk, slack: FakeSlack) -> None:
     ada = slack.user("Ada")
     roof, secret = slack.channel("roof", members=[ada]), slack.channel("merger", members=[ada], kind="private")
-    text = f"<@{ada.id}> in <#{roof.id}> and <#{secret.id}|> &amp; <https://x.org|here>"
+    text = f"<@{ada.id}> in <#{roof.id}> and <#{secret.id}|merger> &amp; <https://x.org|here>"
     assert await desk.platform.readable("", text) == "@Ada in #roof and #private-channel & here (https://x.org)"
+
+
+async def test_a_channel_is_asked_for_its_name_once_until_it_changes(desk: Desk, slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    roof = slack.channel("roof", members=[ada])
+    hidden = slack.channel("merger", members=[ada], kind="private", bot=False)
+    text = f"<#{roof.id}|roof> <#{hidden.id}|merger>"
+    for _ in range(3):
+        assert await desk.platform.readable("", text) == "#roof #private-channel"
+    assert len(slack.called("conversations.info")) == 2
+    roof.channel.kind = "private"
+    desk.platform.changed(roof.id)
+    assert await desk.platform.readable("", text) == "#private-channel #private-channel"
+    assert len(slack.called("conversations.info")) == 3
 
 
 async def test_links_are_those_that_slack_gives(desk: Desk, slack: FakeSlack) -> None:

@@ -229,6 +229,14 @@ class Socket:
         for link in list(self.links):
             link.transport.abort()
 
+    def gives_up(self) -> None:
+        """What nobody acknowledged so far is not tried again."""
+        for task in self._tasks:
+            task.cancel()
+        for parcel in self.parcels:
+            parcel.lost = parcel.lost or ("" if parcel.acked.is_set() else "too_late")
+        self.changed()
+
     async def close(self) -> None:
         """Stop everything that is under way."""
         for task in list(self._tasks):

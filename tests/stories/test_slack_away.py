@@ -1,0 +1,180 @@
+"""What went on Slack while the bot was away is known no more when it is back; what only failed stays.
+
+The language tells all that it is shown, so what is not told is not known. People look at their screens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from engine.records import Scope
+from tests.fakes.slack import File
+from tests.stories import slack_house
+from tests.stories.gossip import QUESTION, told
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from bot.composition import Skills
+    from tests.fakes.slack import Room
+    from tests.fakes.slack.state import ChannelKind
+    from tests.stories.slack_house import House
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PAGES = File("manual.md", b"# The safe\n\nThe password of the safe is emerald.\n", "text/markdown")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def able() -> AsyncIterator[Skills]:
+    async with slack_house.skills() as shared:
+        yield shared
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(tmp_path: Path, able: Skills) -> AsyncIterator[House]:
+    async with slack_house.living(tmp_path / "house", able) as lived_in:
+        yield lived_in
+
+
+async def back(house: House) -> None:
+    """The bot is here again, heard nothing of what happened meanwhile, and has looked at everything."""
+    house.slack.socket.gives_up()
+    await house.start()
+    await house.slack.connected()
+    await looked(house)
+
+
+async def looked(house: House) -> None:
+    """The bot has compared all that it knows with what is there."""
+    await house.bot.listening.catch_up("slack")
+    await house.bot.listening.past()
+    await house.settled()
+
+
+async def documents(house: House, room: Room) -> list[str]:
+    """What is known of a channel."""
+    scope = Scope(frozenset(), frozenset({f"slack:{house.slack.space.team}:{room.id}"}))
+    return [each.title for each in await house.engine.documents(scope)]
+
+
+async def rooms(house: House) -> set[str]:
+    """The channels that the bot knows itself to be in."""
+    return {each.channel for each in await house.bot.store.rooms.known("slack")}
+
+
+@pytest.mark.parametrize("kind", ["public", "private", "mpim"])
+async def test_a_channel_that_the_bot_was_put_out_of_is_forgotten(house: House, kind: ChannelKind) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada], kind=kind)
+    await house.safe({square: "agate", market: "beryl"})
+    assert await documents(house, market)
+    await house.end()
+    await ada.removes(market, slack.bot)
+    await back(house)
+    assert await documents(house, market) == []
+    assert await rooms(house) == {square.id}
+    assert told(await house.asks(ada, square)) == "agate"
+    assert told(await house.in_private(ada)) == "agate"
+
+
+async def test_a_channel_that_was_deleted_is_forgotten(house: House) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    await house.end()
+    await slack.deletes_channel(market)
+    await back(house)
+    assert await documents(house, market) == []
+    assert await rooms(house) == {square.id}
+    assert told(await house.asks(ada, square)) == "agate"
+
+
+async def test_a_channel_that_was_archived_stays_known(house: House) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
+    await house.safe({square: "agate", market: "beryl"})
+    await house.end()
+    await slack.archives(market, ada)
+    await back(house)
+    assert told(await house.asks(ada, square)) == "agate beryl"
+
+
+@pytest.mark.parametrize("error", ["missing_scope", "internal_error", "token_expired"])
+async def test_an_error_that_may_pass_forgets_nothing(house: House, error: str) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    square = slack.channel("square", members=[ada])
+    await house.safe({square: "agate"})
+    await house.end()
+    for method in ("conversations.info", "conversations.members", "conversations.history"):
+        slack.fails(method, error, times=20)
+    await back(house)
+    slack.faults.clear()
+    assert await documents(house, square)
+    assert await rooms(house) == {square.id}
+    await looked(house)
+    assert told(await house.asks(ada, square)) == "agate"
+
+
+async def test_a_thread_that_was_deleted_is_forgotten_and_holds_up_nothing(house: House) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    square = slack.channel("square", members=[ada])
+    root = await ada.says(square, "Let us talk about the safe.")
+    reply = await ada.says(square, "The password of the safe is agate.", thread=root)
+    await ada.says(square, "The password of the safe is beryl.")
+    await house.settled()
+    assert told(await house.asks(ada, square)) == "agate beryl"
+    await house.end()
+    await ada.deletes(reply)
+    await ada.deletes(root)
+    await back(house)
+    assert not house.bot.listening._owed
+    assert told(await house.asks(ada, square, f"Again: {QUESTION}")) == "beryl"
+
+
+async def test_a_file_whose_message_to_the_bot_was_deleted_is_forgotten(house: House) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    kept = await ada.says(ada.direct, "", files=[File("plan.md", b"The password of the safe is coral.")])
+    dropped = await ada.says(ada.direct, "Read this.", files=[PAGES])
+    followed = await ada.says(ada.direct, "And this.", thread=kept, files=[File("b.md", b"The safe: diamond.")])
+    await house.settled()
+    assert told(await house.in_private(ada)) == "coral diamond emerald"
+    await house.end()
+    await ada.deletes(dropped)
+    await ada.deletes(followed)
+    await back(house)
+    assert told(await house.in_private(ada, f"Again: {QUESTION}")) == "coral"
+
+
+async def test_a_file_that_was_deleted_out_of_a_message_to_the_bot_is_forgotten(house: House) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    dropped = await ada.says(ada.direct, "Read this.", files=[PAGES])
+    await house.settled()
+    assert told(await house.in_private(ada)) == "emerald"
+    await house.end()
+    await ada.deletes_file(dropped.files[0])
+    await back(house)
+    assert told(await house.in_private(ada, f"Again: {QUESTION}")) == ""
+
+
+async def test_a_file_is_kept_while_nobody_can_say_whether_its_message_is_there(house: House) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    await ada.says(ada.direct, "Read this.", files=[PAGES])
+    await house.settled()
+    await house.end()
+    slack.fails("conversations.replies", "internal_error", times=20)
+    await back(house)
+    slack.faults.clear()
+    assert told(await house.in_private(ada)) == "emerald"
