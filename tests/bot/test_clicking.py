@@ -67,7 +67,7 @@ async def test_each_change_of_mind_is_counted_and_no_repetition(home: Asking, ro
 async def test_sources_are_told_in_full(home: Asking, roof: Place) -> None:
     reply = await home.ask(roof, "bob", "When do the Tiles come?")
     told = await click(home, reply, "ada", "sources")
-    assert "[1] [#roof: Messages of 2026-11-20 10:01 · Ada, 2026-11-20 10:01](https://chat.example/T1/ROOF/m1)" in told
+    assert "[1] [#roof · Ada, 2026-11-20 10:01](https://chat.example/T1/ROOF/m1)" in told
     assert "> The Tiles come on Monday." in told
 
 
