@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from bot.chat import Button, Card, Place
 from bot.commands import offered
-from bot.commands.call import prefix
 from bot.commands.helping import overview
 from bot.commands.plain import plain
 from bot.commands.times import ago
 from bot.errors import PlatformError
 from bot.layout import counted
+from bot.wording import prefix
 
 if TYPE_CHECKING:
     from datetime import datetime

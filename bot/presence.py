@@ -66,7 +66,7 @@ class Presence:
         if now < self._silent.get(place.room, now):
             return False
         try:
-            await self._house.platform(place).post(place.main, Card(wording.joined(days)))
+            await self._house.platform(place).post(place.main, Card(wording.joined(place.platform, days)))
         except Withheld:
             log.warning("may_not_speak", room=place.room)
             self._silent[place.room] = now + SILENCE

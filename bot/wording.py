@@ -49,7 +49,7 @@ READERS_UNKNOWN = "I took this answer back: I could not make sure who can read i
 FORGOTTEN = "I took this answer back: something that it drew on was deleted meanwhile."
 HERE, YOURS = "was said here", "you can read"
 ONLY_YOU = "Only you see this."
-DELETED = "_This answer was deleted by the one who asked._"
+DELETED = "_This answer was deleted._"
 THANKS = "Thank you: that is noted."
 SORRY = "Thank you: I noted that this did not help. Tell me in the thread what was wrong, or ask in other words."
 QUIET = "All right: I stay quiet in this thread until somebody mentions me."
@@ -107,13 +107,19 @@ def shared_by(name: str) -> str:
     return f"Shared by {harmless(name)}."
 
 
-def joined(days: int) -> str:
+def prefix(platform: str) -> str:
+    """What stands before a command: platforms with one command for all have its name there too."""
+    return "/threadlore " if platform == "slack" else "/"
+
+
+def joined(platform: str, days: int) -> str:
     """What a channel is told once when the bot comes in: what it will do, and how to stop it."""
     past = f"the last {days} days of this channel and " if days else ""
     return (
         f"Hello! I read {past}what is said and shared here from now on, so that I can answer questions about it, with "
-        "the messages I rely on. Mention me to ask. I never tell anyone what they could not read themselves. Whoever "
-        "does not want to be read sends me the command `forget-me`; a manager stops me here with `settings ingest off`."
+        "the messages I rely on. Mention me to ask. I never tell anyone what they could not read themselves. If you do "
+        f"not want to be read, use `{prefix(platform)}forget-me`; a manager stops me here with "
+        f"`{prefix(platform)}settings ingest off`."
     )
 
 
@@ -123,7 +129,7 @@ def nothing(*, alone: bool) -> str:
 
 
 def refused_file(name: str, reason: str) -> str:
-    """A file that came with a question could not be read."""
+    """A file could not be read."""
     return harmless(f"I could not read {name}: {reason}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from bot import wording
 from bot.errors import NotAllowed
 
 if TYPE_CHECKING:
@@ -83,9 +84,4 @@ class Call:
 
     def example(self, words: str) -> str:
         """A command as it is typed on this platform."""
-        return f"`{prefix(self.place.platform)}{words}`"
-
-
-def prefix(platform: str) -> str:
-    """What stands before a command: platforms with one command for all have its name there too."""
-    return "/threadlore " if platform == "slack" else "/"
+        return f"`{wording.prefix(self.place.platform)}{words}`"

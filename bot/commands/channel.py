@@ -51,8 +51,20 @@ async def settings(call: Call) -> Card:
     if changed != now:
         await store.put(room, changed)
     if changed.ingest and not now.ingest:
-        await call.parts.listening.take(Joined(call.place.main, call.called.person))
+        return Card(await _switched_on(call))
     return Card(_said(call, name.casefold(), changed))
+
+
+async def _switched_on(call: Call) -> str:
+    """Have a channel read, and say from when on."""
+    rooms, days = call.store.rooms, call.settings.backfill_days
+    known = await rooms.announced(call.place.room)
+    await call.parts.listening.take(Joined(call.place.main, call.called.person))
+    if not await rooms.announced(call.place.room):
+        return "I read this channel as soon as I may write here: there I say first that I do."
+    if known or not days:
+        return f"From now on I read this channel. {call.example('backfill')} fetches what was said before."
+    return f"From now on I read this channel; I begin with the last {counted(days, 'day')}."
 
 
 def _changed(now: ChannelSettings, name: str, value: str) -> ChannelSettings:
@@ -93,7 +105,7 @@ def _said(call: Call, name: str, now: ChannelSettings) -> str:
     if name != "ingest":
         return f"From now on `{name}` is {_value(now, name, call.settings)} in this channel."
     if now.ingest:
-        return f"From now on I read this channel. {call.example('backfill')} fetches what was said before."
+        return f"I read this channel already. {call.example('backfill')} fetches what was said before."
     stays = f"What I know already stays; {call.example('forget')} removes single files and messages."
     return f"From now on I read nothing here. {stays}"
 

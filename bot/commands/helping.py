@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.chat import Card
-from bot.commands.call import prefix
 from bot.errors import PlatformError
+from bot.wording import prefix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from bot.commands.call import Call
 
 ABOUT = (
-    "I read the channels that I was invited to and the files that are shared there, and I answer from them, with a "
-    "number behind each claim that leads to the message or the page. I use nothing that a reader of my answer could "
-    "not read himself."
+    "I read {channels} and the files that are shared there, and I answer from them, with a number behind each claim "
+    "that leads to the message or the page. I use nothing that a reader of my answer could not read himself."
 )
+CHANNELS = "the channels that I was invited to"
+SWITCHED: Mapping[str, str] = {"discord": "the channels that a manager switched on"}
 OPENING = "Mention me with a question, or:"
 OPENINGS: Mapping[str, str] = {"console": "Type a question, or:"}
 OWN: Mapping[str, tuple[str, ...]] = {  # what a platform has besides commands
@@ -33,7 +34,7 @@ OWN: Mapping[str, tuple[str, ...]] = {  # what a platform has besides commands
 
 def overview(platform: str, commands: Mapping[str, Command], *, manager: bool) -> str:
     """What somebody may do there, a line each: questions, files, commands."""
-    lines = [ABOUT, "", OPENINGS.get(platform, OPENING)]
+    lines = [ABOUT.format(channels=SWITCHED.get(platform, CHANNELS)), "", OPENINGS.get(platform, OPENING)]
     lines += [f"- {each}" for each in OWN.get(platform, ())]
     lines += [
         f"- `{_usage(platform, name, command)}` – {command.about}"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.errors import NotAllowed
+from bot.errors import NotAllowed, Withheld
 from bot.store import ChannelSettings
 from engine.errors import BadQuestion
 
@@ -63,13 +63,24 @@ async def test_a_talk_with_the_bot_alone_is_not_switched_on(workspace: Workspace
     assert "ingest" not in (await workspace.command("bob", "settings", alone)).text
 
 
-async def test_a_channel_that_is_switched_on_is_told_so(workspace: Workspace) -> None:
+async def test_a_channel_in_which_the_bot_may_not_say_so_is_not_read_yet(workspace: Workspace) -> None:
     await workspace.command("ada", "settings ingest off")
     assert not (await kept(workspace)).ingest
     assert workspace.platform.posts == []
-    await workspace.command("ada", "settings ingest on")
-    [(place, _)] = workspace.platform.posts
+    workspace.platform.failing["post"] = Withheld("Not here.")
+    assert "as soon as I may write here" in (await workspace.command("ada", "settings ingest on")).text
+
+
+async def test_what_it_reads_of_the_past_is_told(workspace: Workspace) -> None:
+    await workspace.command("ada", "settings ingest off")
+    assert "the last 90 days" in (await workspace.command("ada", "settings ingest on")).text
+    [(place, card)] = workspace.platform.posts
     assert place == workspace.square
+    assert "`/threadlore forget-me`" in card.text
+    assert "`/threadlore settings ingest off`" in card.text
+    assert "already" in (await workspace.command("ada", "settings ingest on")).text
+    await workspace.command("ada", "settings ingest off")
+    assert "`/threadlore backfill` fetches" in (await workspace.command("ada", "settings ingest on")).text
 
 
 async def test_the_past_of_a_channel_is_read_as_far_as_wanted(workspace: Workspace) -> None:
