@@ -31,7 +31,10 @@ class Reply(Protocol):
 
     @property
     def mark(self) -> str:
-        """What is needed to find it again after a restart; empty until something was posted."""
+        """What is needed to find it again after a restart; empty until something was posted.
+
+        Messages stand in it behind a colon, separated by commas.
+        """
 
     async def status(self, words: str) -> None:
         """Show at once that it is worked on; may be called again with other words."""
@@ -108,6 +111,3 @@ class Platform(Protocol):
 
     def reply(self, target: Target) -> Reply:
         """An answer to be written; with a mark, or if its traces are found, the one that was begun before."""
-
-    async def remove(self, place: Place, message: str) -> None:
-        """Delete a message of the bot."""

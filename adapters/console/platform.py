@@ -111,9 +111,6 @@ class Terminal:
     def reply(self, target: Target) -> Written:
         return Written(self.out, target.answer)
 
-    async def remove(self, place: Place, message: str) -> None:  # noqa: ARG002 - nothing can be removed here
-        raise PlatformError("What stands on a terminal stays there.")
-
 
 @dataclass(slots=True)
 class Written:

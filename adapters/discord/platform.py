@@ -232,12 +232,6 @@ class Discord:
         """An answer to be written, or the one that was begun before."""
         return Writing(Asking(self._doors, target), target.mark)
 
-    async def remove(self, place: Place, message: str) -> None:
-        """Delete a message of the bot."""
-        channel = self.whereabouts.of_message(place, message)
-        with suppress(Missing):
-            await patiently("to delete its message", lambda: self.client.http.delete_message(channel, int(message)))
-
 
 def sheets(card: Card) -> list[Sheet]:
     """A card in as many messages as it needs; the picture is with the first, the buttons are with the last."""

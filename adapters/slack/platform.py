@@ -170,17 +170,6 @@ class SlackPlatform:
         fresh = (target.place.channel, target.message) in self._heard
         return ThreadReply(target, self._study, fresh=fresh)
 
-    async def remove(self, place: Place, message: str) -> None:
-        """Delete a message of the bot; the mark of a reply stands for all of its messages."""
-        channel, _, ids = message.rpartition(":")
-        for ts in ids.split(","):
-            try:
-                await self._client.chat_delete(channel=channel or place.channel, ts=ts)
-            except TROUBLE as error:
-                if code(error) != "message_not_found":
-                    with told():
-                        raise
-
 
 def _remember(known: OrderedDict[Key, Value], key: Key, value: Value) -> None:
     """Note something, and forget the oldest beyond what is remembered."""

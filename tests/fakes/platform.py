@@ -87,8 +87,8 @@ class FakePlatform:
     """A `Platform` whose facts are attributes. Every call named in `failing` raises what stands there.
 
     `posts` are (place, card), `whispers` (target, card), `signs` by message the reactions it ever had, in order,
-    `replies` all answers, `removed` the deleted messages, `calls` the names of the calls that were made. A history
-    has `page` messages a page; the first one is said a minute after `start`.
+    `replies` all answers, `calls` the names of the calls that were made. A history has `page` messages a page; the
+    first one is said a minute after `start`.
     """
 
     def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
@@ -106,7 +106,6 @@ class FakePlatform:
         self.whispers: list[tuple[Target, Card]] = []
         self.signs: dict[str, list[Sign | None]] = {}
         self.replies: list[Written] = []
-        self.removed: list[tuple[Place, str]] = []
         self.calls: list[str] = []
         self._still: dict[str, tuple[int, Exception]] = {}
         self._count = 0
@@ -277,10 +276,6 @@ class FakePlatform:
 
     def reply(self, target: Target) -> FakeReply:
         return FakeReply(self, target)
-
-    async def remove(self, place: Place, message: str) -> None:
-        self.may("remove")
-        self.removed.append((place, message))
 
 
 def _where(message: Message) -> tuple[str, str]:

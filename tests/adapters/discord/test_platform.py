@@ -265,11 +265,3 @@ async def test_history_tells_the_bots_own_messages_and_those_to_it_apart(town: T
     pages = [page async for page in town.platform.history(town.place(town.square), LONG_AGO)]
     told_ = [(each.own, each.by_bot, each.addressed) for page in pages for each in page]
     assert told_ == [(False, False, True), (True, True, False), (False, False, False)]
-
-
-async def test_a_message_of_the_bot_is_removed_once(town: Town) -> None:
-    place = town.place(town.square)
-    message = await town.platform.post(place, Card("Good morning"))
-    await town.platform.remove(place, message)
-    await town.platform.remove(place, message)
-    assert town.fake.sees(town.ada, town.square).posts == ()

@@ -288,15 +288,3 @@ async def test_a_response_address_that_is_used_up_does_not_swallow_the_answer(de
     target = Target("a1", place(slack, room), ada.id, private=True, handle=handle)
     await desk.platform.reply(target).finish(["The answer"], Closing("a1"))
     assert whispered(slack, ada, room) == ["The answer"]
-
-
-async def test_messages_are_removed_one_by_one_or_by_a_mark(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    first = await desk.platform.post(place(slack, room), Card("one"))
-    second = await desk.platform.post(place(slack, room), Card("two"))
-    third = await desk.platform.post(place(slack, room), Card("three"))
-    await desk.platform.remove(place(slack, room), first)
-    await desk.platform.remove(place(slack, room), f"{room.id}:{second},{third}")
-    await desk.platform.remove(place(slack, room), first)
-    assert slack.sees(ada, room).entries == ()
