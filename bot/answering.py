@@ -107,7 +107,7 @@ class Answering:
 
     async def _refuse(self, request: Request, sentence: str, outcome: str) -> None:
         """Say to the asker alone why there is no answer."""
-        await self._house.platform(request.place).whisper(request.target(), Card(sentence))
+        await self._house.whisper(request.target(), Card(sentence))
         await self._end(request, outcome)
 
     async def _deliver(self, draft: Draft, delivery: Delivery, enclosed: Enclosed) -> None:

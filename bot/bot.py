@@ -16,7 +16,7 @@ from bot.asked import commanded, heard, spoken
 from bot.changes import Changes
 from bot.chat import Card
 from bot.clicking import Clicks
-from bot.errors import PlatformError
+from bot.errors import PlatformError, Withheld
 from bot.following import Following
 from bot.guards import Guards
 from bot.happenings import Asked, Called, Changed, Clicked, Edited, Ended, Heard
@@ -203,9 +203,9 @@ class Bot:
     async def _obey(self, call: Called) -> None:
         try:
             card = await commands.run(self, call)
-        except PlatformError:
-            raise
         except EngineError as error:
+            if isinstance(error, PlatformError) and not isinstance(error, Withheld):
+                raise  # it may pass
             card = Card(wording.failure(error))
         if card is not None:
             await self._whisper(call, card)
@@ -221,7 +221,7 @@ class Bot:
 
     async def _whisper(self, to: Called | Clicked, card: Card) -> None:
         target = Target("", to.place, to.person, private=True, handle=to.handle)
-        await self.house.platform(to.place).whisper(target, card)
+        await self.house.whisper(target, card)
 
     # Being connected.
 

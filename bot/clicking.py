@@ -49,7 +49,7 @@ class Clicks:
             said = str(error)
         if said:
             target = Target(clicked.value, clicked.place, clicked.person, private=True, handle=clicked.handle)
-            await self.house.platform(clicked.place).whisper(target, Card(said))
+            await self.house.whisper(target, Card(said))
 
     async def thumb(self, clicked: Clicked, stored: Stored) -> str:
         """Feedback; whoever says the same again is counted once."""

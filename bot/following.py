@@ -48,7 +48,7 @@ class Following:
         chosen = await self._house.store.channels.get(_key(thread))
         await self._house.store.channels.put(_key(thread), replace(chosen, answers="mention"))
         target = Target("", thread, message.author, message.id)  # where he said so
-        await self._house.platform(thread).whisper(target, Card(wording.QUIET))
+        await self._house.whisper(target, Card(wording.QUIET))
         return True
 
     async def _chosen(self, place: Place) -> Literal["mention", "thread", "all"]:

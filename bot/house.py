@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.errors import PlatformError
+import structlog
+
+from bot.errors import PlatformError, Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.chat import Place
+    from bot.chat import Card, Place
     from bot.desk import Desk
-    from bot.ports import Platform
+    from bot.ports import Platform, Target
     from bot.readers import Readers
     from bot.settings import Settings
     from bot.store import Store
+
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +39,10 @@ class House:
             return self.platforms[place.platform]
         except KeyError as error:
             raise PlatformError(f"There is no connection to {place.platform}.") from error
+
+    async def whisper(self, target: Target, card: Card) -> None:
+        """Say something to one person alone, if the platform does not forbid that. Raises PlatformError else."""
+        try:
+            await self.platform(target.place).whisper(target, card)
+        except Withheld as error:
+            log.warning("not_told", room=target.place.room, error=str(error))
