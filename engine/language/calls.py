@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-SEEKS = 2  # tries to find somebody at an address
+SEEKS, SOON = 2, 0.3  # tries to find somebody at an address, and the seconds between them
 
 RANKS: dict[Purpose, int] = {"answer": 0, "condense": 0, "rerank": 0, "embed": 0, "summarise": 1, "extract": 2}
 
@@ -194,7 +194,7 @@ def _worth_another_try(patience: Patience) -> Callable[[Exception], bool | float
 
     def judge(error: Exception) -> bool | float:
         if isinstance(error, Unreachable):
-            return next(sought) < SEEKS
+            return next(sought) < SEEKS and SOON
         if not isinstance(error, Unavailable | RateLimited):
             return False
         return True if error.wait is None else error.wait <= patience.longest_wait and error.wait
