@@ -74,7 +74,7 @@ COMMANDS: Mapping[str, Command] = {
     "status": Command(
         showing.status,
         "how much I know that you may read, and what I still work on",
-        more="And when I last heard this channel.",
+        more="And when I last heard this channel. Managers also see which answers did not help.",
     ),
     "learn": Command(
         learning.learn,

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from bot import wording
+from bot.basis import Basis, readable
 from bot.errors import NotAllowed
+from engine.records import Scope
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import Store
     from engine.engine import Engine
-    from engine.records import Scope
 
 
 class Parts(Protocol):
@@ -69,6 +70,11 @@ class Call:
     async def scope(self) -> Scope:
         """What he may read: the answer goes to him alone."""
         return await self.parts.house.readers.scope_alone(self.place, self.called.person)
+
+    async def reads(self, room: str) -> bool:
+        """Whether he may read a room now: its documents may lie in another space than when they were drawn on."""
+        drawn = Basis(Scope(frozenset(), frozenset({room})), {}, frozenset(), 0.0)
+        return bool(await readable(self.parts.house, drawn, self.place, self.called.person))
 
     async def manages(self) -> bool:
         """Whether he may forget what others said or shared, and decide for channels."""

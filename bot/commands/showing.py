@@ -5,15 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from bot.basis import Basis, readable
 from bot.chat import Card
+from bot.commands.judging import judgements
 from bot.commands.plain import linked, plain
 from bot.commands.times import ago
 from bot.errors import PlatformError
 from bot.layout import counted
 from bot.picture import look, picture
 from engine.errors import BadQuestion, NotFound
-from engine.records import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from bot.store import Drawn, Stored
     from engine.ledger.census import Status
     from engine.recalling import Neighbourhood
+    from engine.records import Scope
 
 QUOTED = 400  # characters of a source
 LISTED = 8  # relations told in words
@@ -41,7 +41,7 @@ async def sources(call: Call) -> Card:
     if last.state != "done":
         return Card("That answer failed, or drew on something that was forgotten since: it has no sources any more.")
     scope = await call.scope()
-    rooms = {each.room for each in last.sources if await _reads(call, each.room)}
+    rooms = {each.room for each in last.sources if await call.reads(each.room)}
     open_ = [each for each in last.sources if each.room in rooms]
     texts = await _texts(call, {each.document for each in open_}, scope)
     lines = [_source(each, texts.get((each.document, each.passage), each.words)) for each in open_]
@@ -58,12 +58,6 @@ async def _answer(call: Call) -> Stored | None:
     if named is not None and named.place.main == call.place.main and (named.asker == person or not named.private):
         return named
     return await answers.last_in(call.place.room, call.place.thread, person)
-
-
-async def _reads(call: Call, room: str) -> bool:
-    """Whether the caller may read a room now: its documents may lie in another space than when they were drawn on."""
-    drawn = Basis(Scope(frozenset(), frozenset({room})), {}, frozenset(), 0.0)
-    return bool(await readable(call.parts.house, drawn, call.place, call.called.person))
 
 
 async def _texts(call: Call, documents: Iterable[str], scope: Scope) -> dict[tuple[str, str], str]:
@@ -88,7 +82,8 @@ async def status(call: Call) -> Card:
     lines = ["**What I know that you may read**", *_numbers(known, graph=bool(scope.spaces))]
     lines += [f"Still to do: {_work(known)}." if _work(known) else "All of it is read."]
     lines += [f"Trouble: {plain(known.trouble)}"] if known.trouble else []
-    return Card("\n".join([*lines, "", *await _here(call)]))
+    judged = await judgements(call)
+    return Card("\n".join([*lines, "", *await _here(call), *([""] if judged else []), *judged]))
 
 
 def _numbers(known: Status, *, graph: bool) -> list[str]:

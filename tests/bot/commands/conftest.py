@@ -100,10 +100,10 @@ class Workspace:
         return key
 
     async def answered(
-        self, id_: str, *sources: Drawn, asker: str = "bob", thread: str = "", private: bool = False
+        self, id_: str, *sources: Drawn, asker: str = "bob", thread: str = "", private: bool = False, channel: str = ""
     ) -> None:
-        """The bot answered in the square, from these sources."""
-        place = self.platform.place(self.square.channel, thread)
+        """The bot answered in the square, or elsewhere, from these sources."""
+        place = self.platform.place(channel or self.square.channel, thread)
         await self.house.store.answers.begin(Stored(id_, place, asker, "What?", START, private=private))
         outcome = Outcome("So it is. [1]", sources, frozenset(each.document for each in sources))
         await self.house.store.answers.finish(id_, outcome)
