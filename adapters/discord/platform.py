@@ -23,6 +23,7 @@ from adapters.discord.replying import EVERY, Writing
 from adapters.discord.tokens import Acknowledged, ByToken
 from adapters.discord.translating import NAME, person_of, place_of
 from adapters.discord.whereabouts import Whereabouts, available
+from adapters.latest import Latest
 from bot.chat import Channel, Person, Place
 from bot.errors import PlatformError, Withheld
 from bot.ports import Limits
@@ -54,8 +55,8 @@ class Discord:
         self._doors = Doors(client, self.whereabouts, self.acknowledged)
         self.lost: float | None = None  # since when (monotonic) Discord tells nothing
         self._own_host = own_host(settings)
-        self._answered: set[str] = set()  # commands whose first response was written
-        self._signs: dict[str, Sign] = {}
+        self._answered: Latest[str, None] = Latest()  # commands whose first response was written
+        self._signs: Latest[str, Sign] = Latest()
 
     async def channel(self, place: Place) -> Channel:
         """The facts of a channel; who reads it follows from its overwrites and the members' roles."""
@@ -224,7 +225,7 @@ class Discord:
             await way.add(first)
         else:
             await way.put(0, "", first)
-            self._answered.add(handle.interaction)
+            self._answered[handle.interaction] = None
         for sheet in rest:
             await way.add(sheet)
 

@@ -8,6 +8,7 @@ import discord
 
 from adapters.discord.patience import UNKNOWN_CHANNEL, UNKNOWN_GUILD, Missing, patiently
 from adapters.discord.translating import NAME, place_of
+from adapters.latest import Latest
 from bot.chat import Place
 from bot.errors import NotThere, PlatformError, PutOut, Withheld
 
@@ -23,7 +24,7 @@ class Whereabouts:
 
     def __init__(self, client: discord.Client) -> None:
         self._client = client
-        self._threads: dict[int, Place] = {}
+        self._threads: Latest[int, Place] = Latest()
 
     def note(self, channel: Channel) -> Place:
         """Remember a thread; gives the place of any channel."""

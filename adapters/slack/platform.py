@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import structlog
 
+from adapters.latest import Latest
 from adapters.slack.channels import Channels
 from adapters.slack.errors import TROUBLE, code, told
 from adapters.slack.files import Files
@@ -35,11 +35,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
 SIGNS: dict[Sign, str] = {"working": "hourglass_flowing_sand", "done": "white_check_mark", "failed": "warning"}
-REMEMBERED = 10_000  # questions and reactions
 PICTURE = "The picture is in our direct messages."
 
 
@@ -58,13 +54,13 @@ class SlackPlatform:
         self._files = Files(study.reader)
         self._whispers = Whispers(study)
         self._names: Beliefs[str] = Beliefs(member_age, time.monotonic)
-        self._heard: OrderedDict[tuple[str, str], None] = OrderedDict()
-        self._signs: OrderedDict[tuple[str, str], Sign | None] = OrderedDict()
+        self._heard: Latest[tuple[str, str], None] = Latest()
+        self._signs: Latest[tuple[str, str], Sign | None] = Latest()
 
     def heard(self, channel: str, message: str) -> bool:
         """Note that a question came in this run, so that no answer to it can have been begun; False if it is noted."""
         new = (channel, message) not in self._heard
-        _remember(self._heard, (channel, message), None)
+        self._heard[channel, message] = None
         return new
 
     def known(self, channel: str, message: str) -> None:
@@ -133,7 +129,7 @@ class SlackPlatform:
             await self._react(place.channel, message, SIGNS[before], put=False)
         if sign is not None:
             await self._react(place.channel, message, SIGNS[sign], put=True)
-        _remember(self._signs, key, sign)
+        self._signs[key] = sign
 
     async def _react(self, channel: str, message: str, name: str, *, put: bool) -> None:
         react = self._client.reactions_add if put else self._client.reactions_remove
@@ -169,11 +165,3 @@ class SlackPlatform:
             return WhisperedReply(target, self._study, self._whispers)
         fresh = (target.place.channel, target.message) in self._heard
         return ThreadReply(target, self._study, fresh=fresh)
-
-
-def _remember(known: OrderedDict[Key, Value], key: Key, value: Value) -> None:
-    """Note something, and forget the oldest beyond what is remembered."""
-    known[key] = value
-    known.move_to_end(key)
-    while len(known) > REMEMBERED:
-        known.popitem(last=False)
