@@ -164,7 +164,8 @@ class Bot:
                     return
                 if spoken(message.text).casefold() in HELP and not message.uploads:
                     thread = replace(message.place, thread=message.thread)
-                    await self._obey(Called(message.id, thread, message.author, "help", time=message.time))
+                    call = Called(message.id, thread, message.author, "help", time=message.time, message=message)
+                    await self._obey(call)
                 elif not await self._following.stop(message):
                     await self.answering.answer(heard(message))
                 self._asked.discard(key)
@@ -220,8 +221,9 @@ class Bot:
         )
 
     async def _whisper(self, to: Called | Clicked, card: Card) -> None:
-        target = Target("", to.place, to.person, private=True, handle=to.handle)
-        await self.house.whisper(target, card)
+        said = to.message if isinstance(to, Called) and not to.handle else None  # it was called in words
+        below = said.id if said is not None else ""
+        await self.house.whisper(Target("", to.place, to.person, below, private=not below, handle=to.handle), card)
 
     # Being connected.
 

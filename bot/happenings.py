@@ -80,7 +80,8 @@ class Asked:
 class Called:
     """A command of bot/commands by name, with the words behind it; only the caller sees what comes back.
 
-    `message`: the one from whose menu it was chosen. `time`: when it was given; None: nobody noted that.
+    `message`: the one from whose menu it was chosen, or in which it was said. `time`: when it was given; None: nobody
+    noted that.
     """
 
     id: str

@@ -41,6 +41,17 @@ async def test_who_says_stop_in_a_thread_is_answered_in_the_thread_and_then_it_i
     assert house.said(ada, house.discord.dm(ada)) == ""
 
 
+async def test_help_stands_below_the_message_that_asks_for_it(house: House) -> None:
+    guild = house.discord.guild("Help")
+    ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
+    asked = await house.mentions(ada, square, "help")
+    await house.settled()
+    [shown] = [post for post in house.discord.sees(ada, square).posts if post.bot]
+    assert "`/ask`" in shown.text
+    assert shown.message.replied is asked
+    assert house.said(ada, house.discord.dm(ada)) == ""
+
+
 async def test_the_words_of_an_old_message_are_known_once_it_was_added_by_its_menu(house: House) -> None:
     guild = house.discord.guild("Menu")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
