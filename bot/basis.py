@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.store import Stored
     from engine.records import Context
 
-_DOCUMENT = re.compile(r":(?:thread|window|file):")  # behind the room in the key of a document
+_DOCUMENT = re.compile(r":(?:thread|window|file|message):")  # behind the room in the key of a document
 
 
 @dataclass(frozen=True, slots=True)

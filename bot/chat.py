@@ -84,7 +84,8 @@ class Message:
     """What somebody said, as the platform wrote it (`Platform.readable` resolves its names).
 
     `edited` changes when the author edits it, and not when a preview is added. `title`: of a forum post.
-    `own`: the bot itself said it. `addressed`: to the bot, as in Heard, so that a history tells it too.
+    `own`: the bot itself said it. `addressed`: to the bot, as in Heard, so that a history tells it too. `replies_to`: a
+    message outside of its thread, where a platform knows such replies.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Message:
     title: str = ""
     own: bool = False
     addressed: bool = False
+    replies_to: str = ""
 
     @property
     def thread(self) -> str:

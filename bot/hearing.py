@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.conversations import WORDLESS, Run, digest, joined, thread_key, unread
+from bot.conversations import WORDLESS, Run, digest, joined, message_key, thread_key, unread
 from engine.reading.messages import GAP
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Hearing:
         """Messages are gone, with their files; they stay so even if they are told of later."""
         room = place.room
         await self._store.messages.note_deleted(room, ids)
+        await self._store.answers.blank([message_key(room, each) for each in ids])
         await self._shelf.drop(await self._store.messages.several(room, ids))
         for file in await self._store.files.of_messages(room, ids):
             await self._shelf.forget(file.document)

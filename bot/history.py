@@ -17,6 +17,8 @@ import structlog
 from bot.asked import spoken
 from bot.audience import addressed, covers
 from bot.basis import place_of
+from bot.chat import Message
+from bot.conversations import author_key, message_key
 from bot.errors import PlatformError
 from engine.errors import EngineError
 from engine.records import Scope, Turn
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.asked import Request
-    from bot.chat import Message, Place
+    from bot.chat import Place
     from bot.house import House
     from bot.store import Stored
 
@@ -66,7 +68,7 @@ class Historian:
             rooms.union(*(each.rooms for each in answers)),
         )
         documents = frozenset(key for each in answers for key in each.documents)
-        return Past(merged(answers, await self._told(said)), drawn, documents)
+        return Past(merged(answers, await self._told(said)), drawn, documents | keys(said))
 
     async def _answers(self, request: Request, scope: Scope) -> list[Stored]:
         """The latest answers before a question that may be used within a scope, oldest first."""
@@ -84,12 +86,12 @@ class Historian:
         return sorted(others.values(), key=lambda each: each.time)[-ANSWERS:]
 
     async def _first(self, request: Request) -> list[Stored]:
-        """The answer in whose message the thread began, if it did, and if all saw it."""
-        place = request.place
-        found = await self._house.store.answers.of_message(place.main, place.thread) if place.thread else None
-        if found is None or found.state != "done" or found.private or found.time >= request.time:
-            return []
-        return [found]
+        """The answer in whose message the thread began, and the one that is replied to, if all saw them."""
+        place, of_message = request.place, self._house.store.answers.of_message
+        messages = filter(None, (place.thread, replied(request)))
+        found = [await of_message(place.main, each) for each in messages]
+        seen = [each for each in found if each is not None and each.state == "done" and not each.private]
+        return [each for each in seen if each.time < request.time]
 
     async def _within(self, answers: Sequence[Stored], scope: Scope) -> list[Stored]:
         homes = await self._homes({room for each in answers for room in each.rooms} - addressed(scope))
@@ -112,9 +114,9 @@ class Historian:
         return found
 
     async def _messages(self, request: Request, scope: Scope) -> Sequence[Message]:
-        """What people said in the thread before; a thread that only begins has nothing."""
+        """What people said in the thread before; one that only begins has at most what its first message replies to."""
         place = request.place
-        if not place.thread or place.thread == request.message:
+        if not place.thread or (place.thread == request.message and not replied(request)):
             return ()
         room = Scope(frozenset(), frozenset({place.room}))
         if not covers(scope, room, await self._homes(room.rooms - addressed(scope))):
@@ -147,6 +149,20 @@ class Historian:
         except PlatformError:
             return message.time, Turn("user", text)
         return message.time, Turn("user", f"{person.name}: {text}")
+
+
+def replied(request: Request) -> str:
+    """The message to which a question replies without being in its thread; empty if it does not."""
+    return request.origin.replies_to if isinstance(request.origin, Message) else ""
+
+
+def keys(said: Iterable[Message]) -> frozenset[str]:
+    """What is to be forgotten with an answer that was told these messages: each of them, and all of their authors."""
+    found = set()
+    for each in said:
+        place = each.place
+        found |= {message_key(place.room, each.id), author_key(place.platform, place.workspace, each.author)}
+    return frozenset(found)
 
 
 def merged(answers: Iterable[Stored], said: Iterable[tuple[datetime, Turn]]) -> tuple[Turn, ...]:

@@ -17,6 +17,7 @@ import structlog
 
 from bot.catching_up import CatchingUp
 from bot.chat import Place
+from bot.conversations import author_key
 from bot.errors import PlatformError, PutOut, Withheld
 from bot.filing import Filing
 from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
@@ -144,6 +145,7 @@ class Listening:
             for file in await store.files.of_author(platform, where, person):
                 async with self._shelf.alone(file.room):
                     await self._shelf.forget(file.document)
+            await store.answers.blank([author_key(platform, where, person)])
             await store.answers.drop_of(platform, where, person)
 
     # The past.

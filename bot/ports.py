@@ -89,7 +89,7 @@ class Platform(Protocol):
         """Pages of a channel's messages with those of its threads, newest first, older than message `before`."""
 
     async def thread(self, place: Place, limit: int) -> Sequence[Message]:
-        """The newest messages of a thread, oldest first."""
+        """The newest messages of a thread, oldest first; also the one to which its first one replies."""
 
     async def message(self, place: Place, message: str) -> Message | None:
         """A message as it is now; None if it was deleted. Raises if that cannot be known."""

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from bot.conversations import Run, digest, known, spoken
+from bot.conversations import Run, digest, known, message_key, spoken
 from bot.errors import Withheld
 from engine.errors import NotFound
 from engine.records import Document, Scope
@@ -71,15 +71,17 @@ class Shelf:
         by_document = sorted(messages, key=lambda each: (each.room, each.document))
         for (room, document), group in groupby(by_document, key=lambda each: (each.room, each.document)):
             ids = [each.id for each in group]
+            told = [message_key(room, each) for each in ids]
             if document:
                 await self._amend(document, drop=ids)
-                await self._store.answers.blank([document])
+            await self._store.answers.blank([document, *told] if document else told)
             await self._store.messages.drop(room, ids)
 
     async def forget(self, document: str) -> bool:
         """Forget a document, file or conversation; says whether there was one."""
         gone = await self._engine.forget(document)
-        await self._store.answers.blank([document])
+        said = await self._store.messages.of_document(document)
+        await self._store.answers.blank([document, *(message_key(each.room, each.id) for each in said)])
         await self._store.windows.drop(document)
         await self._store.files.drop(document)
         return gone

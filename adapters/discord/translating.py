@@ -67,6 +67,7 @@ def message_of(message: discord.Message, place: Place, me: discord.abc.Snowflake
         title=thread.name if thread is not None and thread.id == message.id else "",
         own=message.author.id == me.id,
         addressed=not by_bot and (not place.workspace or addressed(message, me)),
+        replies_to=_reference(message),
     )
 
 
@@ -87,6 +88,12 @@ def fingerprint(message: Message) -> str:
     """Tells two states of a message apart."""
     told = "\0".join([message.text, message.title, message.edited, *(upload.id for upload in message.uploads)])
     return blake2b(told.encode(), digest_size=8).hexdigest()
+
+
+def _reference(message: discord.Message) -> str:
+    """The id of the message that it replies to; empty if it is no reply."""
+    reference = message.reference if message.type is discord.MessageType.reply else None
+    return str(reference.message_id or "") if reference is not None else ""
 
 
 def _replied(message: discord.Message) -> int | None:

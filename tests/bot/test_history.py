@@ -11,6 +11,7 @@ import pytest
 from bot.asked import Request, heard
 from bot.chat import Place
 from bot.errors import PlatformError
+from bot.happenings import Deleted
 from bot.history import ANSWERS, Historian, merged
 from bot.store import Outcome, Stored
 from engine.records import Scope, Turn
@@ -94,7 +95,7 @@ async def test_what_it_drew_on_and_its_documents_are_told(home: Asking, historia
     home.platform.say(THREAD, "ada", "So.")
     past = await historian.before(asked(), OPEN)
     assert past.drawn == Scope(frozenset({"slack:T1:open"}), frozenset({"slack:T1:HALL"}))
-    assert past.documents == {"d1"}
+    assert "d1" in past.documents
 
 
 async def test_a_private_answer_is_for_its_asker_in_private(home: Asking, historian: Historian) -> None:
@@ -128,6 +129,49 @@ async def test_a_thread_that_only_begins_asks_the_platform_nothing(home: Asking,
     home.platform.calls.clear()
     assert (await historian.before(heard(message), OPEN)).turns == ()
     assert home.platform.calls == []
+
+
+async def test_what_a_question_replies_to_is_told(home: Asking, historian: Historian) -> None:
+    place = Place("slack", "T1", "HALL")
+    said = home.platform.say(place, "ada", "The roof leaks.")
+    home.platform.say(place, "ada", "The door squeaks.")
+    message = home.platform.say(place, "bob", "<@BOT> Since when?", replies_to=said.id)
+    past = await historian.before(heard(message), OPEN)
+    assert [turn.text for turn in past.turns] == ["Ada: The roof leaks."]
+
+
+async def test_the_answer_that_a_question_replies_to_is_told(home: Asking, historian: Historian) -> None:
+    place = Place("slack", "T1", "HALL")
+    await answered(home, "q1", 0, Outcome("Tea.", spaces=OPEN.spaces), place=place)
+    await home.house.store.answers.mark("q1", "HALL:b7,b8")
+    message = home.platform.say(place, "bob", "<@BOT> Which one?", replies_to="b8")
+    assert [turn.text for turn in (await historian.before(heard(message), OPEN)).turns] == ["q1?", "Tea."]
+
+
+@pytest.mark.parametrize("gone", ["the message", "all of its author"])
+async def test_an_answer_that_was_told_a_message_is_blank_once_that_is_gone(
+    home: Asking, historian: Historian, gone: str
+) -> None:
+    said = home.platform.say(THREAD, "ada", "The code is 1234.")
+    past = await historian.before(asked(), OPEN)
+    await answered(home, "q1", 70, Outcome("It is 1234.", documents=past.documents), asker="bob")
+    if gone == "the message":
+        await home.listening.take(Deleted(THREAD, (said.id,)))
+    else:
+        await home.listening.forget_person("slack", "T1", "ada")
+    found = await home.house.store.answers.get("q1")
+    assert found
+    assert (found.state, found.text) == ("blanked", "")
+
+
+async def test_what_an_answer_was_told_of_one_message_outlives_another_one(home: Asking, historian: Historian) -> None:
+    home.platform.say(THREAD, "ada", "The code is 1234.")
+    past = await historian.before(asked(), OPEN)
+    await answered(home, "q1", 70, Outcome("It is 1234.", documents=past.documents))
+    await home.listening.take(Deleted(THREAD, ("another",)))
+    found = await home.house.store.answers.get("q1")
+    assert found
+    assert found.state == "done"
 
 
 async def test_a_platform_that_fails_costs_no_answer(home: Asking, historian: Historian) -> None:

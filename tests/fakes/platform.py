@@ -150,11 +150,13 @@ class FakePlatform:
         uploads: Sequence[Upload] = (),
         by_bot: bool = False,
         title: str = "",
+        replies_to: str = "",
     ) -> Message:
         """Somebody says something, `after` seconds later than the last one; it stands in the history from now on."""
         self._count += 1
         time = self.present() + timedelta(seconds=after)
         made = Message(f"m{self._count}", place, author, text, time, tuple(uploads), "", by_bot, title)
+        made = replace(made, replies_to=replies_to)
         self.people.setdefault(author, Person(author, author.title(), bot=by_bot))
         self.messages.append(made)
         return made
@@ -244,7 +246,8 @@ class FakePlatform:
     async def thread(self, place: Place, limit: int) -> Sequence[Message]:
         self.may("thread")
         here = [m for m in self.messages if m.place.main == place.main and place.thread in {m.place.thread, m.id}]
-        return here[-limit:]
+        quoted = {each.replies_to for each in here}
+        return [m for m in self.messages if m in here or (m.place.main == place.main and m.id in quoted)][-limit:]
 
     async def message(self, place: Place, message: str) -> Message | None:
         self.may("message")

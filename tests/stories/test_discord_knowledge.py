@@ -132,6 +132,24 @@ async def test_9_a_deleted_thread_and_a_deleted_channel_are_answered_from_no_mor
     assert told(await house.asks(ada, square, QUESTION)) == "coral"
 
 
+async def test_what_a_question_replies_to_is_told_until_it_is_deleted(house: House) -> None:
+    guild, ada, square = await village(house, "Replies")
+    quiet = house.discord.channel(guild, "quiet")
+    await ada.says(square, "The password of the gate is beryl.")
+    said = await ada.says(quiet, "The password of the safe is agate.")
+    await house.settled()
+    mention = house.discord.bot(guild).mention
+    asked = await ada.says(quiet, f"{mention} what is the password?", reply_to=said)
+    await house.settled()
+    assert asked.thread is not None
+    assert told(house.said(ada, asked.thread)) == "agate beryl"
+    await ada.deletes(said)
+    follow_up = await ada.says(asked.thread, "Which password was that?")
+    await house.settled()
+    posts = house.discord.sees(ada, asked.thread).posts
+    assert told("\n".join(post.text for post in posts if int(post.message.id) > int(follow_up.id))) == "beryl"
+
+
 async def test_posts_of_a_forum_are_known_by_their_titles_until_they_are_deleted(house: House) -> None:
     guild = house.discord.guild("Forum")
     ada = house.discord.member(guild, "Ada")
