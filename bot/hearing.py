@@ -52,10 +52,13 @@ class Hearing:
             await (self._shelf.edit(said, known.document) if said else self._shelf.drop([known]))
         return replace(message, uploads=further)
 
-    async def delete(self, place: Place, ids: Collection[str]) -> None:
-        """Messages are gone, with their files; they stay so even if they are told of later."""
+    async def delete(self, place: Place, ids: Collection[str], *, wanted: bool = False) -> None:
+        """Messages are gone, with their files; they stay so even if they are told of later.
+
+        `wanted`: somebody wanted them forgotten, and they may still be there on the platform.
+        """
         room = place.room
-        await self._store.messages.note_deleted(room, ids)
+        await self._store.messages.note_deleted(room, ids, wanted=wanted)
         await self._store.answers.blank([message_key(room, each) for each in ids])
         await self._shelf.drop(await self._store.messages.several(room, ids))
         for file in await self._store.files.of_messages(room, ids):

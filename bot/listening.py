@@ -125,13 +125,13 @@ class Listening:
     async def forget_document(self, document: str) -> bool:
         """Forget a file or a conversation for good; says whether there was one."""
         if file := await self._house.store.files.get(document):
-            await self._house.store.messages.note_deleted(file.room, [document])
+            await self._house.store.messages.note_deleted(file.room, [document], wanted=True)
         return await self._shelf.forget(document)
 
     async def forget_message(self, place: Place, message: str) -> None:
         """Forget one message with its files for good, even if it stays where it is."""
         async with self._shelf.alone(place.room):
-            await self._hearing.delete(place, [message])
+            await self._hearing.delete(place, [message], wanted=True)
 
     async def forget_person(self, platform: str, workspace: str, person: str) -> None:
         """Forget what somebody wrote, shared and asked, and index nothing of his from now on."""

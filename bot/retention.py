@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+TOLD = timedelta(days=400)  # within which a platform may tell late of what it has deleted
 BATCH = 500  # messages that are taken out at once
 
 
@@ -38,7 +39,8 @@ class Retention:
                     await self._shelf.close(window.document)
 
     async def forget_old(self, now: datetime) -> None:
-        """Forget messages, files and answers that are older than the setting allows."""
+        """Forget messages, files and answers that are older than the setting allows, and deletions of long ago."""
+        await self._store.messages.forget_deletions(now - TOLD)
         if not self._house.settings.retention_days:
             return
         oldest = now - timedelta(days=self._house.settings.retention_days)

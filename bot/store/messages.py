@@ -134,11 +134,19 @@ class Messages:
             for table in ("message", "conversation", "file"):
                 await db.run(f"DELETE FROM {table} WHERE room = ?", (place.room,))
 
-    async def note_deleted(self, room: str, ids: Collection[str]) -> None:
-        """Messages, files or documents are gone, and stay so even if they are told of later."""
+    async def note_deleted(self, room: str, ids: Collection[str], *, wanted: bool = False) -> None:
+        """Messages, files or documents are gone, and stay so even if they are told of later.
+
+        `wanted`: somebody wanted them forgotten, and they may still be there on the platform.
+        """
         now = int(clock.time() * 1e6)
         async with self._database.transaction() as db:
-            await db.each("INSERT OR REPLACE INTO deleted VALUES (?, ?, ?)", [(room, id_, now) for id_ in ids])
+            rows = [(room, id_, now, wanted) for id_ in ids]
+            await db.each("INSERT OR REPLACE INTO deleted (room, id, time, wanted) VALUES (?, ?, ?, ?)", rows)
+
+    async def forget_deletions(self, before: datetime) -> None:
+        """Remember no longer what the platform said before that time to be gone from it; it tells of it no more."""
+        await self._database.write("DELETE FROM deleted WHERE NOT wanted AND time < ?", (stored(before),))
 
     async def deleted(self, room: str, ids: Collection[str], since: datetime = EPOCH) -> frozenset[str]:
         """Those of them that were deleted, as far as that is known; with a time, since then."""

@@ -70,12 +70,15 @@ CREATE INDEX message_time ON message (room, time);
 CREATE INDEX message_thread ON message (room, thread) WHERE thread <> '';
 
 -- Messages, files and documents that are gone, so that what is told of after its own deletion stays out.
+-- wanted: people wanted it forgotten, but the platform may tell of it at any time; of all else it tells no more.
 CREATE TABLE deleted (
-    room TEXT NOT NULL,
-    id   TEXT NOT NULL,
-    time INTEGER NOT NULL,                      -- when the bot was told
+    room   TEXT NOT NULL,
+    id     TEXT NOT NULL,
+    time   INTEGER NOT NULL,                    -- when the bot was told
+    wanted INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (room, id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX deleted_time ON deleted (time) WHERE NOT wanted;
 
 -- Conversations: windows, and threads (of a root).
 CREATE TABLE conversation (

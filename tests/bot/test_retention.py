@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.retention import TOLD, Retention
+from bot.shelving import Shelf
 from tests.bot.household import household
 from tests.fakes.platform import START
 
@@ -40,6 +43,24 @@ async def test_a_reply_opens_a_closed_thread_again(home: Household) -> None:
     await home.listening.tick(START.replace(hour=12))
     await home.say(thread, "ada", "Hello?", after=7200)
     assert [each.open for each in await home.documents(roof)] == [True]
+
+
+async def test_a_deletion_of_long_ago_is_remembered_only_where_the_platform_may_still_tell_of_it(
+    home: Household,
+) -> None:
+    roof = await home.joined("ROOF", "ada")
+    gone, forgotten, _ = [await home.say(roof, "ada", text) for text in ("One.", "Two.", "Three.")]
+    await home.delete(gone)
+    await home.listening.forget_message(roof, forgotten.id)
+    messages, ids = home.house.store.messages, [gone.id, forgotten.id]
+    retention = Retention(home.house, Shelf(home.house))
+    await retention.forget_old(datetime.now(UTC) + TOLD - timedelta(minutes=1))
+    assert await messages.deleted(roof.room, ids) == set(ids)
+    await retention.forget_old(datetime.now(UTC) + TOLD + timedelta(minutes=1))
+    assert await messages.deleted(roof.room, ids) == {forgotten.id}
+    await home.listening.backfill(roof, 3650)
+    await home.listening.past()
+    assert await home.texts(roof) == {f"window:{gone.id}": ["Ada: Three."]}
 
 
 async def test_what_is_too_old_is_forgotten(tmp_path: Path) -> None:

@@ -20,5 +20,8 @@ INSERT OR IGNORE INTO said
     ) each
     WHERE mark <> '';
 
+ALTER TABLE deleted ADD COLUMN wanted INTEGER NOT NULL DEFAULT 1;
+CREATE INDEX deleted_time ON deleted (time) WHERE NOT wanted;
+
 DROP INDEX message_author;
 CREATE INDEX message_author ON message (author, room, time);
