@@ -171,7 +171,7 @@ class Answering:
 
     async def _stream(self, answer: Answer, draft: Draft, delivery: Delivery) -> None:
         if answer.context.empty and answer.context.mode != "bypass":
-            draft.text = wording.nothing(alone=draft.alone)
+            draft.text = wording.nothing(draft.request.place.platform, alone=draft.alone)
             return
         said = ""
         async for piece in answer:

@@ -68,10 +68,11 @@ def _audience(draft: Draft) -> str:
 
 def _doubts(draft: Draft) -> list[str]:
     """What is to be said of an answer that nothing stands behind, as far as it does not say so itself."""
-    if draft.sources or wording.ASK_ALONE in draft.text:
+    offer = wording.ask_alone(draft.request.place.platform)
+    if draft.sources or offer in draft.text:
         return []
     found = not draft.text.startswith((wording.NOTHING_FOUND, wording.NOTHING_FOUND_ALONE))
-    return [wording.UNSUPPORTED if found else "", "" if draft.alone else wording.ASK_ALONE]
+    return [wording.UNSUPPORTED if found else "", "" if draft.alone else offer]
 
 
 async def _reads(house: House, draft: Draft) -> bool:

@@ -31,7 +31,6 @@ READING = "is reading your file…"
 
 NOTHING_FOUND = "I found nothing about that in what I may read here."
 NOTHING_FOUND_ALONE = "I found nothing about that in what you and I may both read."
-ASK_ALONE = "Ask me in a direct message, or privately with my command: there I may also use what only you can read."
 UNSUPPORTED = "No source stands behind this answer."
 OPTED_OUT = "You asked me to read nothing of yours; the command `remember-me` changes that."
 STILL_READING = "I am still reading what was said here; ask again a little later for a fuller answer."
@@ -63,6 +62,7 @@ SPENT = (
     "This workspace has used up its tokens for today. I can answer again tomorrow (UTC); an admin can raise the limit."
 )
 
+_ALONE = {"slack": "with /threadlore ask", "discord": "with /ask and its option “private”"}
 _ADMIN = "An admin of this bot can find out more in its log."
 _SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (RateLimited, "The language model asks me to slow down. Try again in a minute."),
@@ -123,9 +123,15 @@ def joined(platform: str, days: int) -> str:
     )
 
 
-def nothing(*, alone: bool) -> str:
+def ask_alone(platform: str) -> str:
+    """How to have an answer for oneself alone; it may stand where no markup is shown."""
+    way = _ALONE.get(platform, "privately with my command")
+    return f"Ask me in a direct message, or {way}: there I may also use what only you can read."
+
+
+def nothing(platform: str, *, alone: bool) -> str:
     """There is nothing to answer from."""
-    return NOTHING_FOUND_ALONE if alone else f"{NOTHING_FOUND} {ASK_ALONE}"
+    return NOTHING_FOUND_ALONE if alone else f"{NOTHING_FOUND} {ask_alone(platform)}"
 
 
 def refused_file(name: str, reason: str) -> str:

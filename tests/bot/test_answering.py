@@ -105,7 +105,7 @@ async def test_an_answer_is_kept_with_all_it_drew_on(home: Asking, roof: Place) 
 async def test_without_anything_to_answer_from_it_says_so_and_offers_privacy(home: Asking) -> None:
     hall = await home.joined("HALL", "ada")
     reply = await home.ask(hall, "ada", "When do the Tiles come?")
-    assert reply.text == f"{wording.NOTHING_FOUND} {wording.ASK_ALONE}"
+    assert reply.text == f"{wording.NOTHING_FOUND} {wording.ask_alone('slack')}"
     assert reply.closing is not None
     assert reply.closing.sources == ()
     assert home.language.prompts == []
@@ -124,7 +124,7 @@ async def test_what_no_source_stands_behind_is_marked(tmp_path: Path) -> None:
         reply = await home.ask(hall, "ada", "Who is Noon?")
         assert reply.closing is not None
         assert wording.UNSUPPORTED in reply.closing.note
-        assert wording.ASK_ALONE in reply.closing.note
+        assert wording.ask_alone("slack") in reply.closing.note
 
 
 async def test_while_the_past_is_still_read_it_says_so(home: Asking, roof: Place) -> None:

@@ -50,19 +50,19 @@ async def test_it_says_for_whom_it_was_drawn_up(home: Asking, made: Draft, note:
 
 async def test_without_sources_it_says_so(home: Asking) -> None:
     note = (await below(home.house, draft(OPEN, sourced=False))).note
-    assert note.endswith(f"{wording.UNSUPPORTED} {wording.ASK_ALONE}")
-    assert wording.ASK_ALONE not in (await below(home.house, draft(TALK, sourced=False))).note
+    assert note.endswith(f"{wording.UNSUPPORTED} {wording.ask_alone('slack')}")
+    assert wording.ask_alone("slack") not in (await below(home.house, draft(TALK, sourced=False))).note
 
 
 async def test_an_answer_that_says_so_itself_needs_no_more(home: Asking) -> None:
-    made = draft(OPEN, sourced=False, text=wording.nothing(alone=False))
+    made = draft(OPEN, sourced=False, text=wording.nothing("slack", alone=False))
     assert wording.UNSUPPORTED not in (await below(home.house, made)).note
 
 
 async def test_whoever_finds_nothing_is_offered_privacy_once(home: Asking) -> None:
-    model, own = wording.NOTHING_FOUND, wording.nothing(alone=False)
-    assert (await below(home.house, draft(OPEN, sourced=False, text=model))).note.endswith(wording.ASK_ALONE)
-    assert wording.ASK_ALONE not in (await below(home.house, draft(OPEN, sourced=False, text=own))).note
+    model, own = wording.NOTHING_FOUND, wording.nothing("slack", alone=False)
+    assert (await below(home.house, draft(OPEN, sourced=False, text=model))).note.endswith(wording.ask_alone("slack"))
+    assert wording.ask_alone("slack") not in (await below(home.house, draft(OPEN, sourced=False, text=own))).note
 
 
 async def test_what_is_there_to_be_shared_has_sources(home: Asking) -> None:

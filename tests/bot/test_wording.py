@@ -65,5 +65,6 @@ def test_harmless_is_one_line() -> None:
 
 
 def test_nothing_found_offers_privacy_only_where_others_read() -> None:
-    assert wording.ASK_ALONE in wording.nothing(alone=False)
-    assert wording.ASK_ALONE not in wording.nothing(alone=True)
+    assert "with /threadlore ask:" in wording.nothing("slack", alone=False)
+    assert "with /ask and" in wording.nothing("discord", alone=False)
+    assert wording.nothing("slack", alone=True) == wording.NOTHING_FOUND_ALONE
