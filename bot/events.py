@@ -77,13 +77,17 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """The end of an ingest; documents are files and conversations."""
+    """The end of an ingest; documents are files and conversations.
+
+    `trouble`: why some of them are not indexed yet, if a model was out of reach too long.
+    """
 
     files: int
     documents: int
     changed: int
     seconds: float
     failures: tuple[Failure, ...] = ()
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)

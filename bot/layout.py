@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bot.events import Event, Failure
     from engine.records import Source, Usage
 
+GO_ON = "Give the command again once it can be reached; --wait waits for that."
 SHOWN = 12  # rows of entities and relations of a context
 
 
@@ -178,12 +179,15 @@ def prompted(event: Prompted) -> RenderableType:
 
 
 def ingested(event: Ingested) -> RenderableType:
-    """The end of an ingest: a line of numbers, and a table of what failed."""
+    """The end of an ingest: a line of numbers, a table of what failed, and what is still waited for."""
     rate = f", {event.documents / event.seconds:.1f} a second" if event.seconds > 0.5 and event.changed else ""
     unchanged = event.documents - event.changed
     line = f"{counted(event.files, 'file')} → {counted(event.documents, 'document')}"
     line += f" ({event.changed:,} new or changed, {unchanged:,} as before) in {event.seconds:.1f} s{rate}"
-    return Group(Text(line), failures(event.failures)) if event.failures else Text(line)
+    rows: list[RenderableType] = [Text(line)]
+    rows += [failures(event.failures)] if event.failures else []
+    rows += [Text(harmless(event.trouble), "red"), Text(GO_ON, "dim")] if event.trouble else []
+    return Group(*rows)
 
 
 def failures(given: Iterable[Failure]) -> RenderableType:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from engine.asking import Answer
+    from engine.errors import Unreachable
     from engine.language import Embedder, Language, Reranker
     from engine.ledger.census import Listed, Stage, Status
     from engine.recalling import Neighbourhood
@@ -157,6 +158,11 @@ class Engine:
         count = await self._ledger.write(work.retry, key)
         self._worker.wake()
         return count
+
+    @property
+    def unreachable(self) -> Unreachable | None:
+        """What keeps documents from being indexed, if it is a model out of reach; it is tried again."""
+        return self._worker.unreachable
 
     # Questions.
 

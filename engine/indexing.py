@@ -13,7 +13,7 @@ import numpy as np
 import structlog
 
 from engine.embedding import parts
-from engine.errors import BadKey, EngineError, LanguageError, Refused, StoreError, TooLong
+from engine.errors import BadKey, EngineError, LanguageError, Refused, StoreError, TooLong, Unreachable
 from engine.ledger import facts, marks, memos, work
 from engine.ledger.marks import Stale
 from engine.records import Bill, Excerpt
@@ -55,6 +55,7 @@ class Worker:
     _reading: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     _same: dict[bytes, asyncio.Lock] = field(default_factory=dict)
     _hurried: int = 0
+    _unheard: Unreachable | None = None
 
     def start(self) -> None:
         """Begin, or go on where the last run stopped."""
@@ -83,6 +84,12 @@ class Worker:
     def trouble(self) -> Exception | None:
         """What keeps one of the steps from going on, while it does."""
         return next(iter(self._troubles.values()), None)
+
+    @property
+    def unreachable(self) -> Unreachable | None:
+        """What keeps chunks from being read or embedded, if it is a model out of reach."""
+        found = (self._unheard, *self._troubles.values())
+        return next((each for each in found if isinstance(each, Unreachable)), None)
 
     def wake(self) -> None:
         """Say that there is something to do."""
@@ -197,13 +204,17 @@ class Worker:
     # Reading: several chunks at once; one that fails, fails alone.
 
     async def _read(self) -> bool:
-        room = 2 * self.projector.options.readers - len(self._reading)
-        if room > self.projector.options.readers // 2:
+        readers = self.projector.options.readers
+        most = 1 if self._unheard else 2 * readers  # while nobody is there to read, one asks whether that is over
+        room = most - len(self._reading)
+        if room > min(most - 1, readers // 2):
             found = await self.ledger.read(facts.unread, room, time.time(), list(self._reading))
             for chunk in found:
                 task = asyncio.create_task(self._read_one(chunk), name="worker reads a chunk")
                 self._reading[chunk.id] = task
         if not self._reading:
+            if self._unheard and not await self.ledger.read(work.unread_left):
+                self._unheard = None
             return False
         # Not for ever: what comes meanwhile is not to wait for a slow reply.
         await asyncio.wait(self._reading.values(), timeout=LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
@@ -223,22 +234,27 @@ class Worker:
                 if reading is None:
                     await self.projector.courtesy.after_you()
                     reading = await self.projector.language.extract(excerpt, bill)
+                    self._unheard = None
                 await self.projector.courtesy.after_you()
                 await self.ledger.write(facts.keep_reading, chunk.id, key, reading)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - one chunk must not keep the others from being read
             await self._fail(chunk, error)
+            if isinstance(error, Unreachable):
+                await asyncio.sleep(TROUBLE_WAIT)
         finally:
             self._same.pop(key, None)
             if bill.items:
                 await self.ledger.write(memos.add_usage, datetime.now(UTC).date().isoformat(), bill.items)
 
     async def _fail(self, chunk: Unread, error: Exception) -> None:
+        known_before, self._unheard = self._unheard, error if isinstance(error, Unreachable) else None
         known = error if isinstance(error, EngineError) else EngineError(f"Reading failed: {type(error).__name__}.")
         hopeless = not isinstance(error, LanguageError) or isinstance(error, HOPELESS)
-        over = hopeless or chunk.tries + 1 >= self.projector.options.attempts
-        log.warning("chunk_unread", error=str(known), hint=known.hint, given_up=over, tries=chunk.tries + 1)
+        over = hopeless or (not self._unheard and chunk.tries + 1 >= self.projector.options.attempts)
+        if not (known_before and self._unheard):
+            log.warning("chunk_unread", error=str(known), hint=known.hint, given_up=over, tries=chunk.tries + 1)
         retry_at = float("inf") if over else time.time() + wait_before(chunk.tries)
         await self.ledger.write(work.fail, chunk.id, known, retry_at)
 

@@ -18,7 +18,7 @@ INGEST = """Take in files and whole folders; what is unchanged since the last ti
 
 Reads text, Markdown, HTML, PDF, Word and other office files, and chat messages as JSON Lines
 (id, user, text, time; thread and link if there are any). Broken off, it goes on with the next run.
-Exit code 1 if anything could not be taken in.
+Exit code 1 if anything could not be taken in, or a model out of reach keeps it from being indexed.
 
 Examples:
 
@@ -53,6 +53,7 @@ def ingest(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.", show_default=False)],
     room: Annotated[str, typer.Option("--room", help="The room of files; chats are rooms themselves.")] = "files",
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for a model that cannot be reached.")] = False,  # noqa: FBT002  - an option
     space: Space = "",
     as_json: AsJson = False,  # noqa: FBT002  - an option
 ) -> None:
@@ -61,13 +62,19 @@ def ingest(
     from bot.verbs.naming import absolute  # noqa: PLC0415  - --help spares it
 
     found = tuple(str(absolute(path, str(Path.cwd()))) for path in paths)
-    perform(context, lambda settings: Ingest(found, settings.space, room), space=space, as_json=as_json, code=_failed)
+    perform(
+        context,
+        lambda settings: Ingest(found, settings.space, room, wait=wait),
+        space=space,
+        as_json=as_json,
+        code=_failed,
+    )
 
 
 def _failed(seen: Sequence[Event]) -> int:
     from bot.events import Ingested  # noqa: PLC0415  - --help spares it
 
-    return int(any(event.failures for event in seen if isinstance(event, Ingested)))
+    return int(any(event.failures or event.trouble for event in seen if isinstance(event, Ingested)))
 
 
 def status(context: typer.Context, space: Space = "", as_json: AsJson = False) -> None:  # noqa: FBT002  - an option

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.events import Done
+from bot.verbs.naming import scope_of
+from bot.verbs.settling import applying
 from engine.records import Link, Mention, Reading
 
 if TYPE_CHECKING:
@@ -23,14 +25,16 @@ async def merge(desk: Desk, request: Merge) -> AsyncGenerator[Event]:
     else:
         await desk.engine.unmerge(request.space, request.name)
         said = f"“{request.name}” stands for itself again."
-    await desk.engine.settled()
+    async for step in applying(desk.engine, scope_of([request.space])):
+        yield step
     yield Done(said)
 
 
 async def pin(desk: Desk, request: Pin) -> AsyncGenerator[Event]:
     """Pin a description, or take the pin back."""
     await desk.engine.pin(request.space, request.name, request.description, request.other)
-    await desk.engine.settled()
+    async for step in applying(desk.engine, scope_of([request.space])):
+        yield step
     what = _called(request.name, request.other)
     yield Done(f"{what} is described by your words." if request.description else f"{what} is described as it was read.")
 
@@ -39,14 +43,16 @@ async def hide(desk: Desk, request: Hide) -> AsyncGenerator[Event]:
     """Hide a name or a pair, or show it again."""
     act = desk.engine.hide if request.hidden else desk.engine.unhide
     await act(request.space, request.name, request.other)
-    await desk.engine.settled()
+    async for step in applying(desk.engine, scope_of([request.space])):
+        yield step
     yield Done(f"{_called(request.name, request.other)} is {'hidden' if request.hidden else 'shown again'}.")
 
 
 async def state(desk: Desk, request: State) -> AsyncGenerator[Event]:
     """Take in what a person tells; forgetting its document takes it back."""
     key = await desk.engine.state(request.space, request.room, _reading(request))
-    await desk.engine.settled()
+    async for step in applying(desk.engine, scope_of([request.space])):
+        yield step
     yield Done(f"Taken in as {key}; `threadlore forget {key}` takes it back.")
 
 

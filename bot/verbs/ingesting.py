@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 from bot import files
 from bot.events import Advanced, Failure, Ingested
 from bot.verbs.naming import file_key, scope_of
-from bot.verbs.settling import settling
-from engine.errors import BadInput
+from bot.verbs.settling import LOST, settling, unfinished
+from engine.errors import BadInput, Unreachable
 from engine.reading import Reader
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from bot.desk import Desk
     from bot.events import Event
     from bot.requests import Ingest
-    from engine.ledger.census import Listed
+    from engine.ledger.census import Listed, Status
     from engine.records import Document
 
 Item = TypeVar("Item")
@@ -41,7 +42,8 @@ async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
     """Advanced while files are read and while they are indexed, then Ingested.
 
     What was taken in before and has not changed since is skipped. A file that cannot be read is a failure of its own;
-    what keeps all of them from being taken in (the disk, a model out of reach) is raised, and a second run goes on.
+    what keeps all of them from being taken in (the disk, for instance) is raised, and a second run goes on.
+    A model out of reach is waited for a while only, unless the request says otherwise: the next run goes on there, too.
     """
     began, scope = time.monotonic(), scope_of([request.space])
     found = await asyncio.to_thread(files.find, request.paths)
@@ -56,11 +58,28 @@ async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
         async for _ in completed(found, taker.take, 2 * desk.limits.workers):
             done += 1
             yield Advanced("reading", done, len(found))
+    trouble = ""
     if tally.changed or tally.keys:
-        async for step in settling(desk.engine, scope, "indexing", tally.changed):
-            yield step
+        try:
+            async for step in settling(
+                desk.engine, scope, "indexing", tally.changed, most=math.inf if request.wait else LOST
+            ):
+                yield step
+        except Unreachable as error:
+            trouble = waits(error, await desk.engine.status(scope))
     tally.failures += await _given_up(desk, request, tally.keys)
-    yield Ingested(len(found), len(tally.keys), tally.changed, time.monotonic() - began, tuple(tally.failures))
+    took = time.monotonic() - began
+    yield Ingested(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble)
+
+
+def waits(error: Unreachable, status: Status) -> str:
+    """What is to be done once the model can be reached, and how documents are found until then; "" if none waits."""
+    count = unfinished(status)
+    if not count:
+        return ""
+    found = "words" if status.documents.get("pending") else "words and by meaning"
+    what = "1 document waits" if count == 1 else f"{count} documents wait"
+    return f"{error} {what} for it, and can be found by {found} already."
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from bot import archive
 from bot.events import Advanced, Compared, Done, Line
 from bot.verbs.naming import keys_of, scope_of
-from bot.verbs.settling import settling
+from bot.verbs.settling import enduring, settling
 from engine.errors import LanguageError
 
 if TYPE_CHECKING:
@@ -38,15 +39,17 @@ async def forget(desk: Desk, request: Forget) -> AsyncGenerator[Event]:
 
 async def rebuild(desk: Desk, request: Rebuild) -> AsyncGenerator[Event]:  # noqa: ARG001  - a verb's signature
     """Make graph and vectors anew."""
-    yield Advanced("rebuilding")
-    await desk.engine.rebuild()
+    async for step in enduring(desk.engine, "rebuilding", desk.engine.rebuild()):
+        yield step
     yield Done("Graph and vectors were made anew.")
 
 
 async def verify(desk: Desk, request: Verify) -> AsyncGenerator[Event]:
     """Compared: every difference; with `repair` they were mended, and what is still there is listed after that."""
-    yield Advanced("comparing")
-    found = await desk.engine.verify(repair=request.repair)
+    comparing = asyncio.ensure_future(desk.engine.verify(repair=request.repair))
+    async for step in enduring(desk.engine, "comparing", comparing):
+        yield step
+    found = comparing.result()
     differences = tuple(map(str, found.differences))
     yield Compared(differences, repaired=bool(differences) and request.repair)
     if differences and request.repair:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.events import Advanced
+from engine.errors import Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 
 LONG = 4.0  # seconds without a reading, after which a person wants to know why
 SILENT = "the model has not answered yet; Ctrl-C leaves, and the next run goes on."
+LOST = 30.0  # seconds without a model, after which nobody waits for it any longer
+AGAIN = "It goes on once it can be reached."
+SOON = 1.0  # … where it is not needed
 OFTEN = 0.2  # seconds between two looks, at least
 SHARE = 20  # … and as many times as long as a look takes, so that looking does not slow the work down
 
@@ -36,23 +42,71 @@ async def waiting(work: Awaitable[object], look: Callable[[], Awaitable[Advanced
         task.cancel()
 
 
-async def settling(engine: Engine, scope: Scope, stage: str, total: int = 0) -> AsyncGenerator[Advanced]:
-    """How many of `total` documents are indexed, until all are; without a total, of those that wait now."""
+async def settling(
+    engine: Engine, scope: Scope, stage: str, total: int = 0, *, most: float = LOST
+) -> AsyncGenerator[Advanced]:
+    """How many of `total` documents are indexed, until all are; without a total, of those that wait now.
+
+    Raises Unreachable once a model was out of reach, and nothing else went on, for `most` seconds; the next run does.
+    """
     total = total or unfinished(await engine.status(scope))
-    patience = Patience(time.monotonic())
+    patience, absence = Patience(time.monotonic()), Absence(most)
 
     async def look() -> Advanced:
-        status = await engine.status(scope)
-        return Advanced(
-            stage,
-            max(0, total - unfinished(status)),
-            total,
-            status.trouble or patience.complaint(status.unread, time.monotonic()),
-        )
+        status, now = await engine.status(scope), time.monotonic()
+        away = absence.told(engine.unreachable, now, status.stale)
+        trouble = away or status.trouble or patience.complaint(status.unread, now)
+        return Advanced(stage, max(0, total - unfinished(status)), total, trouble)
 
-    async for step in waiting(engine.settled(), look):
+    async for step in waiting(_settled(engine), look):
         yield step
     yield Advanced(stage, total, total)
+
+
+async def _settled(engine: Engine) -> None:
+    while True:
+        try:
+            return await engine.settled()
+        except Unreachable:
+            await asyncio.sleep(OFTEN)
+
+
+async def applying(engine: Engine, scope: Scope) -> AsyncGenerator[Advanced]:
+    """Until what was changed by hand shows; a model out of reach is not waited for, since that needs none."""
+    with suppress(Unreachable):
+        async for step in settling(engine, scope, "applying", most=SOON):
+            yield step
+
+
+async def enduring(engine: Engine, stage: str, work: Awaitable[object]) -> AsyncGenerator[Advanced]:
+    """Work of which nobody knows how much there is. Raises what it raises, and Unreachable as `settling` does."""
+    absence = Absence(LOST)
+
+    async def look() -> Advanced:
+        return Advanced(stage, trouble=absence.told(engine.unreachable, time.monotonic()))
+
+    async for step in waiting(work, look):
+        yield step
+
+
+@dataclass(slots=True)
+class Absence:
+    """Notices that a model is out of reach, and for how long nothing went on without it either. Times in seconds."""
+
+    most: float
+    since: float = math.nan
+    left: int = 0
+
+    def told(self, error: Unreachable | None, now: float, left: int = 0) -> str:
+        """What to tell while so many keys are left to project, "" if nothing; raises what lasts too long."""
+        if error is None:
+            self.since = math.nan
+            return ""
+        if math.isnan(self.since) or left != self.left:
+            self.since, self.left = now, left
+        if now - self.since >= self.most:
+            raise error
+        return f"{error} {AGAIN}"
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.errors import Refused, TooLong
+from engine.errors import Refused, TooLong, Unreachable
 from engine.ledger.marks import Stale, mark, next_generation
 
 if TYPE_CHECKING:
@@ -42,10 +42,14 @@ async def chunks(db: Connection, ids: Collection[int]) -> list[Unembedded]:
 
 
 async def fail(db: Connection, chunk: int, error: EngineError, retry_at: float) -> None:
-    """Note that reading a chunk failed; once given up (an infinite `retry_at`) its document says so, and stays."""
+    """Note that reading a chunk failed; once given up (an infinite `retry_at`) its document says so, and stays.
+
+    That nobody was there to read it is no try.
+    """
+    counts = not isinstance(error, Unreachable)
     await db.execute(
-        "UPDATE chunk SET tries = tries + 1, retry_at = ?, error = ?, hint = ?, hopeless = ? WHERE id = ?",
-        (retry_at, str(error), error.hint, isinstance(error, HOPELESS), chunk),
+        "UPDATE chunk SET tries = tries + ?, retry_at = ?, error = ?, hint = ?, hopeless = ? WHERE id = ?",
+        (counts, retry_at, str(error), error.hint, isinstance(error, HOPELESS), chunk),
     )
     if retry_at == float("inf"):
         await db.execute(
@@ -186,6 +190,10 @@ async def resume(db: Connection) -> None:
     """A new start: nothing is held, and what failed is tried again, but for what would fail in the same way."""
     await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
     await retry(db, hopeless=False)
+    await db.execute(
+        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = ''"
+        " WHERE reading IS NULL AND error <> '' AND retry_at < 9e999"
+    )
     beside_hopeless = await db.execute_fetchall(
         "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '' WHERE retry_at = 9e999 AND NOT hopeless"
         " AND document IN (SELECT document FROM chunk WHERE hopeless) RETURNING id"
@@ -216,6 +224,15 @@ async def reading_left(db: Connection) -> bool:
     [[left]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
         " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at <= unixepoch())"
+    )
+    return bool(left)
+
+
+async def unread_left(db: Connection) -> bool:
+    """Whether chunks wait to be read, now or when it is time to try them again."""
+    [[left]] = await db.execute_fetchall(
+        "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
+        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999)"
     )
     return bool(left)
 

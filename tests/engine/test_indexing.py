@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import EngineError, RateLimited, Refused, Unavailable
+from engine import indexing
+from engine.errors import EngineError, RateLimited, Refused, Unavailable, Unreachable
 from engine.indexing import wait_before
 from engine.options import Options
 from tests.fakes.embedder import HashEmbedder
@@ -69,6 +70,40 @@ async def test_a_chunk_is_tried_as_often_as_the_options_say_and_then_given_up(tm
     async with light_engine(tmp_path, language) as engine:  # a new start tries again
         await engine.settled()
         assert [each.status for each in await engine.documents(HERE)] == ["indexed"]
+
+
+async def test_a_model_out_of_reach_is_asked_for_one_chunk_at_a_time_and_none_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "TROUBLE_WAIT", 0.0)
+    monkeypatch.setattr(indexing, "wait_before", lambda _: 0.0)
+    language = ToyLanguage()
+    language.failing["extract", ""] = Unreachable("nobody is there")
+    async with light_engine(tmp_path, language, options=Options(attempts=1, readers=2)) as engine:
+        for number in range(9):
+            await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
+        await language.asked("extract", 30)
+        assert str(engine.unreachable) == "nobody is there"
+        assert len(engine._worker._reading) <= 1
+        assert {each.error for each in await engine.documents(HERE)} == {""}
+        language.failing.clear()
+        await asyncio.wait_for(engine.settled(), 20)
+        assert engine.unreachable is None
+        assert {each.status for each in await engine.documents(HERE)} == {"indexed"}
+
+
+async def test_nobody_is_missed_once_nothing_is_left_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "TROUBLE_WAIT", 0.1)
+    language = ToyLanguage()
+    language.failing["extract", ""] = Unreachable("nobody is there")
+    async with light_engine(tmp_path, language) as engine, asyncio.timeout(20):
+        await engine.add(doc("a", "Ada met Bob."))
+        await language.asked("extract", 1)
+        while engine.unreachable is None:  # noqa: ASYNC110 - it comes by itself
+            await asyncio.sleep(0.01)
+        await engine.forget("a")
+        while engine.unreachable is not None:  # noqa: ASYNC110 - it goes away by itself
+            await asyncio.sleep(0.05)
 
 
 async def test_a_chunk_that_can_wait_is_tried_again_later(tmp_path: Path) -> None:

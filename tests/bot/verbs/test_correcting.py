@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.events import Done, Seen
 from bot.requests import Forget, Hide, Look, Merge, Pin, Rebuild, State
+from bot.verbs import work_on
 from bot.verbs.naming import LOCAL
-from engine.errors import NotFound
+from engine.errors import NotFound, Unreachable
+from tests.bot import parrot
+from tests.fakes.engines import doc
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.bot.conftest import Perform
 
 pytestmark = pytest.mark.usefixtures("taken_in")
@@ -45,11 +51,21 @@ async def test_merged_names_are_one_until_they_are_parted(perform: Perform) -> N
 
 
 async def test_a_merge_with_a_name_that_was_not_read_yet_says_so(perform: Perform) -> None:
-    assert await perform(Merge(LOCAL, "Minna", "Mina")) == [
-        Done("“Minna” now leads to “Mina”. “Minna” was not read anywhere yet: is it written as you mean it?")
-    ]
+    *_, last = await perform(Merge(LOCAL, "Minna", "Mina"))
+    assert last == Done("“Minna” now leads to “Mina”. “Minna” was not read anywhere yet: is it written as you mean it?")
     with pytest.raises(NotFound, match="Neither “Otto” nor “Emil”"):
         await perform(Merge(LOCAL, "Otto", "Emil"))
+
+
+async def test_a_correction_does_not_wait_for_a_model_that_is_away(tmp_path: Path) -> None:
+    away = parrot.Parrot()
+    away.failing["extract", "Carla"] = Unreachable("Nobody is there.")
+    async with parrot.desk(tmp_path / "other", away) as desk, asyncio.timeout(20):
+        await desk.engine.add(doc("a", "Ada met Bob.", space=LOCAL))
+        await desk.engine.settled()
+        await desk.engine.add(doc("b", "Carla met Bob.", space=LOCAL))
+        *_, done = [event async for event in work_on(desk, Merge(LOCAL, "Bob", "Ada"))]
+        assert done == Done("“Bob” now leads to “Ada”.")
 
 
 async def test_a_pinned_description_stays_through_a_rebuild_and_can_be_taken_back(perform: Perform) -> None:

@@ -4,16 +4,23 @@ import asyncio
 import json
 import os
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.events import Advanced, Catalogued, Ingested
 from bot.requests import Catalogue, Forget, Ingest
-from bot.verbs.ingesting import completed
-from bot.verbs.naming import LOCAL, chat_key
-from engine.errors import NotFound
+from bot.verbs import ingesting, work_on
+from bot.verbs.ingesting import completed, waits
+from bot.verbs.naming import LOCAL, chat_key, scope_of
+from bot.verbs.settling import AGAIN
+from engine.errors import NotFound, Unreachable
+from engine.ledger.census import Status
+from engine.records import Question
+from tests.bot import parrot
 from tests.bot.parrot import UNREADABLE
+from tests.fakes.embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,6 +148,59 @@ async def test_what_the_model_refuses_is_a_failure_too_and_the_rest_is_taken_in(
     assert [(failure.what, failure.error) for failure in told.failures] == [
         ("odd.txt", "The parrot does not say that.")
     ]
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that is away is not waited for long."""
+    monkeypatch.setattr(ingesting, "LOST", 0.1)
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_without_the_model_everything_is_taken_in_and_the_next_run_goes_on(tmp_path: Path, town: Path) -> None:
+    away, request = parrot.Parrot(), Ingest((str(town),), LOCAL)
+    away.failing["extract", ""] = Unreachable("Nobody is there.")
+    async with parrot.desk(tmp_path / "other", away) as desk, asyncio.timeout(20):
+        told = end([event async for event in work_on(desk, request)])
+        assert (told.documents, told.changed, told.failures) == (4, 4, ())
+        assert told.trouble.startswith("Nobody is there. 4 documents wait for it, and can be found by words")
+        found = await desk.engine.recall(Question("Who serves tea?", scope_of([LOCAL]), mode="naive"))
+        assert "Tea is served by Ada" in found.sources[0].text
+    async with parrot.desk(tmp_path / "other") as desk, asyncio.timeout(20):
+        told = end([event async for event in work_on(desk, request)])
+        assert (told.changed, told.trouble) == (0, "")
+        assert {each.status for each in await desk.engine.documents(scope_of([LOCAL]))} == {"indexed"}
+
+
+def test_what_waits_for_a_model_is_told_with_how_it_is_found_until_then() -> None:
+    away, nothing = Unreachable("Nobody is there."), Status({"indexed": 3}, 0, 0, 0, 0, 0, 0, 0)
+    assert waits(away, nothing) == ""
+    assert waits(away, replace(nothing, documents={"searchable": 2})).endswith("by words and by meaning already.")
+    assert waits(away, replace(nothing, documents={"searchable": 2, "pending": 1})).endswith("found by words already.")
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_without_the_embedder_documents_are_found_by_words_alone(tmp_path: Path, town: Path) -> None:
+    embedder = HashEmbedder()
+    embedder.failing[""] = Unreachable("No embedder.")
+    async with parrot.desk(tmp_path / "other", embedder=embedder) as desk, asyncio.timeout(20):
+        told = end([event async for event in work_on(desk, Ingest((str(town / "tea.txt"),), LOCAL))])
+        assert told.trouble == "No embedder. 1 document waits for it, and can be found by words already."
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_who_is_told_to_wait_waits_for_the_model_and_says_so(tmp_path: Path, town: Path) -> None:
+    embedder = HashEmbedder()
+    embedder.failing[""] = Unreachable("No embedder.")
+    async with parrot.desk(tmp_path / "other", embedder=embedder) as desk, asyncio.timeout(20):
+        troubles, last = set(), None
+        async for last in work_on(desk, Ingest((str(town / "tea.txt"),), LOCAL, wait=True)):
+            if isinstance(last, Advanced) and last.trouble:
+                troubles.add(last.trouble)
+                embedder.failing.clear()
+        assert isinstance(last, Ingested)
+        assert last.trouble == ""
+        assert f"No embedder. {AGAIN}" in troubles
 
 
 async def test_a_path_that_leads_nowhere_is_an_error_before_anything_is_taken_in(perform: Perform, town: Path) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import BadKey, RateLimited, Refused, TooLong
+from engine.errors import BadKey, RateLimited, Refused, TooLong, Unreachable
 from engine.ledger import work
 from tests.fakes.engines import doc
 
@@ -35,6 +35,23 @@ async def test_a_new_start_tries_what_may_have_been_mended(desk: Desk, error: En
     await desk.ledger.write(work.resume)
     assert await desk.column("SELECT status FROM document WHERE error = ''") == ["pending"]
     assert await desk.column("SELECT id FROM stale WHERE kind = 0") == [chunk]
+
+
+async def test_a_new_start_waits_for_nothing_that_is_to_be_tried_again(desk: Desk) -> None:
+    await desk.put(doc("a", "one"))
+    [chunk] = await desk.column("SELECT id FROM chunk")
+    await desk.ledger.write(work.fail, chunk, RateLimited("slow down"), 5e9)
+    await desk.ledger.write(work.resume)
+    assert await desk.column("SELECT tries + retry_at FROM chunk WHERE error = ''") == [0]
+
+
+async def test_that_nobody_was_there_to_read_a_chunk_is_no_try(desk: Desk) -> None:
+    await desk.put(doc("a", "one"))
+    [chunk] = await desk.column("SELECT id FROM chunk")
+    for error in (RateLimited("slow down"), Unreachable("nobody"), Unreachable("nobody")):
+        await desk.ledger.write(work.fail, chunk, error, 5e9)
+    assert await desk.column("SELECT tries FROM chunk WHERE error = 'nobody'") == [1]
+    assert await desk.ledger.read(work.unread_left)
 
 
 async def test_beside_a_hopeless_chunk_the_others_are_tried_at_a_new_start(desk: Desk) -> None:
