@@ -12,8 +12,9 @@ from bot.cli.running import Common, run
 
 RUN = """Serve Slack, Discord, or both, until told to stop (Ctrl-C, SIGTERM).
 
-Which ones is told by the tokens in the settings: THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN,
-THREADLORE_DISCORD_TOKEN. The README says how to get them. Commands given meanwhile are worked on by this program.
+The tokens in the settings tell which: THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN,
+THREADLORE_DISCORD_TOKEN. The README says how to get them. With --platform console you talk to the bot here, and need
+none. Commands given meanwhile are worked on by this program.
 """
 
 
