@@ -97,11 +97,11 @@ class CatchingUp:
         listed = await self._house.platform(place).thread(place, REPLIES)
         await self._compare(place.main, listed)
         seen = {each.id for each in listed}
-        if listed:
+        if any(each.place.thread for each in listed):
             since = min(each.time for each in listed) if len(listed) >= REPLIES else None
             mine = [each for each in before if each.thread == place.thread and each.id != place.thread]
             mine = [each for each in mine if each.id not in seen and (since is None or each.time >= since)]
-        else:  # the whole thread was deleted
+        else:  # but for what it began on, the whole thread was deleted
             mine = await self._store.messages.of_thread(place.room, place.thread)
         await self._delete(place.main, [each.id for each in mine])
         return seen

@@ -48,7 +48,7 @@ class Channels:
         with told():
             info = (await self._client.conversations_info(channel=place.channel)).get("channel") or {}
         ids = await self._readers(place.channel, info)
-        people = await self._people.present(ids)
+        people = await self._people.present(ids - {self._us.user})
         return Channel(
             place=place.main,
             name=str(info.get("name_normalized") or info.get("name") or ""),
@@ -56,7 +56,7 @@ class Channels:
             members=frozenset(people),
             guests=frozenset(person.id for person in people.values() if person.guest),
             shared=any(info.get(key) for key in SHARED),
-            inside=inside(info),
+            inside=inside(info) or self._us.user in ids,
         )
 
     async def open_name(self, channel: str) -> str:
@@ -66,7 +66,7 @@ class Channels:
         return str(info.get("name") or "") if kind(info) == "open" else ""
 
     async def _readers(self, channel: str, info: Mapping[str, Any]) -> set[str]:
-        """The ids of everybody in a channel but ourselves."""
+        """The ids of everybody in a channel."""
         if info.get("is_im"):
             return {str(info.get("user"))} if info.get("user") else set()
         ids: set[str] = set()
@@ -77,4 +77,4 @@ class Channels:
             ids.update(page.get("members") or ())
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
-                return ids - {self._us.user}
+                return ids

@@ -93,9 +93,10 @@ async def test_threads_and_posts_that_were_deleted_are_forgotten(house: House) -
     await ada.says(thread, "The password of the safe is coral.")
     forum = house.discord.channel(guild, "ideas", "forum")
     post = await ada.posts(forum, "The new safe", "The password of the safe is emerald.")
+    await ada.says(post.channel, "The password of the safe is diamond.")
     await house.calls(owner(house.discord, guild), post.channel, "settings", setting="ingest", value="on")
     await house.caught_up()
-    assert told(await house.asks(ada, square, f"Now: {QUESTION}")) == "agate beryl coral emerald"
+    assert told(await house.asks(ada, square, f"Now: {QUESTION}")) == "agate beryl coral diamond emerald"
     await house.end()
     house.discord.removes_channel(thread)
     house.discord.removes_channel(post.channel)

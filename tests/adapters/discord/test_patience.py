@@ -27,6 +27,8 @@ def error(status: int, code: int = 0, kind: type[discord.HTTPException] = discor
     ("raised", "expected"),
     [
         (error(403, 50013, discord.Forbidden), Withheld),
+        (error(403, 50007, discord.Forbidden), Withheld),
+        (error(400, 50278), Withheld),
         (error(404, 10008, discord.NotFound), Missing),
         (error(404, 10015, discord.NotFound), Over),
         (error(401, 50027), Over),
