@@ -59,11 +59,6 @@ class Delivery:
             self._working.cancel()
             await asyncio.gather(self._working, return_exceptions=True)
 
-    @property
-    def spoke(self) -> bool:
-        """Whether any of the text was shown."""
-        return bool(self._shown)
-
     def status(self, words: str) -> None:
         """Show that it is worked on."""
         self._status = words
