@@ -77,6 +77,25 @@ async def test_a_channel_that_turns_private_takes_along_what_was_said_in_it(hous
     assert told(await house.in_private(cleo)) == "agate beryl coral"
 
 
+async def test_the_name_of_a_channel_that_somebody_mentions_is_told_only_while_all_may_see_it(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square, market = slack.channel("square", members=[ada, bob]), slack.channel("agate", members=[ada])
+    slack.channel("beryl", members=[ada], kind="private")
+    slack.channel("coral", members=[ada], kind="private", bot=False)
+    open_then = await ada.says(square, "Ask in #agate or #beryl or #coral for the password of the safe.")
+    await house.settled()
+    assert told(await house.asks(bob, square)) == "agate"
+    await slack.converts(market, ada)
+    await ada.deletes(open_then)
+    await house.settled()
+    await ada.says(square, "Once more: ask in #agate for the password of the safe.")
+    await house.settled()
+    again = await house.asks(bob, square, f"Again: {QUESTION}")
+    assert "Once more" in again
+    assert told(again) == ""
+
+
 async def test_a_channel_that_is_shared_with_another_workspace_takes_along_what_was_said_in_it(house: House) -> None:
     slack = house.slack
     ada, bob, eve = slack.user("Ada"), slack.user("Bob"), slack.stranger("Eve")
