@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bot.house import House
     from bot.ports import Sign
     from bot.shelving import Shelf
+    from engine.ledger.census import Stage
     from engine.reading import Reader
 
 log = structlog.get_logger(__name__)
@@ -183,20 +184,24 @@ class Filing:
         return bool(await deleted(filed.room, [filed.message, filed.document]))
 
     async def _pending(self, document: str) -> bool:
-        return (await self._stage(document))[0] == "pending"
+        stage = await self._stage(document)
+        return stage is not None and stage.status == "pending"
 
     async def _broken(self, filed: Filed) -> str:
-        """Why a document that was accepted cannot be found, if so."""
-        status, error = await self._stage(filed.document)
-        return error if status == "failed" else ""
+        """Why a document that was accepted cannot be found, if so; what the model said is for its operator."""
+        stage = await self._stage(filed.document)
+        if stage is None or stage.status != "failed":
+            return ""
+        log.warning("file_refused_by_model", room=filed.room, error=stage.error, hint=stage.hint)
+        return wording.UNTAKEN
 
-    async def _stage(self, document: str) -> tuple[str, str]:
+    async def _stage(self, document: str) -> Stage | None:
+        """How far it has come; None if it was deleted meanwhile."""
         room = document.partition(":file:")[0]
         try:
-            stage = await self._house.desk.engine.stage(document, Scope(frozenset(), frozenset({room})))
+            return await self._house.desk.engine.stage(document, Scope(frozenset(), frozenset({room})))
         except NotFound:
-            return "", ""  # deleted meanwhile
-        return stage.status, f"{stage.error} {stage.hint}".strip()
+            return None
 
     async def _sign(self, message: Message, sign: Sign) -> None:
         try:

@@ -118,7 +118,9 @@ def _bound(path: Path) -> socket.socket:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if path.name != NAME and path.parent.stat().st_uid != os.getuid():
-            raise DiskTrouble(f"{path.parent} belongs to somebody else.", hint="Choose a shorter path for the home.")
+            raise DiskTrouble(
+                f"{path.parent} belongs to somebody else.", hint="Choose a data folder with a shorter path."
+            )
         path.unlink(missing_ok=True)
         bound = socket.socket(socket.AF_UNIX)
         before = os.umask(PRIVATE | 0o100)

@@ -51,7 +51,7 @@ class Unsupported(BadInput):
 class Empty(BadInput):
     """There is no text in it."""
 
-    hint = "Scanned pages have no text layer; run text recognition (OCR) first."
+    hint = "If its pages are pictures, run text recognition (OCR) first."
 
 
 class Encrypted(BadInput):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from bot import wording
 from bot.chat import Card
 from bot.commands.judging import judgements
 from bot.commands.plain import linked, plain
@@ -81,7 +82,7 @@ async def status(call: Call) -> Card:
     known = await call.engine.status(scope)
     lines = ["**What I know that you may read**", *_numbers(known, graph=bool(scope.spaces))]
     lines += [f"Still to do: {_work(known)}." if _work(known) else "All of it is read."]
-    lines += [f"Trouble: {plain(known.trouble)}"] if known.trouble else []
+    lines += [wording.UNHEARD] if known.trouble else []
     judged = await judgements(call)
     return Card("\n".join([*lines, "", *await _here(call), *([""] if judged else []), *judged]))
 

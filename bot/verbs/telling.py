@@ -36,7 +36,7 @@ async def look(desk: Desk, request: Look) -> AsyncGenerator[Event]:
         hint = (
             f"Known are, for instance: {', '.join(alike)}."
             if alike
-            else "`threadlore status` says how many names are known."
+            else "Names are known as they were read; a question finds the rest."
         )
         raise NotFound(f"Nothing is known of “{request.name}”.", hint=hint)
     yield Seen(found.entity, found.relations)

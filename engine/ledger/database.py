@@ -290,5 +290,7 @@ def translated(error: BaseException) -> BaseException:
     if "full" in text or "disk I/O" in text or "readonly" in text or "unable to open" in text:
         return DiskTrouble(f"The ledger could not be read or written: {text}.")
     if "not a database" in text or "malformed" in text:
-        return StoreError(f"The ledger is damaged: {text}.", hint="Restore a backup with `threadlore restore`.")
+        return StoreError(
+            f"The ledger is damaged: {text}.", hint="Restore a backup with `threadlore restore FILE --force`."
+        )
     return error

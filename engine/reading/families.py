@@ -24,7 +24,7 @@ def read(name: str, data: bytes, limits: Limits) -> Read:
         else import_module("engine.reading.office").read(name, data, kind)
     )
     if not found.passages:
-        raise Empty(f"There is no text in {name}.", hint="If its pages are pictures, run text recognition (OCR) first.")
+        raise Empty(f"There is no text in {name}.")
     if sum(len(passage.text) for passage in found.passages) > limits.text:
         raise TooLarge(f"{name} holds more than {limits.text:,} characters of text.")
     return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot import wording
 from bot.chat import Place
 from bot.errors import PlatformError
 from bot.filing import Refused
@@ -111,6 +112,8 @@ async def test_a_document_that_fails_after_it_was_accepted_is_explained_too(tmp_
         message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
         await home.listening.filing.file(message)
         assert home.platform.signs[message.id] == ["working", "failed"]
+        [(_, card)] = home.platform.whispers
+        assert card.text == f"I could not read tiles.txt: {wording.UNTAKEN}"
 
 
 async def test_a_file_in_two_channels_is_two_documents(home: Household) -> None:

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.store import ChannelSettings, Drawn
-from engine.errors import BadQuestion, NotFound
+from bot.verbs.naming import scope_of
+from bot.wording import UNHEARD
+from engine.errors import BadQuestion, NotFound, Unreachable
+from tests.bot.parrot import Parrot
+from tests.fakes.engines import doc
 
 if TYPE_CHECKING:
     from bot.chat import Message
@@ -24,6 +29,21 @@ async def test_status_counts_what_the_caller_may_read_and_nothing_else(workspace
     bob, ada = await workspace.command("bob", "status"), await workspace.command("ada", "status")
     assert "- 1 document, 1 passage" in bob.text
     assert "- 2 documents, 2 passages" in ada.text
+
+
+async def test_status_tells_of_trouble_with_the_model_and_not_where_it_lives(workspace: Workspace) -> None:
+    await workspace.say("ada", "Mina sells tickets.")
+    engine = workspace.house.desk.engine
+    language = engine._projector.language
+    assert isinstance(language, Parrot)
+    language.failing["extract", "Carla"] = Unreachable("Cannot reach the model at 10.0.0.7:11434.")
+    await engine.add(doc("news", "Carla met Bob.", space="slack:T1:open", room=workspace.square.room))
+    async with asyncio.timeout(20):
+        while not (await engine.status(scope_of(["slack:T1:open"]))).trouble:  # noqa: ASYNC110 - it comes by itself
+            await asyncio.sleep(0.01)
+    shown = (await workspace.command("bob", "status")).text
+    assert UNHEARD in shown
+    assert "10.0.0.7" not in shown
 
 
 async def test_status_tells_when_the_channel_was_last_heard(workspace: Workspace) -> None:
