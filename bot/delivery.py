@@ -6,7 +6,7 @@ import asyncio
 import time
 import traceback
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import structlog
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     May = Callable[[], Awaitable[bool | None]]  # whether all readers may read it; None if that cannot be known
 
 log = structlog.get_logger(__name__)
+
+Result = TypeVar("Result")
 
 AGAIN = 1.0  # seconds until readers who could not be known are looked for again
 TRIES = 3  # at the end, before the answer is taken back
@@ -132,7 +134,9 @@ class Delivery:
 
     async def _show(self, parts: tuple[str, ...]) -> None:
         self._wrote = time.monotonic()
-        await self._call(self.reply.show(parts))
+        if await self._call(self.reply.show(parts)) is False:
+            asyncio.get_running_loop().call_later(self.limits.every or AGAIN, self._news.set)
+            return
         self._shown = parts
         self.first_words = self.first_words or self._wrote
 
@@ -145,11 +149,12 @@ class Delivery:
                     await self._ended.wait()
         return not self._ended.is_set()
 
-    async def _call(self, call: Awaitable[None]) -> None:
-        await call
+    async def _call(self, call: Awaitable[Result]) -> Result:
+        result = await call
         if self.reply.mark != self._marked:
             self._marked = self.reply.mark
             await self._mark(self._marked)
+        return result
 
 
 async def _nothing_drawn() -> bool:

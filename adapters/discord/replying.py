@@ -89,12 +89,14 @@ class Writing:
         if not self._said and self._pace.near:
             await self._write([Sheet(f"*{words.strip('*_ ')}*")])
 
-    async def show(self, parts: Sequence[str]) -> None:
-        """The answer so far; left out if it comes too early, for the next one says more."""
-        if parts and self._pace.near:
-            await self._pace.turn()
-            self._said = True
-            await self._write([*(Sheet(rendered(part)) for part in parts[:-1]), Sheet(unfinished(parts[-1]))])
+    async def show(self, parts: Sequence[str]) -> bool:
+        """The answer so far; False if it comes too early: nothing is written then."""
+        if not parts or not self._pace.near:
+            return not parts
+        await self._pace.turn()
+        self._said = True
+        await self._write([*(Sheet(rendered(part)) for part in parts[:-1]), Sheet(unfinished(parts[-1]))])
+        return True
 
     async def finish(self, parts: Sequence[str], closing: Closing) -> None:
         """The whole answer, with its sources in a box and its buttons below the last part."""

@@ -63,12 +63,13 @@ class ThreadReply:
         self._keep()
         await self._status.show(words)
 
-    async def show(self, parts: Sequence[str]) -> None:
-        """The answer so far."""
+    async def show(self, parts: Sequence[str]) -> bool:
+        """The answer so far; False if Slack did not take all of it now."""
         async with self._lock:
             await self._begin(parts)
-            await self._write()
+            written = await self._write()
         self._keep()
+        return written
 
     async def finish(self, parts: Sequence[str], closing: Closing) -> None:
         """The whole answer. Raises PlatformError if it cannot be delivered."""
@@ -105,16 +106,18 @@ class ThreadReply:
         self._done = False
         self._parts = [safe(part, self._study.people.name) for part in parts]
 
-    async def _write(self) -> None:
-        """Bring what is shown as near to the answer as Slack allows now."""
+    async def _write(self) -> bool:
+        """Bring what is shown as near to the answer as Slack allows now; whether all of it is there."""
         last = len(self._parts) - 1
         try:
             for number in range(last + 1):
                 letter = self._letter(number, None, done=False)
                 if not await self._pages.bring(number, letter, self._status.words, last=number == last):
-                    return
+                    return False
         except (PlatformError, *TROUBLE) as error:
             log.warning("write_delayed", error=code(error))
+            return False
+        return True
 
     def _letter(self, number: int, closing: Closing | None, *, done: bool) -> Letter:
         mark = about(self._target.answer, number, done=done)

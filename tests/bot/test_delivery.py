@@ -23,7 +23,10 @@ CLOSING = Closing("a1")
 
 
 class Reply:
-    """Keeps what it shows, and when. While `gate` is closed calls wait; `failing` are raised, each once."""
+    """Keeps what it shows, and when. While `gate` is closed calls wait; `failing` are raised, each once.
+
+    So many words come too `early` for the platform.
+    """
 
     def __init__(self) -> None:
         self.mark = ""
@@ -33,6 +36,7 @@ class Reply:
         self.finished: tuple[str, ...] | None = None
         self.replaced = ""
         self.failing: dict[str, Exception] = {}
+        self.early = 0
         self.gate = asyncio.Event()
         self.gate.set()
         self.news = asyncio.Event()
@@ -55,10 +59,14 @@ class Reply:
         self.statuses.append(words)
         await self._call("status")
 
-    async def show(self, parts: Sequence[str]) -> None:
+    async def show(self, parts: Sequence[str]) -> bool:
+        if self.early:
+            self.early -= 1
+            return False
         self.times.append(time.monotonic())
         self.said.append(tuple(parts))
         await self._call("show")
+        return True
 
     async def finish(self, parts: Sequence[str], closing: Closing) -> None:
         await self._call("finish")
@@ -143,6 +151,18 @@ async def test_words_that_come_while_a_call_is_slow_go_out_together(delivery: De
     reply.gate.set()
     await reply.shows("a" * 29)
     assert reply.said == [("a",), ("a" * 29,)]
+
+
+async def test_words_that_came_too_early_are_shown_soon_though_no_others_follow(
+    delivery: Delivery, reply: Reply
+) -> None:
+    reply.early = 2
+    keeper = delivery.may = Gatekeeper(True)
+    delivery.say("a")
+    await reply.until(lambda: bool(reply.said))
+    assert reply.said == [("a",)]
+    assert keeper.asked == 3
+    assert delivery.first_words is not None
 
 
 async def test_the_end_waits_for_the_call_that_is_under_way(delivery: Delivery, reply: Reply) -> None:
