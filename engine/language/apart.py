@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engine.language.provider import Parameters, Piece, Reply, Scores, Vectors
 
 GRACE = 5.0  # seconds for the process to end by itself
+OURS = "THREADLORE_"  # what the settings are called; the tokens of chat platforms are no business of a model's
 DIED = "The process that calls the models has ended unexpectedly."
 
 Frame = dict[str, "Any"]
@@ -132,8 +133,9 @@ class Apart:
 
 
 async def _started() -> asyncio.subprocess.Process:
-    """A fresh process. It has our environment: litellm reads the keys of providers there."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    """A fresh process, in our environment but for our own settings: litellm reads the keys of providers there."""
+    environment = {name: value for name, value in os.environ.items() if not name.upper().startswith(OURS)}
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "engine.language.caller"),
         stdin=asyncio.subprocess.PIPE,
