@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SCOPE = Scope(frozenset({"bench"}), frozenset())
 SLICES = 5
-AHEAD = 400  # documents that may wait to be read, so that adding does not run far ahead of the work
+AHEAD = 100  # documents that may wait to be read, so that adding does not run far ahead of the work
 QUESTIONS = 60
 REST = 15.0  # seconds after which the stores have put themselves in order
 
