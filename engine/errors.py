@@ -21,6 +21,7 @@ EngineError
     ├── RateLimited          told to slow down; worth another try later
     ├── TooLong              the prompt does not fit the model
     ├── Refused              the model or its provider declined
+    ├── NoSuchModel          no provider, or the provider of the model does not know it
     └── BadKey               the key is missing or wrong
 """
 
@@ -148,6 +149,12 @@ class Refused(LanguageError):
     """The model or its provider declined the request."""
 
     hint = "Another model, or other settings of this one, may be accepted."
+
+
+class NoSuchModel(LanguageError):
+    """No provider stands in the model's name, or that provider does not know it."""
+
+    hint = "Check the model's name in the settings: provider/model, as in openai/gpt-4o-mini or ollama_chat/qwen3."
 
 
 class BadKey(LanguageError):

@@ -13,7 +13,7 @@ import numpy as np
 import structlog
 
 from engine.embedding import parts
-from engine.errors import BadKey, EngineError, LanguageError, Refused, StoreError, TooLong, Unreachable
+from engine.errors import BadKey, EngineError, LanguageError, NoSuchModel, Refused, StoreError, TooLong, Unreachable
 from engine.ledger import facts, marks, memos, work
 from engine.ledger.marks import Stale
 from engine.records import Bill, Excerpt
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-HOPELESS = (BadKey, Refused, TooLong)
+HOPELESS = (BadKey, NoSuchModel, Refused, TooLong)
 FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
 TROUBLE_WAIT = 2.0
 LOOK_AGAIN = 0.25
@@ -176,7 +176,7 @@ class Worker:
         try:
             await self._put_vectors(chunks, bill)
         except HOPELESS as error:
-            if len(chunks) < 2 or isinstance(error, BadKey):
+            if len(chunks) < 2 or isinstance(error, BadKey | NoSuchModel):
                 await self.ledger.write(work.fail_embedding, [chunk.id for chunk in chunks], error)
                 return
             half = len(chunks) // 2

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from engine.ledger.census import Listed, Status
     from engine.records import Document
 
+MANY = 5  # documents that failed alike
+
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
@@ -131,9 +133,19 @@ def _stamp(stamp: str, documents: Sized) -> str:
 
 
 async def _given_up(desk: Desk, request: Ingest, keys: Collection[str]) -> list[Failure]:
-    """Documents of this ingest of which something could not be read by the model, or not at all."""
-    listed = await desk.engine.documents(scope_of([request.space]))
-    return [Failure(each.title, each.error, each.hint) for each in listed if each.key in keys and each.error]
+    """Documents of this ingest of which something could not be read by the model, or not at all.
+
+    What befell many of them in the same way, as a wrong key does, is told once.
+    """
+    alike: dict[tuple[str, str], list[str]] = {}
+    for each in await desk.engine.documents(scope_of([request.space])):
+        if each.key in keys and each.error:
+            alike.setdefault((each.error, each.hint), []).append(each.title)
+    return [Failure(title, *why) for why, titles in alike.items() for title in _shortened(titles)]
+
+
+def _shortened(titles: list[str]) -> list[str]:
+    return [f"{titles[0]} and {len(titles) - 1} more documents"] if len(titles) > MANY else titles
 
 
 async def completed(

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from engine.errors import BadKey, LanguageError, RateLimited, Refused, TooLong, Unavailable, Unreachable
+from engine.errors import BadKey, LanguageError, NoSuchModel, RateLimited, Refused, TooLong, Unavailable, Unreachable
 from engine.language.complaints import causes, host, said, unreachable
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _QUOTA = re.compile(r"quota|billing|credit balance", re.IGNORECASE)
 _CUT = ("ReadError", "WriteError", "RemoteProtocolError", "ServerDisconnected", "ClientPayload", "ConnectionReset")
 
 FORBIDDEN, NOT_FOUND, REQUEST_TIMEOUT = 403, 404, 408
-_NAMES = "Check the model's name in the settings: provider/model, as in openai/gpt-4o-mini or ollama_chat/qwen3."
 _NOT_FOUND = "Check the model's name, and its address: those of OpenAI-compatible servers mostly end with /v1."
 _PLAN = "See plan and billing at the provider."
 
@@ -67,13 +66,13 @@ def _refused(error: Exception, model: str, words: str) -> LanguageError:
     kind, status, text = _kind(error, str(error)), getattr(error, "status_code", None), str(error)
     why = f": {words}." if words else "."
     if _NO_PROVIDER in text:
-        return Refused(f"“{model}” names no provider that is known.", hint=_NAMES)
+        return NoSuchModel(f"“{model}” names no provider that is known.")
     if _NO_KEY.search(text):
         return BadKey(f"No key is set for the model {model}.")
     if status == FORBIDDEN:
         return BadKey(f"The key may not be used for the model {model}{why}")
     if kind is Refused and status == NOT_FOUND:
-        return Refused(f"The provider does not know the model {model}{why}", hint=_NOT_FOUND)
+        return NoSuchModel(f"The provider does not know the model {model}{why}", hint=_NOT_FOUND)
     if kind is RateLimited and _QUOTA.search(text):
         return RateLimited(f"The quota for the model {model} is used up{why}", hint=_PLAN)
     return kind(_SENTENCES[kind].format(model=model) + why)

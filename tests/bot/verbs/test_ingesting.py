@@ -15,7 +15,7 @@ from bot.verbs import ingesting, work_on
 from bot.verbs.ingesting import completed, waits
 from bot.verbs.naming import LOCAL, chat_key, scope_of
 from bot.verbs.settling import AGAIN
-from engine.errors import NotFound, Unreachable
+from engine.errors import BadKey, NotFound, Unreachable
 from engine.ledger.census import Status
 from engine.records import Question
 from tests.bot import parrot
@@ -148,6 +148,17 @@ async def test_what_the_model_refuses_is_a_failure_too_and_the_rest_is_taken_in(
     assert [(failure.what, failure.error) for failure in told.failures] == [
         ("odd.txt", "The parrot does not say that.")
     ]
+
+
+async def test_what_befell_many_in_the_same_way_is_told_once(tmp_path: Path, town: Path) -> None:
+    for number in range(6):
+        (town / f"note {number}.txt").write_text(f"Mina sold {number} tickets.")
+    wrong = parrot.Parrot()
+    wrong.failing["extract", ""] = BadKey("The key is wrong.")
+    async with parrot.desk(tmp_path / "other", wrong) as desk, asyncio.timeout(20):
+        told = end([event async for event in work_on(desk, Ingest((str(town),), LOCAL))])
+    [failure] = told.failures
+    assert (failure.what.endswith("and 9 more documents"), failure.error) == (True, "The key is wrong.")
 
 
 @pytest.fixture

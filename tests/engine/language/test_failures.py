@@ -9,7 +9,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from engine.errors import BadKey, LanguageError, RateLimited, Refused, TooLong, Unavailable, Unreachable
+from engine.errors import BadKey, LanguageError, NoSuchModel, RateLimited, Refused, TooLong, Unavailable, Unreachable
 from engine.language.failures import failure, wants_plain_text
 
 
@@ -38,7 +38,7 @@ class ContextWindowExceededError(ProviderError):
         (ContextWindowExceededError("?", 400), TooLong),
         (ProviderError("body too large", 413), TooLong),
         (ProviderError("flagged by our content policy", 400), Refused),
-        (ProviderError("no such model", 404), Refused),
+        (ProviderError("no such model", 404), NoSuchModel),
         (ProviderError("busy", 503), Unavailable),
         (ProviderError("refused connection", 500), Unavailable),
         (ProviderError("waited", 408), Unavailable),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.errors import BadKey, LanguageError, RateLimited, Refused, TooLong, Unavailable, Unreachable
+from engine.errors import BadKey, LanguageError, NoSuchModel, RateLimited, Refused, TooLong, Unavailable, Unreachable
 from engine.language.calls import Ask, Calls
 from engine.language.direct import Direct
 from engine.language.llm import LLM, LLMSettings
@@ -226,7 +226,7 @@ async def test_an_answer_of_nothing_is_an_error(server: OpenAIServer, calls: Cal
         (Fault(status=403), BadKey),
         (Fault(status=400, message="maximum context length", code="context_length_exceeded"), TooLong),
         (Fault(status=400, message="violates our content policy", code="content_policy_violation"), Refused),
-        (Fault(status=404, message="model not found"), Refused),
+        (Fault(status=404, message="model not found"), NoSuchModel),
     ],
 )
 async def test_a_hopeless_failure_is_not_tried_again(

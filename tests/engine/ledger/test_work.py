@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import BadKey, RateLimited, Refused, TooLong, Unreachable
+from engine.errors import BadKey, NoSuchModel, RateLimited, Refused, TooLong, Unreachable
 from engine.ledger import work
 from tests.fakes.engines import doc
 
@@ -27,7 +27,7 @@ async def test_a_new_start_does_not_try_what_would_fail_in_the_same_way(desk: De
     assert await desk.column("SELECT error FROM chunk WHERE retry_at = 0 AND NOT hopeless") == [""]
 
 
-@pytest.mark.parametrize("error", [BadKey("wrong"), RateLimited("slow down")])
+@pytest.mark.parametrize("error", [BadKey("wrong"), NoSuchModel("gpt-5x"), RateLimited("slow down")])
 async def test_a_new_start_tries_what_may_have_been_mended(desk: Desk, error: EngineError) -> None:
     await desk.put(doc("a", "one"))
     [chunk] = await desk.column("SELECT id FROM chunk")
