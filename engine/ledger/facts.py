@@ -57,7 +57,12 @@ async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading)
             for pair, (_, _, x) in zip(ends, told.links, strict=True)
         ],
     )
-    await db.execute("UPDATE chunk SET reading = ?, error = '', hint = '', retry_at = 0 WHERE id = ?", (key, chunk))
+    # What was given up meanwhile could not be embedded, and stays so.
+    await db.execute(
+        "UPDATE chunk SET reading = ?, error = iif(retry_at < 9e999, '', error), hint = iif(retry_at < 9e999, '', hint),"
+        " retry_at = iif(retry_at < 9e999, 0, retry_at) WHERE id = ?",
+        (key, chunk),
+    )
     await mark_targets(db, names.values(), pairs.values(), generation)
     await db.execute("UPDATE document SET generation = ? WHERE id = ?", (generation, document))
     return True

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.ledger import documents, facts
+from engine.errors import Refused
+from engine.ledger import documents, facts, work
 from engine.ledger.facts import section_of, tidy
+from engine.ledger.marks import Stale
 from engine.records import Link, Mention, Reading
 from tests.engine.ledger.desk import reading
 from tests.fakes.engines import doc
@@ -51,6 +53,14 @@ async def test_a_reading_of_a_chunk_that_is_gone_is_not_stored(desk: Desk) -> No
     await desk.ledger.write(documents.forget, "a")
     assert not await desk.ledger.write(facts.keep_reading, chunk, b"late", reading("Carla"))
     assert await desk.rows("SELECT * FROM name") == []
+
+
+async def test_a_chunk_that_could_not_be_embedded_stays_so_when_its_reading_comes_late(desk: Desk) -> None:
+    await desk.put(doc("a", "one"))
+    [chunk] = await desk.column("SELECT id FROM chunk")
+    await desk.ledger.write(work.fail_embedding, [chunk], Refused("not that"))
+    assert await desk.ledger.write(facts.keep_reading, chunk, b"late", reading("Ada"))
+    assert await desk.ledger.read(work.given_up) == [(Stale.CHUNK, chunk)]
 
 
 async def test_the_same_words_are_read_once_wherever_they_stand(desk: Desk) -> None:
