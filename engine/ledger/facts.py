@@ -59,8 +59,8 @@ async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading)
     )
     # What was given up meanwhile could not be embedded, and stays so.
     await db.execute(
-        "UPDATE chunk SET reading = ?, error = iif(retry_at < 9e999, '', error), hint = iif(retry_at < 9e999, '', hint),"
-        " retry_at = iif(retry_at < 9e999, 0, retry_at) WHERE id = ?",
+        "UPDATE chunk SET reading = ?, error = iif(retry_at < 9e999, '', error),"
+        " hint = iif(retry_at < 9e999, '', hint), retry_at = iif(retry_at < 9e999, 0, retry_at) WHERE id = ?",
         (key, chunk),
     )
     await mark_targets(db, names.values(), pairs.values(), generation)
