@@ -67,11 +67,12 @@ def ingest(
         lambda settings: Ingest(found, settings.space, room, wait=wait),
         space=space,
         as_json=as_json,
-        code=_failed,
+        code=exit_code,
     )
 
 
-def _failed(seen: Sequence[Event]) -> int:
+def exit_code(seen: Sequence[Event]) -> int:
+    """1 if anything is not taken in, or not indexed yet."""
     from bot.events import Ingested  # noqa: PLC0415  - --help spares it
 
     return int(any(event.failures or event.trouble for event in seen if isinstance(event, Ingested)))
