@@ -46,7 +46,7 @@ def load_library(module: Module) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        hint = f"Install it (`pip install threadlore[{module}]`) or choose another graph in the settings."
+        hint = f"Install it (`pip install {module}`) or choose another graph in the settings."
         raise StoreError(f"The library {module} is not installed.", hint=hint) from error
 
 
