@@ -41,6 +41,7 @@ class Apart:
         self._starting = asyncio.Lock()
         self._numbers = count(1)
         self._waiting: dict[int, asyncio.Queue[Frame]] = {}
+        self._told: dict[asyncio.subprocess.Process, list[bytes]] = {}
 
     @property
     def pid(self) -> int | None:
@@ -108,8 +109,16 @@ class Apart:
                 self._tell(child, {"number": number, "what": "cancel"})
 
     def _tell(self, child: asyncio.subprocess.Process, frame: Frame) -> None:
+        """Send it, together with what else is told in this turn of the loop: a write lets other threads in."""
+        if child not in self._told:
+            self._told[child] = []
+            asyncio.get_running_loop().call_soon(self._send, child)
+        self._told[child].append(framed(json.dumps(frame).encode()))
+
+    def _send(self, child: asyncio.subprocess.Process) -> None:
+        told = self._told.pop(child)
         if child.stdin is not None and not child.stdin.is_closing():
-            child.stdin.write(framed(json.dumps(frame).encode()))
+            child.stdin.write(b"".join(told))
 
     async def _running(self) -> asyncio.subprocess.Process:
         async with self._starting:

@@ -34,6 +34,7 @@ class Caller:
     def __init__(self, answers: BinaryIO) -> None:
         self._direct = Direct()
         self._answers = answers
+        self._told: list[bytes] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     async def serve(self, requests: BinaryIO) -> None:
@@ -84,7 +85,14 @@ class Caller:
         return {}
 
     def _tell(self, number: int, frame: Frame) -> None:
-        self._answers.write(framed(json.dumps({"number": number, **frame}).encode()))
+        """Write it down, together with what else is told in this turn of the loop: a write lets other threads in."""
+        if not self._told:
+            asyncio.get_running_loop().call_soon(self._write)
+        self._told.append(framed(json.dumps({"number": number, **frame}).encode()))
+
+    def _write(self) -> None:
+        told, self._told = self._told, []
+        self._answers.write(b"".join(told))
         self._answers.flush()
 
 

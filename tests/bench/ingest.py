@@ -1,8 +1,8 @@
 """How fast documents go in, whether it stays so, and what the folder is like at several sizes.
 
-`python -m tests.bench.ingest --documents 1000 10000 50000` lets one folder grow, and at each size waits until all is
-settled, then for a quarter of a minute, and measures recall, memory and disk. Every model call really goes through
-litellm to the local stub (a process of its own), which answers at once.
+`python -m tests.bench.ingest --documents 1000 10000 50000` lets one folder grow. At each size it waits until all is
+settled, then until the stores have put themselves in order, and measures recall, memory and disk. Every model call
+really goes through litellm to the local stub (a process of its own), which answers at once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ SCOPE = Scope(frozenset({"bench"}), frozenset())
 SLICES = 5
 AHEAD = 100  # documents that may wait to be read, so that adding does not run far ahead of the work
 QUESTIONS = 60
-REST = 15.0  # seconds after which the stores have put themselves in order
+REST, LONGEST_REST = 15.0, 240.0  # seconds; the stores put themselves in order when nothing is written
+CALM, LOOK = 0.1, 3.0  # of a core, and seconds for which it is looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,16 @@ async def recall(engine: Engine, count: int = QUESTIONS) -> tuple[dict[str, floa
     return {"all": statistics.median(spent for spent, _ in made), **medians}, slowest
 
 
+async def rest() -> None:
+    """Until the stores have put themselves in order, which shows in what this process still computes."""
+    since = time.monotonic()
+    while (waited := time.monotonic() - since) < LONGEST_REST:
+        before = time.process_time()
+        await asyncio.sleep(LOOK)
+        if waited > REST and time.process_time() - before < CALM * LOOK:
+            return
+
+
 def resident(apart: Apart) -> float:
     """MiB of memory that this process holds now, and the one that calls the models."""
     held = [Path(f"/proc/{pid}/statm").read_text() for pid in ("self", apart.pid)]
@@ -140,7 +151,7 @@ async def run(sizes: list[int], home: Path, options: Options) -> None:
             slices += await ingest(engine, size - held, held)
             spent, held = spent + time.perf_counter() - since, size
             after = resident(apart)
-            await asyncio.sleep(REST)
+            await rest()
             stages, slowest = await recall(engine)
             memory = max(after, resident(apart))
             show(Figures(size, size / spent, slices, stages, slowest, memory, on_disk(home)))
