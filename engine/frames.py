@@ -1,7 +1,8 @@
-"""What goes over the pipes between two processes: frames of four bytes of length and that many bytes."""
+"""A process and its helper: frames of four bytes of length and that many bytes go over the pipes between them."""
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,3 +26,9 @@ def take(pipe: BinaryIO) -> bytes | None:
 async def taken(pipe: StreamReader) -> bytes:
     """The next payload. Raises EOFError at the end of the pipe."""
     return await pipe.readexactly(int.from_bytes(await pipe.readexactly(PREFIX), "big"))
+
+
+def leave_signals() -> None:
+    """A helper ends with its pipe: an interrupt, or an end told to a whole group, is for who started it to obey."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -13,7 +13,7 @@ ENVIRONMENT = {
     "bot/settings.py",
     "engine/budget.py",
     "engine/lance_vectors.py",
-    "engine/language/apart.py",
+    "engine/language/child.py",
     "engine/language/direct.py",
 }
 TOUCHES = {"environ", "environb", "getenv", "putenv"}

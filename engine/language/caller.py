@@ -1,7 +1,7 @@
 """The process that calls models: `python -m engine.language.caller`, frames of JSON on its pipes.
 
 A frame asks for something by number, or takes that back; what comes of it bears the same number. It ends when its input
-does, and leaves an interrupt from the keyboard to who started it.
+does, and leaves signals that everybody gets to who started it.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import sys
 from contextlib import aclosing
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.errors import LanguageError, Unavailable
-from engine.frames import framed, take
+from engine.frames import framed, leave_signals, take
 from engine.language import wire
 from engine.language.direct import Direct
 
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from engine.language.provider import Parameters
-
-Frame = dict[str, Any]
+    from engine.language.wire import Frame
 
 
 class Caller:
@@ -39,7 +37,7 @@ class Caller:
 
     async def serve(self, requests: BinaryIO) -> None:
         """Until the requests end."""
-        loop, asked = asyncio.get_running_loop(), asyncio.Queue[Frame | None]()
+        loop, asked = asyncio.get_running_loop(), asyncio.Queue[wire.Frame | None]()
 
         def listen() -> None:
             while (frame := take(requests)) is not None:
@@ -53,9 +51,11 @@ class Caller:
     def _take(self, frame: Frame) -> None:
         number, what = frame["number"], frame["what"]
         if what != "cancel":
-            self._tasks[number] = asyncio.create_task(self._answer(number, what, frame["parameters"]))
-        elif task := self._tasks.get(number):
-            task.cancel()
+            task = asyncio.create_task(self._answer(number, what, frame["parameters"]))
+            self._tasks[number] = task
+            task.add_done_callback(lambda _: self._tasks.pop(number))
+        elif number in self._tasks:
+            self._tasks[number].cancel()
 
     async def _answer(self, number: int, what: str, parameters: Parameters) -> None:
         try:
@@ -64,8 +64,6 @@ class Caller:
             self._tell(number, wire.of_error(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, somebody waits for it
             self._tell(number, wire.of_error(Unavailable(f"A model call failed ({type(error).__name__}).")))
-        finally:
-            self._tasks.pop(number, None)
 
     async def _done(self, number: int, what: str, parameters: Parameters) -> Frame:
         """The last that is to be told; of a stream everything was told before."""
@@ -98,7 +96,7 @@ class Caller:
 
 def main() -> None:
     """Serve on the standard pipes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_signals()
     # What a library prints must not fall between the frames.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

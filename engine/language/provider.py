@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+OURS = "THREADLORE_"  # what settings are called; the tokens of chat platforms are no business of who calls models
 Parameters = dict[str, Any]  # of a call as litellm takes them: model, messages, api_base, timeout …
 
 

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from engine.errors import BadInput, Broken, TooLarge
-from engine.frames import framed, take
+from engine.frames import framed, leave_signals, take
 from engine.reading import wire
 from engine.reading.families import read
 
@@ -26,6 +26,7 @@ _THREADS = 2
 
 def main() -> None:
     """Answer one request after the other: a frame with the name, a frame with the bytes, a frame with the outcome."""
+    leave_signals()
     limits = wire.decode_limits(sys.argv[1])
     _leave_network()
     _bound_memory(limits.memory)

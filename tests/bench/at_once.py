@@ -63,8 +63,9 @@ async def process(
 
 
 def resident(pid: int) -> float:
-    """MiB of memory that a process holds."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    """MiB of memory that a process holds, with its helpers."""
+    family = [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+    pages = sum(int(Path(f"/proc/{each}/statm").read_text().split()[1]) for each in family)
     return pages * resource.getpagesize() / 2**20
 
 

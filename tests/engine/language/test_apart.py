@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from contextlib import aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +18,7 @@ from engine.budget import O200k
 from engine.errors import BadKey, RateLimited, Unavailable
 from engine.language.apart import Apart
 from engine.language.calls import Ask, Calls
+from engine.language.child import Child
 from engine.language.embedder import LiteLLMEmbedder
 from engine.language.models import ModelSettings, Patience
 from engine.language.reranker import LiteLLMReranker
@@ -132,6 +135,42 @@ async def test_a_process_that_dies_is_replaced(
     server.replier = lambda _: "anew"
     assert await calls.complete(Ask(model, "extract", WHO), Bill()) == "anew"
     assert apart.pid != before
+
+
+async def test_an_end_that_a_whole_group_is_told_is_left_to_who_started_it(
+    server: OpenAIServer, apart: Apart, calls: Calls, model: ModelSettings
+) -> None:
+    server.pace = 0.01
+    server.replier = lambda _: "word " * 40
+    said: list[str] = []
+    async for piece in calls.stream(Ask(model, "answer", WHO), Bill()):
+        if not said:
+            os.kill(apart.pid or 0, signal.SIGTERM)
+            os.kill(apart.pid or 0, signal.SIGINT)
+        said.append(piece)
+    assert "".join(said) == server.replier([])
+
+
+async def test_where_no_process_can_be_started_a_call_may_be_tried_again(
+    model: ModelSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(Unavailable, match="cannot be started"):
+        await Calls(4, QUICK, Apart()).complete(Ask(model, "extract", WHO), Bill())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the environment of a process is read from /proc")
+async def test_the_process_knows_no_token_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREADLORE_SLACK_BOT_TOKEN", "planted")
+    monkeypatch.setenv("PLANTED_PROVIDER_KEY", "given")
+    child = await Child.start()
+    known = b""
+    async with asyncio.timeout(10):
+        while b"PLANTED_PROVIDER_KEY=given" not in known:
+            await asyncio.sleep(0.01)
+            known = Path(f"/proc/{child.pid}/environ").read_bytes()  # noqa: ASYNC240 - no file on a disk
+    assert b"THREADLORE_" not in known
+    await child.end()
 
 
 async def test_closed_it_leaves_nothing_behind(apart: Apart, calls: Calls, model: ModelSettings) -> None:

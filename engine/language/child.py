@@ -1,0 +1,125 @@
+"""The process that calls models, from the side of who asks it: requests with numbers, and what comes of each."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+from itertools import count
+from typing import TYPE_CHECKING, Any, Self
+
+from engine.errors import Unavailable
+from engine.frames import framed, taken
+from engine.language import wire
+from engine.language.provider import OURS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from engine.language.provider import Parameters
+    from engine.language.wire import Frame
+
+GRACE = 5.0  # seconds for the process to end by itself
+
+
+class Child:
+    """One such process, from its start to its end."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._numbers = count(1)
+        self._waiting: dict[int, asyncio.Queue[Frame]] = {}
+        self._told: list[bytes] = []
+        self._ended = False
+        self._hearing = asyncio.create_task(self._hear(), name="model calls")
+
+    @classmethod
+    async def start(cls) -> Self:
+        """A fresh one, in our environment but for our own settings: litellm reads the keys of providers there.
+
+        Raises Unavailable if the system has no room for it.
+        """
+        environment: dict[str, Any] = {k: v for k, v in os.environ.items() if not k.upper().startswith(OURS)}
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+        pipe = asyncio.subprocess.PIPE
+        words = (sys.executable, "-P", "-m", "engine.language.caller")
+        try:
+            return cls(
+                await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, env=environment, limit=1 << 20)
+            )
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise Unavailable(f"The process that calls the models cannot be started: {reason}.") from error
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return not self._ended
+
+    async def frames(self, what: str, parameters: Parameters) -> AsyncGenerator[Frame]:
+        """What comes of a request, up to its end; leaving before takes the request back. Raises LanguageError."""
+        number, heard = next(self._numbers), asyncio.Queue[wire.Frame]()
+        self._waiting[number] = heard
+        self._tell({"number": number, "what": what, "parameters": parameters})
+        over = not self.alive
+        if over:
+            heard.put_nowait(wire.of_error(_died()))
+        try:
+            while True:
+                frame = await heard.get()
+                over = frame.pop("end", False) or "error" in frame
+                if "error" in frame:
+                    raise wire.error(frame)
+                if frame:
+                    yield frame
+                if over:
+                    return
+        finally:
+            self._waiting.pop(number, None)
+            if not over:
+                self._tell({"number": number, "what": "cancel"})
+
+    async def end(self) -> None:
+        """Let it come to its end; who still waits for something is told."""
+        if self._process.stdin:
+            self._process.stdin.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GRACE):
+                await self._process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        await self._hearing
+
+    def _tell(self, frame: Frame) -> None:
+        """Send it, together with what else is told in this turn of the loop: a write lets other threads in."""
+        if not self._told:
+            asyncio.get_running_loop().call_soon(self._send)
+        self._told.append(framed(json.dumps(frame).encode()))
+
+    def _send(self) -> None:
+        told, self._told = self._told, []
+        if self._process.stdin is not None and not self._process.stdin.is_closing():
+            self._process.stdin.write(b"".join(told))
+
+    async def _hear(self) -> None:
+        """Hand on what the process tells, until it ends; who waits then is told so."""
+        with contextlib.suppress(EOFError, ConnectionError):
+            while self._process.stdout is not None:
+                frame: Frame = json.loads(await taken(self._process.stdout))
+                if heard := self._waiting.get(frame.pop("number")):
+                    heard.put_nowait(frame)
+        self._ended = True
+        for heard in self._waiting.values():
+            heard.put_nowait(wire.of_error(_died()))
+        await self._process.wait()
+
+
+def _died() -> Unavailable:
+    return Unavailable("The process that calls the models has ended unexpectedly.")
