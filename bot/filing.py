@@ -66,13 +66,16 @@ class Filing:
         await self.confirm(message, outcomes)
         return outcomes
 
-    async def take(self, message: Message, *, asked: bool = False, quiet: bool = False) -> list[Outcome]:
+    async def take(
+        self, message: Message, *, asked: bool = False, quiet: bool = False, wished: bool = False
+    ) -> list[Outcome]:
         """Make the files of a message documents; durable when it returns, searchable a little later.
 
         `asked`: they came with a question, and are read even where the channel is not. `quiet`: without reactions.
+        `wished`: whoever shared them wants it, even if nothing of that time is read of him.
         Raises PlatformError for what may pass by itself.
         """
-        if not message.uploads or not await self._wanted(message, asked=asked):
+        if not message.uploads or not await self._wanted(message, asked=asked, wished=wished):
             return []
         if not quiet:
             await self._sign(message, "working")
@@ -124,11 +127,12 @@ class Filing:
             return False
         return True
 
-    async def _wanted(self, message: Message, *, asked: bool) -> bool:
+    async def _wanted(self, message: Message, *, asked: bool, wished: bool) -> bool:
         place, store = message.place, self._house.store
         if message.own or (message.by_bot and not self._house.settings.index_bots):
             return False
-        if await store.people.opted_out(place.platform, place.workspace, message.author):
+        written = None if wished else message.time
+        if await store.people.opted_out(place.platform, place.workspace, message.author, written):
             return False
         if asked or (await self._house.readers.channel(place)).kind == "direct":
             return True

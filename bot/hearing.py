@@ -28,13 +28,16 @@ class Hearing:
         self._presence = presence
         self._store = house.store
 
-    async def hear(self, message: Message, *, addressed: bool) -> None:
-        """A new message. What is said to the bot is known to have been said, but not indexed."""
+    async def hear(self, message: Message, *, addressed: bool, wished: bool = False) -> None:
+        """A new message. What is said to the bot is known to have been said, but not indexed.
+
+        `wished`: its author wants it to be known, even if nothing of that time is read of him.
+        """
         room = message.place.room
         known = await self._store.messages.get(room, message.id)
         if addressed:
             await self._set_aside(message, known)
-        elif not (known and known.settled) and await self.admits(message):
+        elif not (known and known.settled) and await self.admits(message, wished=wished):
             await self._take_in(message, known)
 
     async def edit(self, message: Message) -> Message:
@@ -73,12 +76,13 @@ class Hearing:
             if not place.channel or file.room == place.room:
                 await self._shelf.forget(file.document)
 
-    async def admits(self, message: Message) -> bool:
+    async def admits(self, message: Message, *, wished: bool = False) -> bool:
         """Whether a message may be indexed at all."""
         place = message.place
         if message.own or message.addressed or (message.by_bot and not self._house.settings.index_bots):
             return False
-        if await self._store.people.opted_out(place.platform, place.workspace, message.author):
+        written = None if wished else message.time
+        if await self._store.people.opted_out(place.platform, place.workspace, message.author, written):
             return False
         if await self._store.messages.deleted(place.room, [message.id]):
             return False

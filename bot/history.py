@@ -131,12 +131,12 @@ class Historian:
         return await self._tellable(place, [each for each in before if not each.by_bot])
 
     async def _tellable(self, place: Place, messages: Sequence[Message]) -> Sequence[Message]:
-        """Those of some messages that nobody wanted forgotten, and whose authors are read at all."""
+        """Those of some messages that nobody wanted forgotten, and whose authors are read of that time."""
         store = self._house.store
         gone = await store.messages.deleted(place.room, [each.id for each in messages])
-        authors = {each.author for each in messages}
-        silent = {each for each in authors if await store.people.opted_out(place.platform, place.workspace, each)}
-        return [each for each in messages if each.id not in gone and each.author not in silent]
+        left = [each for each in messages if each.id not in gone]
+        out, whose = store.people.opted_out, (place.platform, place.workspace)
+        return [each for each in left if not await out(*whose, each.author, each.time)]
 
     async def _told(self, messages: Sequence[Message]) -> list[tuple[datetime, Turn]]:
         return list(await asyncio.gather(*map(self._turn, messages)))

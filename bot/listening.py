@@ -30,6 +30,7 @@ from bot.shelving import Shelf
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from bot.chat import Message
     from bot.happenings import Happening
     from bot.house import House
     from engine.reading import Reader
@@ -120,7 +121,12 @@ class Listening:
                 troubles.append(error)
         return troubles
 
-    # What people want forgotten.
+    # What people want known, and what forgotten.
+
+    async def add(self, message: Message) -> None:
+        """Take in a message that its author points at, even if nothing of that time is read of him."""
+        async with self._shelf.alone(message.place.room):
+            await self._hearing.hear(message, addressed=False, wished=True)
 
     async def forget_document(self, document: str) -> bool:
         """Forget a file or a conversation for good; says whether there was one."""

@@ -119,8 +119,8 @@ async def forget_me(call: Call) -> Card:
 
 
 async def remember_me(call: Call) -> Card:
-    """Index again what the caller writes from now on."""
+    """Index again what the caller writes from now on, and nothing that is older."""
     place = call.place
     for workspace in {place.workspace, ""}:  # a talk with the bot alone may belong to none
-        await call.store.people.opt_in(place.platform, workspace, call.called.person)
+        await call.store.people.opt_in(place.platform, workspace, call.called.person, call.now)
     return Card("From now on I read what you write in channels that I am in. What was forgotten stays forgotten.")

@@ -63,7 +63,9 @@ async def _message(call: Call, message: Message) -> list[str]:
         return [reason]
     lines = []
     if message.uploads:
-        outcomes = await call.parts.listening.filing.take(message, asked=True, quiet=True)
+        outcomes = await call.parts.listening.filing.take(
+            message, asked=True, quiet=True, wished=_his_own(call, message)
+        )
         lines += await _files(call, message.uploads, outcomes)
     if message.text.strip():
         lines.append(await _words(call, message))
@@ -75,9 +77,15 @@ async def _left_out(call: Call, message: Message) -> str:
     place, store = message.place, call.store
     if message.own or (message.by_bot and not call.settings.index_bots):
         return A_BOTS
-    out = await store.people.opted_out(place.platform, place.workspace, message.author)
+    written = None if _his_own(call, message) else message.time
+    out = await store.people.opted_out(place.platform, place.workspace, message.author, written)
     gone = {message.id, *(f"{place.room}:file:{message.id}:{each.id}" for each in message.uploads)}
     return WANTED_OUT if out or await store.messages.deleted(place.room, gone) else ""
+
+
+def _his_own(call: Call, message: Message) -> bool:
+    """Whether its author points at it: he may also let in what he wrote before he was read again."""
+    return message.author == call.called.person
 
 
 async def _words(call: Call, message: Message) -> str:
@@ -86,7 +94,10 @@ async def _words(call: Call, message: Message) -> str:
         return reason
     if await _known(call, message):
         return KNOWN
-    await call.parts.listening.take(Heard(message, addressed=False))
+    if _his_own(call, message):
+        await call.parts.listening.add(message)
+    else:
+        await call.parts.listening.take(Heard(message, addressed=False))
     if await _known(call, message):
         return READ
     return SAID_TO_ME if await call.store.rooms.announced(message.place.room) else MUTE

@@ -18,20 +18,23 @@ class People:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def opted_out(self, platform: str, workspace: str, person: str) -> bool:
-        """Whether nothing of this person is indexed."""
-        sql = "SELECT 1 FROM opted_out WHERE platform = ? AND workspace = ? AND person = ?"
-        return await self._database.row(sql, (platform, workspace, person)) is not None
+    async def opted_out(self, platform: str, workspace: str, person: str, time: datetime | None = None) -> bool:
+        """Whether nothing of this person is indexed now; with a time, or nothing that he wrote then."""
+        sql = (
+            "SELECT 1 FROM opted_out WHERE platform = ? AND workspace = ? AND person = ?"
+            " AND (until IS NULL OR until > ?)"
+        )
+        return await self._database.row(sql, (platform, workspace, person, stored(time))) is not None
 
     async def opt_out(self, platform: str, workspace: str, person: str) -> None:
         """From now on nothing of this person is indexed; what is known already goes by Listening.forget_person."""
-        sql = "INSERT OR IGNORE INTO opted_out VALUES (?, ?, ?)"
+        sql = "INSERT INTO opted_out VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET until = NULL"
         await self._database.write(sql, (platform, workspace, person))
 
-    async def opt_in(self, platform: str, workspace: str, person: str) -> None:
-        """What this person writes from now on may be indexed again."""
-        sql = "DELETE FROM opted_out WHERE platform = ? AND workspace = ? AND person = ?"
-        await self._database.write(sql, (platform, workspace, person))
+    async def opt_in(self, platform: str, workspace: str, person: str, since: datetime) -> None:
+        """What this person writes from then on may be indexed again; what he wrote before stays out for ever."""
+        sql = "UPDATE opted_out SET until = ? WHERE platform = ? AND workspace = ? AND person = ? AND until IS NULL"
+        await self._database.write(sql, (stored(since), platform, workspace, person))
 
 
 class Feedback:

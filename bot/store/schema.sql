@@ -67,6 +67,7 @@ CREATE TABLE message (
 CREATE INDEX message_document ON message (document) WHERE document <> '';
 CREATE INDEX message_author ON message (author, room, time);
 CREATE INDEX message_time ON message (room, time);
+CREATE INDEX message_age ON message (time, id);
 CREATE INDEX message_thread ON message (room, thread) WHERE thread <> '';
 
 -- Messages, files and documents that are gone, so that what is told of after its own deletion stays out.
@@ -162,11 +163,12 @@ CREATE TABLE feedback (
     PRIMARY KEY (answer, person)
 ) STRICT, WITHOUT ROWID;
 
--- People of whom nothing is indexed.
+-- People of whom nothing is indexed. until: nothing that is older, for them who took that back.
 CREATE TABLE opted_out (
     platform  TEXT NOT NULL,
     workspace TEXT NOT NULL,
     person    TEXT NOT NULL,
+    until     INTEGER,
     PRIMARY KEY (platform, workspace, person)
 ) STRICT, WITHOUT ROWID;
 

@@ -122,6 +122,8 @@ async def test_what_was_to_be_forgotten_is_not_told_from_the_platform(home: Aski
     await home.house.store.people.opt_out("slack", "T1", "bob")
     past = await historian.before(asked(), OPEN)
     assert [turn.text for turn in past.turns] == ["Ada: Tea?"]
+    await home.house.store.people.opt_in("slack", "T1", "bob", home.platform.present())
+    assert (await historian.before(asked(), OPEN)).turns == past.turns
 
 
 async def test_a_thread_that_only_begins_asks_the_platform_nothing(home: Asking, historian: Historian) -> None:

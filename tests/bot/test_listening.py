@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.happenings import Gone, Joined
 from bot.store import Outcome, Stored
 from tests.bot.household import household
 from tests.fakes.platform import START
@@ -33,9 +35,33 @@ async def test_whoever_opted_out_is_forgotten_and_not_indexed_again(home: Househ
     await home.say(roof, "ada", "Three.")
     assert await home.texts(roof) == {"window:m1": ["Bob: Two."]}
     assert await store.answers.get("a1") is None
-    await store.people.opt_in("slack", "T1", "ada")
+    await store.people.opt_in("slack", "T1", "ada", home.platform.present() + timedelta(seconds=1))
     await home.say(roof, "ada", "Four.")
     assert await home.texts(roof) == {"window:m1": ["Bob: Two.", "Ada: Four."]}
+
+
+async def test_what_was_forgotten_stays_forgotten_when_its_author_is_read_again(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada", "bob")
+    await home.say(roof, "ada", "One.")
+    upload = home.platform.upload("code.txt", b"swordfish")
+    told = await home.say(roof, "bob", "The code is swordfish.", uploads=[upload])
+    await home.say(roof, "ada", "Two.")
+    await home.listening.forget_person("slack", "T1", "bob")
+    missed = await home.say(roof, "bob", "Nobody reads this.")
+    await home.house.store.people.opt_in("slack", "T1", "bob", missed.time + timedelta(seconds=1))
+    await home.say(roof, "bob", "Three.")
+    known = {"window:m1": ["Ada: One.", "Ada: Two.", "Bob: Three."]}
+    await home.listening.catch_up("slack")
+    await home.listening.backfill(roof, 30)
+    await home.listening.past()
+    assert await home.texts(roof) == known
+    await home.edit(told, "The code is still swordfish.")
+    await home.listening.take(Gone(roof))
+    await home.listening.take(Joined(roof))
+    await home.listening.past()
+    assert "swordfish" not in str(await home.texts(roof))
+    assert "Nobody" not in str(await home.texts(roof))
+    assert "Bob: Three." in str(await home.texts(roof))
 
 
 async def test_answers_go_blank_when_something_that_they_drew_on_is_deleted(home: Household) -> None:

@@ -97,6 +97,18 @@ async def test_what_somebody_wanted_forgotten_is_not_added_by_others(workspace: 
     assert await workspace.known() == set()
 
 
+async def test_what_somebody_wrote_before_he_was_read_again_he_alone_can_add(workspace: Workspace) -> None:
+    await workspace.house.store.rooms.note_announced(workspace.square.room)
+    tiles = workspace.platform.upload("tiles.txt", b"Red ones.")
+    said = workspace.platform.say(workspace.square, "bob", "Mina sells tickets.", uploads=[tiles])
+    await workspace.command("bob", "forget-me")
+    assert await learnt(workspace, message=said) == [WANTED_OUT]
+    await workspace.command("bob", "remember-me")
+    assert await learnt(workspace, message=said, person="ada") == [WANTED_OUT]
+    assert await workspace.known() == set()
+    assert await learnt(workspace, message=said) == ["I have read **tiles.txt**: ask me about it.", READ]
+
+
 async def test_what_is_no_knowledge_is_not_added(workspace: Workspace) -> None:
     await workspace.house.store.rooms.note_announced(workspace.square.room)
     say, square = workspace.platform.say, workspace.square

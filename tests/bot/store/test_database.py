@@ -70,6 +70,14 @@ async def test_what_an_old_file_held_is_there_and_can_be_found(tmp_path: Path) -
     assert files_with(tmp_path, "swordfish") == []
 
 
+async def test_who_opted_out_by_an_old_file_is_out_still(tmp_path: Path) -> None:
+    path = old(tmp_path / "bot.db", "INSERT INTO opted_out VALUES ('slack', 'T1', 'ada');")
+    async with Store.open(path) as store:
+        assert await store.people.opted_out("slack", "T1", "ada", START)
+        await store.people.opt_in("slack", "T1", "ada", START)
+        assert not await store.people.opted_out("slack", "T1", "ada")
+
+
 async def test_a_step_that_fails_leaves_the_old_file_as_it_was(tmp_path: Path) -> None:
     path = old(tmp_path / "bot.db", "DROP INDEX message_author;")
     before = shape(path)
@@ -110,6 +118,7 @@ class Asked:
         (lambda store: store.answers.last_in(ROOF.room, ""), "answer_room (room=?)"),
         (lambda store: store.answers.disliked("slack", "T1", START, 3), "answer_time (time>?)"),
         (lambda store: store.feedback.count("slack", "T1", START), "answer_time (time>?)"),
+        (lambda store: store.messages.before(START, 500), "message_age (time<?)"),
         (lambda store: store.messages.last_of(ROOF.room, "ada"), "message_author (author=? AND room=?)"),
     ],
 )

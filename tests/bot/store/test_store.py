@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -100,8 +101,22 @@ async def test_people_opt_out_by_workspace_and_in_again(store: Store) -> None:
     await store.people.opt_out("slack", "T1", "ada")
     assert await store.people.opted_out("slack", "T1", "ada")
     assert not await store.people.opted_out("slack", "T2", "ada")
-    await store.people.opt_in("slack", "T1", "ada")
+    await store.people.opt_in("slack", "T1", "ada", START)
     assert not await store.people.opted_out("slack", "T1", "ada")
+
+
+async def test_what_was_written_before_opting_in_again_stays_out(store: Store) -> None:
+    people, before, after = store.people, START - timedelta(days=1), START + timedelta(days=1)
+    await people.opt_in("slack", "T1", "ada", before)
+    assert not await people.opted_out("slack", "T1", "ada", before - timedelta(days=1))
+    await people.opt_out("slack", "T1", "ada")
+    assert await people.opted_out("slack", "T1", "ada", after)
+    for time in (START, after):  # the second one is a repetition
+        await people.opt_in("slack", "T1", "ada", time)
+        assert await people.opted_out("slack", "T1", "ada", before)
+        assert not await people.opted_out("slack", "T1", "ada", START)
+    await people.opt_out("slack", "T1", "ada")
+    assert await people.opted_out("slack", "T1", "ada", after)
 
 
 async def test_a_purge_leaves_other_workspaces_and_who_opted_out(store: Store) -> None:
