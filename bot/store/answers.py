@@ -126,17 +126,16 @@ class Answers:
             limit=limit,
         )
 
-    async def blank(self, documents: Collection[str]) -> list[Stored]:
-        """Something of these documents was forgotten: take away what answers said of it; gives the blanked ones."""
+    async def blank(self, documents: Collection[str]) -> None:
+        """Something of these documents was forgotten: take away what answers said of it."""
         keys = json.dumps(sorted(documents))
         async with self._database.transaction() as db:
             await _note_forgotten(db, documents)
-            rows = await db.run(
+            await db.run(
                 f"UPDATE answer SET {_BLANK} WHERE state = 'done' AND id IN (SELECT answer FROM drawn"
-                f" WHERE document IN (SELECT value FROM json_each(?))) RETURNING {_COLUMNS}",
+                " WHERE document IN (SELECT value FROM json_each(?)))",
                 (keys,),
             )
-        return [_answer(row) for row in rows]
 
     async def drop(self, id_: str) -> None:
         """Remove an answer."""

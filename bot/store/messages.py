@@ -142,7 +142,11 @@ class Messages:
         now = int(clock.time() * 1e6)
         async with self._database.transaction() as db:
             rows = [(room, id_, now, wanted) for id_ in ids]
-            await db.each("INSERT OR REPLACE INTO deleted (room, id, time, wanted) VALUES (?, ?, ?, ?)", rows)
+            await db.each(
+                "INSERT INTO deleted (room, id, time, wanted) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET time = excluded.time, wanted = MAX(wanted, excluded.wanted)",
+                rows,
+            )
 
     async def forget_deletions(self, before: datetime) -> None:
         """Remember no longer what the platform said before that time to be gone from it; it tells of it no more."""

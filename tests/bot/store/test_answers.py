@@ -106,9 +106,9 @@ async def test_forgetting_blanks_the_answers_that_drew_on_it(store: Store) -> No
     for number, documents in enumerate(({"d1"}, {"d2"}, {"d1", "d3"})):
         await store.answers.begin(replace(ASKED, id=f"a{number}"))
         await store.answers.finish(f"a{number}", replace(TOLD, documents=frozenset(documents)))
-    blanked = await store.answers.blank(["d1"])
-    assert sorted(each.id for each in blanked) == ["a0", "a2"]
-    assert {(each.state, each.text, each.sources) for each in blanked} == {("blanked", "", ())}
+    await store.answers.blank(["d1"])
+    blanked = [await store.answers.get(each) for each in ("a0", "a2")]
+    assert [(each.state, each.text, each.sources) for each in blanked if each] == 2 * [("blanked", "", ())]
     assert await turns(store, 10) == ["a1"]
 
 

@@ -71,6 +71,13 @@ async def test_a_deletion_is_remembered_with_its_time(store: Store) -> None:
     assert await store.messages.deleted(ROOM, ["m1"], START.replace(year=9000)) == frozenset()
 
 
+async def test_what_people_wanted_forgotten_stays_so_even_if_the_platform_deletes_it_later(store: Store) -> None:
+    await store.messages.note_deleted(ROOM, ["m1"], wanted=True)
+    await store.messages.note_deleted(ROOM, ["m1", "m2"])
+    await store.messages.forget_deletions(START.replace(year=9000))
+    assert await store.messages.deleted(ROOM, ["m1", "m2"]) == {"m1"}
+
+
 async def test_only_windows_that_reach_into_a_time_are_near(store: Store) -> None:
     await store.messages.note([FIRST, SECOND])
     await store.messages.note([replace(FIRST, id="m3", thread="m3", document="t")], "m3")
