@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from bot.saving import unwritable
+from bot.unwritable import unwritable
 from engine.errors import Broken, DiskTrouble, NotFound, StoreError
 from engine.folder import Folder
 

@@ -1,11 +1,7 @@
-"""Lines of an export into a file, which is there whole or not at all, or to the standard output.
-
-And what to say of a file that cannot be written.
-"""
+"""Lines of an export into a file, which is there whole or not at all, or to the standard output."""
 
 from __future__ import annotations
 
-import errno
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
@@ -13,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.events import Line
-from engine.errors import DiskTrouble
+from bot.unwritable import unwritable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Iterator
@@ -53,17 +49,3 @@ def _whole(output: Path) -> Iterator[IO[str]]:
                     part.unlink()
     except OSError as error:
         raise unwritable(output, error) from error
-
-
-def unwritable(path: Path, error: OSError) -> DiskTrouble:
-    """Why a file could not be written, and what to do about it."""
-    if isinstance(error, IsADirectoryError):
-        return DiskTrouble(f"{path} is a folder.", hint="Name a file in it.")
-    told = f"{path} cannot be written"
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        what = "does not exist" if isinstance(error, FileNotFoundError) else "is no folder"
-        return DiskTrouble(f"{told}: {path.parent} {what}.", hint="Make the folder first, or name another.")
-    hint = "Name another place, or let yourself write there."
-    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-        hint = "Free some space there, or name another place."
-    return DiskTrouble(f"{told}: {(error.strerror or str(error)).lower()}.", hint=hint)
