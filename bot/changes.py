@@ -26,16 +26,17 @@ class Changes:
     async def hear(self, changed: Changed, *keys: str) -> bool:
         """Keep a change; durable when it returns. False if it was known already by one of the keys.
 
-        It is doubted first: an answer may be on its way to somebody who left.
+        It is doubted first: an answer may be on its way to somebody who left. The doubt of one that is only told again
+        is withdrawn; that of the first telling stays until it is learnt.
         """
-        self._readers.doubt(changed.place)
+        doubted = self._readers.doubt(changed.place)
         try:
             fresh = await self._inbox.put(changed, *keys)
         except BaseException:
             self.owe(changed)
             raise
         if not fresh:
-            self._readers.trust(changed.place, self._readers.clock())
+            self._readers.withdraw(changed.place, doubted)
         return fresh
 
     def owe(self, changed: Changed) -> None:

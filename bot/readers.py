@@ -51,7 +51,7 @@ class Readers:
         self._people: Beliefs[Person] = Beliefs(max_age, clock)
         self._changed: dict[tuple[str, ...], float] = {}
         self._open: dict[str, float] = {}
-        self._doubts: dict[tuple[str, ...], float] = {}
+        self._doubts: list[tuple[tuple[str, ...], float]] = []
         self._trusted = asyncio.Event()
 
     async def channel(self, place: Place) -> Channel:
@@ -76,18 +76,26 @@ class Readers:
         self._channels.drop(key)
         self._people.drop(key[:2])
 
-    def doubt(self, place: Place) -> None:
+    def doubt(self, place: Place) -> float:
         """Rooms may lie in spaces that others read than they do: a channel's, a workspace's or a platform's.
 
-        Until `trust` is told that they were moved, no space there is in any scope.
+        Until `trust` is told that they were moved, no space there is in any scope. Gives its time (`clock`).
         """
         self.forget(place)
-        self._doubts[_key(place)] = self.clock()
+        now = self.clock()
+        self._doubts.append((_key(place), now))
+        return now
+
+    def withdraw(self, place: Place, time: float) -> None:
+        """The doubt of that time had no reason; earlier ones stay."""
+        with suppress(ValueError):  # it may be settled already
+            self._doubts.remove((_key(place), time))
+        self._trusted.set()
 
     def trust(self, place: Place, since: float) -> None:
         """The rooms lie where they belonged then (`clock`): those of the place, and of all that is within it."""
         key = _key(place)
-        self._doubts = {each: at for each, at in self._doubts.items() if each[: len(key)] != key or at > since}
+        self._doubts = [(each, at) for each, at in self._doubts if each[: len(key)] != key or at > since]
         self._trusted.set()
 
     def changed(self, place: Place, since: float) -> bool:
@@ -132,7 +140,7 @@ class Readers:
 
     def _doubtful(self, place: Place) -> bool:
         wide = (place.platform, place.workspace) if place.workspace else (place.platform,)
-        return any(key[: len(wide)] == wide[: len(key)] for key in self._doubts)
+        return any(key[: len(wide)] == wide[: len(key)] for key, _ in self._doubts)
 
     async def _here(self, place: Place, among: Scope | None) -> Scope:
         channel = await self.channel(place)

@@ -11,6 +11,7 @@ import pytest
 from bot import inbox as inboxes
 from bot.bot import Bot
 from bot.happenings import Changed
+from bot.presence import Presence
 from engine.errors import StoreError
 from engine.records import Scope
 from tests.bot.household import household
@@ -107,6 +108,29 @@ async def test_catching_up_that_failed_is_begun_again(
             await bot.catch_up("slack")
         assert await bot.house.readers.scope(roof) == OPEN
         await bot.inbox.idle()
+
+
+async def test_a_change_that_is_told_again_before_it_is_learnt_is_doubted_still(
+    home: Household, roof: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnt = asyncio.Event()
+    move = Presence.move
+
+    async def late(presence: Presence, place: Place) -> None:
+        await learnt.wait()
+        await move(presence, place)
+
+    monkeypatch.setattr(Presence, "move", late)
+    hall = home.platform.open("HALL", "bob")
+    async with running(home) as bot:
+        home.platform.change("ROOF", kind="closed")
+        assert await bot.hear(Changed(roof), "changed:1")
+        assert not await bot.hear(Changed(roof), "changed:1")
+        monkeypatch.setattr("bot.readers.MOVING", 0.01)
+        assert await bot.house.readers.scope(hall) is None
+        learnt.set()
+        await bot.inbox.idle()
+        assert await bot.house.readers.scope(hall) == OPEN
 
 
 async def test_a_change_that_is_told_twice_leaves_no_doubt(home: Household, roof: Place) -> None:
