@@ -61,9 +61,12 @@ class Database:
         return next(iter(await self.rows(sql, parameters)), None)
 
     async def write(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Run one statement in a transaction of its own; gives what it returns."""
-        async with self.transaction() as transaction:
-            return await transaction.run(sql, parameters)
+        """Run one statement, which is a transaction of its own; gives what it returns."""
+        async with self._writing:
+            try:
+                return await Transaction(self._writer).run(sql, parameters)
+            except sqlite3.Error as error:
+                raise translated(error) from error
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:

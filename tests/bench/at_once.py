@@ -85,9 +85,17 @@ def seen(slack: FakeSlack, ada: Person, room: Room, said: Said) -> str:
 async def ask(
     slack: FakeSlack, room: Room, ada: Person, numbers: Sequence[int]
 ) -> tuple[dict[str, list[float]], list[int]]:
-    """Ask all at once; gives seconds until status, first words and whole answer, and what was not answered wholly."""
-    since, clock = time.perf_counter(), slack.clock.now()
-    asked = {number: await ada.mentions(room, f"Where are the papers of case number {number}?") for number in numbers}
+    """Ask all at once; gives seconds until status, first words and whole answer, and what was not answered wholly.
+
+    The first counts from each question, the others from the first question.
+    """
+    since = time.perf_counter()
+    asked: dict[int, Said] = {}
+    at: dict[str, float] = {}
+    for number in numbers:
+        now = slack.clock.now()
+        asked[number] = await ada.mentions(room, f"Where are the papers of case number {number}?")
+        at[asked[number].ts] = now
     spent: dict[str, list[float]] = {"status": [], "first words": [], "whole": []}
     missing = {what: set(numbers) for what in ("first words", "whole")}
     while any(missing.values()) and time.perf_counter() < since + PATIENCE:
@@ -99,8 +107,8 @@ async def ask(
                     missing[what].discard(number)
                     spent[what].append(now)
         await asyncio.sleep(0.2)  # looking is work for the process that plays Slack, too
-    told = {call.args.get("thread_ts"): call.at - clock for call in reversed(slack.called(STATUS))}
-    spent["status"] = [told[said.ts] for said in asked.values() if said.ts in told]
+    told = {call.args.get("thread_ts"): call.at for call in reversed(slack.called(STATUS))}
+    spent["status"] = [told[ts] - asked_at for ts, asked_at in at.items() if ts in told]
     return spent, sorted(missing["whole"])
 
 
