@@ -60,8 +60,12 @@ class Hearing:
 
         `wanted`: somebody wanted them forgotten, and they may still be there on the platform.
         """
+        await self._store.messages.note_deleted(place.room, ids, wanted=wanted)
+        await self.remove(place, ids)
+
+    async def remove(self, place: Place, ids: Collection[str]) -> None:
+        """Messages with their files are not there any more; they are taken in again if they are shown again."""
         room = place.room
-        await self._store.messages.note_deleted(room, ids, wanted=wanted)
         await self._store.answers.blank([message_key(room, each) for each in ids])
         await self._shelf.drop(await self._store.messages.several(room, ids))
         for file in await self._store.files.of_messages(room, ids):

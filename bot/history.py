@@ -123,7 +123,7 @@ class Historian:
             return ()
         try:
             async with asyncio.timeout(PATIENCE):
-                found = await self._house.platform(place).thread(place, MESSAGES)
+                found = (await self._house.platform(place).thread(place, MESSAGES)).messages
         except (EngineError, TimeoutError) as error:
             log.warning("thread_unknown", room=place.room, error=type(error).__name__)
             return ()

@@ -59,7 +59,7 @@ class Listening:
         self._presence = Presence(house, self._shelf, clock)
         self._hearing = Hearing(house, self._shelf, self._presence)
         self._past = Past(house, self._shelf, self._hearing, self.filing)
-        self._catching_up = CatchingUp(house, self._shelf, self._hearing, self._past)
+        self._catching_up = CatchingUp(house, self._shelf, self._hearing, self._past, clock)
         self._retention = Retention(house, self._shelf)
         self._clock = clock
         self._owed: dict[Place, float] = {}

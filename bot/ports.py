@@ -26,6 +26,19 @@ class Target:
     asked: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The newest messages of a thread, oldest first.
+
+    `whole`: nothing of the thread was left out for want of room. `there`: false only where the platform is sure that
+    there is no such thread.
+    """
+
+    messages: Sequence[Message] = ()
+    whole: bool = True
+    there: bool = True
+
+
 class Reply(Protocol):
     """One answer on its way to its readers. Calls come one after another, never two at once."""
 
@@ -86,13 +99,16 @@ class Platform(Protocol):
         """The address of a message."""
 
     def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
-        """Pages of a channel's messages with those of its threads, newest first, older than message `before`."""
+        """Pages of a channel's messages with those of its threads, newest first, older than message `before`.
 
-    async def thread(self, place: Place, limit: int) -> Sequence[Message]:
-        """The newest messages of a thread, oldest first; also the one to which its first one replies."""
+        Raises Withheld where the platform would show less than there is, as far as it says so.
+        """
+
+    async def thread(self, place: Place, limit: int) -> Listing:
+        """The newest messages of a thread, also the one to which its first one replies. Raises as `history` does."""
 
     async def message(self, place: Place, message: str) -> Message | None:
-        """A message as it is now; None if it was deleted. Raises if that cannot be known."""
+        """A message as it is now; None only if it was surely deleted. Raises if that cannot be known."""
 
     async def fetch(self, upload: Upload, limit: int) -> bytes:
         """The bytes of a file, from the platform's own hosts alone. Raises BadInput if it is none, or too large."""

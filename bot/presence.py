@@ -29,7 +29,10 @@ SILENCE = 60.0  # seconds until the bot tries again to speak where it may not
 
 
 class Presence:
-    """Which channels the bot is in, and what that entails. The caller holds the room. `news`: there is a new one."""
+    """Which channels the bot is in, and what that entails. `news`: there is a new one.
+
+    The caller holds the room; `end` and `purge`, which concern many, hold each of them themselves.
+    """
 
     def __init__(self, house: House, shelf: Shelf, clock: Callable[[], datetime]) -> None:
         self._house = house
@@ -149,7 +152,9 @@ class Presence:
     async def purge(self, platform: str, workspace: str) -> None:
         """Nothing of a workspace is known any more."""
         for place in await self._store.rooms.known(platform, workspace):
-            await self.leave(place)
+            async with self._shelf.alone(place.room):
+                await self.leave(place)
         for file in await self._store.files.of_workspace(platform, workspace):
-            await self._shelf.forget(file.document)
+            async with self._shelf.alone(file.room):
+                await self._shelf.forget(file.document)
         await self._store.purge(platform, workspace)

@@ -15,7 +15,7 @@ from rich.text import Text
 from bot.chat import Channel, Message, Person, Place, Upload
 from bot.errors import PlatformError
 from bot.happenings import Called, Heard
-from bot.ports import Limits
+from bot.ports import Limits, Listing
 from bot.wrapping import harmless
 from engine.errors import TooLarge
 
@@ -79,8 +79,8 @@ class Terminal:
         for page in nothing:
             yield page
 
-    async def thread(self, place: Place, limit: int) -> Sequence[Message]:  # noqa: ARG002 - the port's signature
-        return ()
+    async def thread(self, place: Place, limit: int) -> Listing:  # noqa: ARG002 - the port's signature
+        return Listing()
 
     async def message(self, place: Place, message: str) -> Message | None:  # noqa: ARG002 - the port's signature
         raise PlatformError("A terminal does not know what was typed before.")

@@ -181,6 +181,7 @@ async def _ask(
             private=private,
             mode=mode,
             handle=handle,
+            may_write=_may_write(interaction),
         )
 
     await interactions.take(interaction, asked, private=private)
@@ -200,9 +201,18 @@ async def _call(
 
     def called(handle: str) -> Called:
         identity, person, now = str(interaction.id), str(interaction.user.id), discord.utils.utcnow()
-        return Called(identity, place, person, command, words, uploads, handle, message, now)
+        able = _may_write(interaction)
+        return Called(identity, place, person, command, words, uploads, handle, message, now, able)
 
     await interactions.take(interaction, called, private=True)
+
+
+def _may_write(interaction: Interaction) -> bool:
+    """Whether whoever gives a command may also write messages there; alone with the bot, everybody may."""
+    able = interaction.permissions
+    if interaction.guild_id is None:
+        return True
+    return able.send_messages_in_threads if isinstance(interaction.channel, discord.Thread) else able.send_messages
 
 
 def _interactions(interaction: Interaction) -> Interactions:

@@ -13,6 +13,7 @@ import structlog
 from adapters.discord.patience import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Missing, patiently, told
 from adapters.discord.translating import message_of, place_of, spoken
 from bot.errors import PlatformError
+from bot.ports import Listing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -121,22 +122,25 @@ def newest() -> int:
     return discord.utils.time_snowflake(datetime.now(UTC) + timedelta(hours=1))
 
 
-async def thread(whereabouts: Whereabouts, place: Place, limit: int) -> Sequence[Message]:
+async def thread(whereabouts: Whereabouts, place: Place, limit: int) -> Listing:
     """The newest messages of a thread, oldest first.
 
     If there is room, the message that it began on is before them, and before that the one to which that replied;
     a thread that was not begun yet has these alone.
     """
+    there = True
     try:
         inside = whereabouts.messages(place, await whereabouts.thread(place))
         found = await patiently("to read a thread", lambda: _newest(inside, limit))
     except Missing as error:
         if error.code != UNKNOWN_CHANNEL:
             raise
-        found = []
-    if len(found) < limit and place.thread != place.channel and not whereabouts.is_forum(place):
+        found, there = [], False
+    whole = len(found) < limit  # what Discord itself says in a thread takes room too
+    if whole and place.thread != place.channel and not whereabouts.is_forum(place):
         found = [*await _beginning(whereabouts, place), *found][-limit:]
-    return [message_of(each, _within(each, place), whereabouts.me) for each in found if spoken(each)]
+    said = [message_of(each, _within(each, place), whereabouts.me) for each in found if spoken(each)]
+    return Listing(said, whole, there)
 
 
 async def message(whereabouts: Whereabouts, place: Place, id_: str) -> Message | None:

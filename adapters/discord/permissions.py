@@ -67,6 +67,15 @@ def may_open_threads(channel: object) -> bool:
     return own.create_public_threads and own.send_messages_in_threads
 
 
+def history_shown(channel: object) -> bool:
+    """Whether the bot is shown what was said there before: without the permission Discord gives an empty history."""
+    if isinstance(channel, discord.Thread):
+        channel = channel.parent
+    if not isinstance(channel, discord.abc.GuildChannel):
+        return isinstance(channel, discord.abc.PrivateChannel)
+    return needed(channel) <= channel.permissions_for(channel.guild.me)
+
+
 def same_readers(before: GuildChannel, after: GuildChannel) -> bool:
     """Whether an update of a channel left alone who reads it, what it is called, and whether it is age-restricted."""
     return (before.name, before.overwrites, adult(before)) == (after.name, after.overwrites, adult(after))

@@ -15,14 +15,14 @@ from adapters.discord.addresses import own_host
 from adapters.discord.marks import Handle
 from adapters.discord.opening import Asking, Doors
 from adapters.discord.patience import Missing, Over, patiently
-from adapters.discord.permissions import adult, is_open, readers, thread_readers
+from adapters.discord.permissions import adult, history_shown, is_open, readers, thread_readers
 from adapters.discord.posting import AsPost, InChannel, Sheet
 from adapters.discord.reading import readable
 from adapters.discord.rendering import rendered, split
 from adapters.discord.replying import EVERY, Writing
 from adapters.discord.tokens import Acknowledged, ByToken
 from adapters.discord.translating import NAME, person_of, place_of
-from adapters.discord.whereabouts import Whereabouts, available
+from adapters.discord.whereabouts import Told, Whereabouts, available
 from adapters.latest import Latest
 from bot.chat import Channel, Person, Place
 from bot.errors import PlatformError, Withheld
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.chat import Card, Message, Upload
-    from bot.ports import Reply, Sign, Target
+    from bot.ports import Listing, Reply, Sign, Target
     from bot.settings import Settings
 
 SIGNS: dict[Sign, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
@@ -145,7 +145,7 @@ class Discord:
 
     async def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         """Pages of a channel's messages with those of its threads; a private thread has its own alone."""
-        found = await self.whereabouts.found(place)
+        found = await self._shown(place)
         channels: list[histories.Readable] = []
         if isinstance(found, histories.READABLE):
             channels.append(found)
@@ -158,8 +158,16 @@ class Discord:
         async for page in histories.pages(streams, self.whereabouts.me):
             yield page
 
-    async def thread(self, place: Place, limit: int) -> Sequence[Message]:
+    async def _shown(self, place: Place) -> Told:
+        """The channel of a place. Raises Withheld if Discord would say that nothing was ever said there."""
+        found = await self.whereabouts.found(place)
+        if not history_shown(found):
+            raise Withheld("The history of this channel is hidden: Read Message History is missing.")
+        return found
+
+    async def thread(self, place: Place, limit: int) -> Listing:
         """The newest messages of a thread, oldest first, with the message that it began on and what that replies to."""
+        await self._shown(place)
         return await histories.thread(self.whereabouts, place, limit)
 
     async def message(self, place: Place, message: str) -> Message | None:

@@ -10,7 +10,8 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.slack.errors import Missing, code, slowed, told
 from adapters.slack.messages import message, tombstone
-from bot.errors import PlatformError
+from bot.errors import PlatformError, Withheld
+from bot.ports import Listing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -30,7 +31,7 @@ PAGE, SMALL = 200, 15
 SLOW = 30.0  # seconds to wait, from which on Slack is taken to allow one request a minute of 15 messages each
 ATTEMPTS = 10
 OLDER = 3  # pages behind the limit in which threads are looked for that were continued since
-THREAD_PAGES = 20
+WIDER = 4  # times as much of a thread that is asked for next, if its end was not long enough
 
 
 class History:
@@ -60,17 +61,28 @@ class History:
                 return
             latest = min(str(row.get("ts")) for row in rows)
 
-    async def newest(self, place: Place, limit: int) -> Sequence[Message]:
-        """The newest messages of a thread, oldest first; none if it was deleted. Raises PlatformError."""
-        said = (message(row, place.main, self._us) for row in await self._whole(place.channel, place.thread))
-        return [each for each in said if each is not None][-limit:]
+    async def newest(self, place: Place, limit: int) -> Listing:
+        """The newest messages of a thread. Raises PlatformError, also if the thread may only be hidden."""
+        try:
+            rows, whole = await self._end(place.channel, place.thread, limit)
+        except Missing:
+            await self._surely_gone(place.channel, place.thread)
+            return Listing(there=False)
+        said = [each for row in rows if (each := message(row, place.main, self._us)) is not None]
+        return Listing(said[-limit:], whole=whole and len(said) <= limit)
 
     async def one(self, place: Place, ts: str) -> Message | None:
-        """A message as it is now; None if it was deleted. Raises PlatformError."""
-        rows = await self._whole(place.channel, place.thread or ts)
+        """A message as it is now; None if it was deleted. Raises PlatformError, also if it may only be hidden."""
+        root = place.thread or ts
+        try:
+            page = await self._page(place.channel, root, oldest=ts if ts != root else "")
+        except Missing:
+            await self._surely_gone(place.channel, root)
+            return None
+        rows = page.get("messages") or ()
         row = next((row for row in rows if row.get("ts") == ts), None)
-        if row is None and len(rows) >= THREAD_PAGES * SMALL:
-            raise PlatformError("The thread is too long to be sure.")
+        if row is None and (ts == root or not rows or page.get("is_limited")):
+            raise PlatformError("Slack does not say whether the message is there.")
         if row is None or tombstone(row):
             return None
         said = message(row, place.main, self._us)
@@ -78,12 +90,38 @@ class History:
             raise PlatformError("This is no message that somebody wrote.")
         return said
 
-    async def _whole(self, channel: str, root: str) -> list[Row]:
-        """A thread with its root; nothing if Slack does not know it."""
-        try:
-            return [row async for row in self._replies(channel, root)]
-        except Missing:
-            return []
+    async def _surely_gone(self, channel: str, ts: str) -> None:
+        """Make sure that a message which Slack does not know was deleted: a free plan hides what is old, too.
+
+        Raises Withheld if it may be hidden: then Slack shows nothing that is as old.
+        """
+        page = await self._asked(
+            lambda: self._client.conversations_history(channel=channel, latest=ts, inclusive=True, limit=1)
+        )
+        rows = page.get("messages") or ()
+        if any(row.get("ts") == ts for row in rows):
+            raise PlatformError("Slack knows a message only at times.")
+        if not rows and page.get("is_limited"):
+            raise Withheld("The plan of this workspace hides what is that old.")
+
+    async def _end(self, channel: str, root: str, limit: int) -> tuple[list[Row], bool]:
+        """The end of a thread, oldest first, and whether that is all of it.
+
+        Slack gives the oldest first. Of a long thread only so much is asked for as will hold the newest ones.
+        """
+        page = await self._page(channel, root)
+        rows, cursor = list(page.get("messages") or ()), _cursor(page)
+        if cursor and rows:
+            count, last = int(rows[0].get("reply_count") or 0), float(rows[0].get("latest_reply") or root)
+            share = 2 * limit / max(count, 1)
+            while share < 1.0:
+                oldest = last - share * (last - float(root))
+                end = [row async for row in self._replies(channel, root, oldest=f"{oldest:.6f}")]
+                if len(end) > limit + 1:  # the root is among them
+                    return _ordered(end), False
+                share *= WIDER
+            rows += [row async for row in self._replies(channel, root, cursor=cursor)]
+        return _ordered(rows), True
 
     async def _roots(self, channel: str, latest: str) -> tuple[Sequence[Row], bool]:
         """The messages of a channel before one of them, newest first, and whether there are more."""
@@ -100,30 +138,37 @@ class History:
         rows = [root]
         if root.get("reply_count") and str(root.get("latest_reply") or start) >= start:
             ts = str(root.get("ts"))
-            rows += [row async for row in self._replies(place.channel, ts) if str(row.get("ts")) != ts]
+            rows += [row async for row in self._replies(place.channel, ts, oldest=start) if str(row.get("ts")) != ts]
         said = [message(row, place.main, self._us) for row in rows if str(row.get("ts")) >= start]
         return sorted((each for each in said if each is not None), key=lambda each: each.id, reverse=True)
 
-    async def _replies(self, channel: str, root: str) -> AsyncIterator[Row]:
-        cursor = ""
-        for _ in range(THREAD_PAGES):
-            page = await self._asked(
-                lambda after=cursor: self._client.conversations_replies(  # type: ignore[misc]
-                    channel=channel, ts=root, cursor=after or None, limit=self._size
-                )
-            )
+    async def _replies(self, channel: str, root: str, *, oldest: str = "", cursor: str = "") -> AsyncIterator[Row]:
+        """The messages of a thread from a time on, or from a page on."""
+        while True:
+            page = await self._page(channel, root, oldest=oldest, cursor=cursor)
             for row in page.get("messages") or ():
                 yield row
-            cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
-            if not cursor:
+            if not (cursor := _cursor(page)):
                 return
 
+    async def _page(self, channel: str, root: str, *, oldest: str = "", cursor: str = "") -> AsyncSlackResponse:
+        return await self._asked(
+            lambda: self._client.conversations_replies(
+                channel=channel,
+                ts=root,
+                oldest=oldest or None,
+                inclusive=True,
+                cursor=cursor or None,
+                limit=self._size,
+            )
+        )
+
     async def _asked(self, call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
-        """Call, and wait as long as Slack asks; where it allows little, ask for little."""
+        """Call, and wait as long as Slack asks; where it allows little, ask for little, and then for more again."""
         with told():
             for _ in range(ATTEMPTS):
                 try:
-                    return await call()
+                    found = await call()
                 except SlackApiError as error:
                     wait = slowed(error)
                     if wait is None:
@@ -131,4 +176,17 @@ class History:
                     self._size = SMALL if wait >= SLOW else self._size
                     log.info("slowed_down", error=code(error), seconds=wait)
                     await asyncio.sleep(wait)
+                else:
+                    self._size = min(PAGE, 2 * self._size)
+                    return found
             return await call()
+
+
+def _cursor(page: AsyncSlackResponse) -> str:
+    """Where the next page begins; empty if there is none."""
+    return str((page.get("response_metadata") or {}).get("next_cursor") or "")
+
+
+def _ordered(rows: Sequence[Row]) -> list[Row]:
+    """Each message once, oldest first: Slack may repeat the root of a thread on every page."""
+    return sorted({str(row.get("ts")): row for row in rows}.values(), key=lambda row: str(row.get("ts")))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bot.chat import Place
 
 SPOKEN = frozenset(("", "file_share", "thread_broadcast", "me_message", "bot_message"))  # the others are notices
-GONE = frozenset(("tombstone", "hidden_by_limit"))  # modes of files that are none any more
+GONE = "tombstone"  # the mode of a file that was deleted; one that a plan hides (hidden_by_limit) was not
 
 
 def moment(ts: str) -> datetime:
@@ -37,7 +37,7 @@ def upload(file: Mapping[str, Any]) -> Upload:
 
 def uploads(said: Mapping[str, Any]) -> tuple[Upload, ...]:
     """The files of a message that still exist."""
-    return tuple(upload(file) for file in said.get("files") or () if file.get("mode") not in GONE)
+    return tuple(upload(file) for file in said.get("files") or () if file.get("mode") != GONE)
 
 
 def tombstone(said: Mapping[str, Any]) -> bool:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from adapters.slack.study import Study
     from bot.chat import Card, Channel, Message, Person, Place, Upload
-    from bot.ports import Reply, Sign, Target
+    from bot.ports import Listing, Reply, Sign, Target
 
 log = structlog.get_logger(__name__)
 
@@ -108,7 +108,7 @@ class SlackPlatform:
     def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         return self._history.pages(place, since, before)
 
-    async def thread(self, place: Place, limit: int) -> Sequence[Message]:
+    async def thread(self, place: Place, limit: int) -> Listing:
         return await self._history.newest(place, limit)
 
     async def message(self, place: Place, message: str) -> Message | None:

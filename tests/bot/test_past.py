@@ -155,6 +155,7 @@ async def _away(home: Household) -> tuple[Place, list[Message]]:
 
 
 async def _back(home: Household) -> None:
+    home.platform.wait(300)
     await home.listening.catch_up("slack")
     await home.listening.past()
 

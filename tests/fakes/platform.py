@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bot.chat import Channel, Message, Person, Place, Upload
 from bot.errors import PlatformError, Withheld
-from bot.ports import Limits, Sign
+from bot.ports import Limits, Listing, Sign
 from engine.errors import BadInput, TooLarge
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class FakePlatform:
 
     `posts` are (place, card), `whispers` (target, card), `signs` by message the reactions it ever had, in order,
     `replies` all answers, `calls` the names of the calls that were made. A history has `page` messages a page; the
-    first one is said a minute after `start`.
+    first one is said a minute after `start`. `listed`: what lists show, if that is less than there is, or older.
     """
 
     def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
@@ -98,6 +98,7 @@ class FakePlatform:
         self.channels: dict[str, Channel] = {}
         self.people: dict[str, Person] = {}
         self.messages: list[Message] = []
+        self.listed: list[Message] | None = None
         self.files: dict[str, bytes] = {}
         self.failing: dict[str, Exception] = {}
         self.page = 50
@@ -109,12 +110,17 @@ class FakePlatform:
         self.calls: list[str] = []
         self._still: dict[str, tuple[int, Exception]] = {}
         self._count = 0
+        self._waited = timedelta()
 
     # What a test says.
 
     def present(self) -> datetime:
-        """The time of the latest message."""
-        return self.messages[-1].time if self.messages else self.start
+        """The time of the latest message, or so much later as was waited since."""
+        return (self.messages[-1].time if self.messages else self.start) + self._waited
+
+    def wait(self, seconds: float) -> None:
+        """Nobody says anything for so long."""
+        self._waited += timedelta(seconds=seconds)
 
     def place(self, channel: str, thread: str = "") -> Place:
         """A place in the workspace."""
@@ -159,6 +165,7 @@ class FakePlatform:
         made = replace(made, replies_to=replies_to)
         self.people.setdefault(author, Person(author, author.title(), bot=by_bot))
         self.messages.append(made)
+        self._waited = timedelta()
         return made
 
     def upload(self, name: str, data: bytes, *, size: int | None = None, kind: str = "text/plain") -> Upload:
@@ -231,7 +238,7 @@ class FakePlatform:
 
     async def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         self.may("history")
-        here = [each for each in self.messages if each.place.main == place.main]
+        here = self._listed(place)
         edge = next((each.time for each in here if each.id == before), None)
         roots = [m for m in here if m.place.thread in {"", m.id} and m.time >= since and (not edge or m.time < edge)]
         roots.sort(key=lambda m: m.time, reverse=True)
@@ -243,11 +250,17 @@ class FakePlatform:
                 page.append(root)
             yield page
 
-    async def thread(self, place: Place, limit: int) -> Sequence[Message]:
+    async def thread(self, place: Place, limit: int) -> Listing:
         self.may("thread")
-        here = [m for m in self.messages if m.place.main == place.main and place.thread in {m.place.thread, m.id}]
-        quoted = {each.replies_to for each in here}
-        return [m for m in self.messages if m in here or (m.place.main == place.main and m.id in quoted)][-limit:]
+        main = self._listed(place)
+        inside = [m for m in main if place.thread in {m.place.thread, m.id}]
+        quoted = {each.replies_to for each in inside}
+        found = [m for m in main if m in inside or m.id in quoted]
+        return Listing(found[-limit:], whole=len(found) <= limit)
+
+    def _listed(self, place: Place) -> list[Message]:
+        messages = self.messages if self.listed is None else self.listed
+        return [each for each in messages if each.place.main == place.main]
 
     async def message(self, place: Place, message: str) -> Message | None:
         self.may("message")

@@ -5,11 +5,13 @@ The language tells all that it is shown, so what is not told is not known. Peopl
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 
+from bot import catching_up
 from engine.records import Scope
 from tests.fakes.discord import Can, File
 from tests.stories.discord_house import House, living, owner
@@ -25,6 +27,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 PAGES = File("manual.md", b"# The safe\n\nThe password of the safe is emerald.\n", "text/markdown")
 GIVEN = File("given.md", b"# The safe\n\nThe password of the safe is coral.\n", "text/markdown")
 MORE = File("more.md", b"# The safe\n\nThe password of the safe is diamond.\n", "text/markdown")
+
+
+@pytest.fixture(autouse=True)
+def _an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bot is away for long enough that what was said before counts as old."""
+    monkeypatch.setattr(catching_up, "YOUNG", timedelta(hours=-1))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -5,11 +5,13 @@ The language tells all that it is shown, so what is not told is not known. Peopl
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 
+from bot import catching_up
 from engine.records import Scope
 from tests.fakes.slack import File
 from tests.stories import slack_house
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PAGES = File("manual.md", b"# The safe\n\nThe password of the safe is emerald.\n", "text/markdown")
+
+
+@pytest.fixture(autouse=True)
+def _an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bot is away for long enough that what was said before counts as old."""
+    monkeypatch.setattr(catching_up, "YOUNG", timedelta(hours=-1))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -190,13 +190,16 @@ async def test_a_thread_is_told_with_the_message_it_began_on_and_what_that_repli
     before = await town.bob.says(town.square, "Is it dry?")
     start = await town.ada.says(town.square, "No, the roof leaks", reply_to=before)
     place = Place("discord", town.guild.id, town.square.id, start.id)
-    assert [each.text for each in await town.platform.thread(place, 10)] == ["Is it dry?", "No, the roof leaks"]
+    assert [each.text for each in (await town.platform.thread(place, 10)).messages] == [
+        "Is it dry?",
+        "No, the roof leaks",
+    ]
     thread = await town.ada.opens_thread(start, "Roof")
     await town.bob.says(thread, "Where?")
-    found = await town.platform.thread(place, 10)
+    found = (await town.platform.thread(place, 10)).messages
     assert [each.text for each in found] == ["Is it dry?", "No, the roof leaks", "Where?"]
     assert [each.place.thread for each in found] == ["", "", thread.id]
-    assert [each.text for each in await town.platform.thread(place, 1)] == ["Where?"]
+    assert [each.text for each in (await town.platform.thread(place, 1)).messages] == ["Where?"]
 
 
 async def test_a_file_is_fetched_from_discord_alone_and_not_beyond_the_limit(town: Town) -> None:

@@ -185,7 +185,7 @@ async def test_the_newest_of_a_thread_come_oldest_first_and_without_our_own(desk
     for number in range(1, 8):
         await ada.says(room, f"m{number}", thread=root)
     await desk.platform.post(place(slack, room, root.ts), Card("ours"))
-    found = await desk.platform.thread(place(slack, room, root.ts), 3)
+    found = (await desk.platform.thread(place(slack, room, root.ts), 3)).messages
     assert [said.text for said in found] == ["m5", "m6", "m7"]
 
 
