@@ -282,6 +282,7 @@ async def test_files_without_words_are_looked_at_once_and_missed_when_they_are_g
     await home.listening.past()
     assert home.platform.calls.count("fetch") == fetched
     home.platform.delete(message)
+    home.platform.wait(300)
     await home.listening.catch_up("slack")
     await home.listening.past()
     assert await home.documents(roof) == []
