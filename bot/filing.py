@@ -89,6 +89,8 @@ class Filing:
             return [Refused(each.name, wording.OPTED_OUT) for each in given.uploads]
         message = Message(given.id, place, person, "", time, given.uploads)
         space = own(place.platform, place.workspace, person) if isinstance(given, Asked) and given.private else ""
+        if not (space or given.may_write):
+            return [Refused(each.name, wording.NO_WRITER) for each in given.uploads]
         return [await self._taken(message, upload, "", space) for upload in given.uploads]
 
     async def confirm(self, message: Message, outcomes: Sequence[Outcome]) -> None:

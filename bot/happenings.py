@@ -63,7 +63,10 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question by a command. `private`: only the asker sees the reply. `handle`: the adapter's way to answer it."""
+    """A question by a command. `private`: only the asker sees the reply. `handle`: the adapter's way to answer it.
+
+    `may_write`: whether the asker may write messages there, as far as the platform says so.
+    """
 
     id: str
     place: Place
@@ -74,6 +77,7 @@ class Asked:
     private: bool = True
     mode: str = ""
     handle: str = ""
+    may_write: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class Called:
     """A command of bot/commands by name, with the words behind it; only the caller sees what comes back.
 
     `message`: the one from whose menu it was chosen, or in which it was said. `time`: when it was given; None: nobody
-    noted that.
+    noted that. `may_write`: as of a question.
     """
 
     id: str
@@ -93,6 +97,7 @@ class Called:
     handle: str = ""
     message: Message | None = None
     time: datetime | None = None
+    may_write: bool = True
 
 
 @dataclass(frozen=True, slots=True)

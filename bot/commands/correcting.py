@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot import wording
 from bot.chat import Card
 from bot.commands.plain import plain
 from bot.commands.words import parted
@@ -84,6 +85,8 @@ async def _unhide(call: Call, space: str, words: Words) -> str:
 async def _state(call: Call, space: str, words: Words) -> str:
     """Whoever may write in a channel that is read may state something there: it is known as his, as if he wrote it."""
     place, person, store = call.place, call.called.person, call.store
+    if not await _may_write(call):
+        raise NotAllowed(wording.NO_WRITER, hint="Join it, or ask somebody who writes there.")
     if not (await store.channels.get(place.room)).ingest:
         raise BadQuestion("Nothing of this channel is taken in: reading is switched off here.")
     if await store.people.opted_out(place.platform, place.workspace, person):
@@ -92,6 +95,12 @@ async def _state(call: Call, space: str, words: Words) -> str:
     key = await call.engine.state(space, place.room, _reading(words, name, description), time=call.now)
     await store.files.note(Filed(key, place.room, "", "", person, call.now))
     return f"I know now: {_called(words)} – {plain(description)}\n{call.example(f'forget {key}')} takes it back."
+
+
+async def _may_write(call: Call) -> bool:
+    """Whether the caller could have said it himself: where it is told who joined a channel, he is one of them."""
+    joined = (await call.parts.house.readers.channel(call.place)).members
+    return call.called.may_write and (not joined or call.called.person in joined)
 
 
 def _reading(words: Words, name: str, description: str) -> Reading:

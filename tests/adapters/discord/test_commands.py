@@ -73,6 +73,19 @@ async def test_a_file_is_handed_over(town: Town) -> None:
     assert (called.command, [each.name for each in called.uploads]) == ("learn", ["plan.txt"])
 
 
+async def test_it_is_told_whether_somebody_may_also_write_where_he_gives_a_command(town: Town) -> None:
+    start = await town.ada.says(town.square, "about the roof")
+    thread = await town.ada.opens_thread(start, "Roof")
+    town.fake.overwrites(town.square, town.bob, deny=Can.SEND_MESSAGES)
+    town.fake.overwrites(town.square, town.ada, deny=Can.SEND_MESSAGES_IN_THREADS)
+    for person, place in ((town.ada, town.square), (town.bob, town.square), (town.ada, thread)):
+        await person.enters(place).slash("correct", correction="state", words='Ada "She reads."')
+        await person.slash("ask", question="who?")
+    await town.ear.hears(Asked, 3)
+    assert [each.may_write for each in town.ear.all(Called)] == [True, False, False]
+    assert [each.may_write for each in town.ear.all(Asked)] == [True, False, False]
+
+
 async def test_a_message_is_asked_about_or_added(town: Town) -> None:
     said = await town.ada.says(town.square, "The roof leaks.", files=[File("plan.txt", b"plan", "text/plain")])
     await town.bob.enters(town.square).context_menu("Ask about this", said)

@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.commands import run
 from bot.errors import NotAllowed
+from bot.happenings import Called
 from engine.errors import BadQuestion, NotFound
 
 if TYPE_CHECKING:
@@ -50,6 +52,17 @@ async def test_what_somebody_states_is_known_as_his_until_he_has_it_forgotten(wo
     with pytest.raises(NotAllowed):
         await workspace.command("eve", taken_back)
     await workspace.command("bob", taken_back)
+    assert "bees" not in await names_around(workspace, "Mina")
+
+
+async def test_only_who_may_write_in_a_channel_can_state_something_there(workspace: Workspace) -> None:
+    statement = 'correct state Mina "Mina keeps bees."'
+    await workspace.say("ada", "Mina met Otto.")
+    with pytest.raises(NotAllowed, match="may write"):
+        await workspace.command("eve", statement)  # she reads it, but has not joined it
+    called = Called("c1", workspace.square, "bob", "correct", statement.partition(" ")[2], may_write=False)
+    with pytest.raises(NotAllowed, match="may write"):
+        await run(workspace, called)  # type: ignore[arg-type]
     assert "bees" not in await names_around(workspace, "Mina")
 
 
