@@ -147,6 +147,16 @@ async def test_a_file_of_a_private_question_stays_with_the_asker_and_one_to_lear
     assert home.platform.signs == {}
 
 
+async def test_a_file_that_comes_with_a_command_of_who_may_not_write_there_stays_out(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    uploads = (home.platform.upload("tiles.txt", TILES),)
+    for private, kept in ((False, wording.NO_WRITER), (True, "slack:T1:dm:ada")):
+        given = Asked("q1", roof, "ada", "When?", START, uploads, private=private, may_write=False)
+        [outcome] = await home.listening.filing.learn(given, START)
+        assert (outcome.room if isinstance(outcome, Filed) else outcome.reason) == kept
+    assert await home.documents(roof) == []
+
+
 async def test_files_of_channels_and_people_that_are_not_read_stay_out_unless_asked_about(home: Household) -> None:
     roof = await home.joined("ROOF", "ada", "bob")
     filing, upload = home.listening.filing, home.platform.upload("tiles.txt", TILES)
