@@ -28,7 +28,7 @@ from bot.retention import Retention
 from bot.shelving import Shelf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from bot.chat import Message
     from bot.happenings import Happening
@@ -183,10 +183,11 @@ class Listening:
         readers.trust(everywhere, since)
         await self._owe(platform)
 
-    async def _owe(self, platform: str) -> None:
-        for place in await self._house.store.rooms.known(platform):
-            self._owed[place] = 0.0
-        self._owed[Place(platform, "", "")] = 0.0
+    async def _owe(self, *platforms: str) -> None:
+        for platform in platforms:
+            for place in await self._house.store.rooms.known(platform):
+                self._owed[place] = 0.0
+            self._owed[Place(platform, "", "")] = 0.0
         self._presence.news.set()
 
     async def work(self) -> None:
@@ -204,14 +205,22 @@ class Listening:
     async def tick(self, now: datetime | None = None) -> None:
         """What time brings: conversations end, what is too old goes, and once a day channels are compared."""
         now = now or self._clock()
-        await self._retention.close_quiet(now)
-        if self._is_time("forget", HOUR):
-            await self._retention.forget_old(now)
-        if self._is_time("compact", COMPACT):
-            await self._house.store.compact()
-        if self._is_time("compare", DAY):
-            for platform in self._house.platforms:
-                await self._owe(platform)
+        await self._every("close", 0.0, lambda: self._retention.close_quiet(now))
+        await self._every("forget", HOUR, lambda: self._retention.forget_old(now))
+        await self._every("compact", COMPACT, self._house.store.compact)
+        await self._every("compare", DAY, lambda: self._owe(*self._house.platforms))
+
+    async def _every(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:
+        """Do something if its time has come; what fails is tried again at the next look, and holds up nothing else."""
+        last = self._done.get(what)
+        if last is not None and time.monotonic() - last < seconds:
+            return
+        try:
+            await do()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the rest must be done
+            log.warning("upkeep_failed", what=what, error=type(error).__name__)
+        else:
+            self._done[what] = time.monotonic()
 
     async def past(self) -> None:
         """Catch up with all channels that are due, and take back-fills as far as they go now."""
@@ -240,10 +249,3 @@ class Listening:
             there = await self._presence.returned(place)
         if there:
             await self._catching_up.catch_up(place)
-
-    def _is_time(self, what: str, every: float) -> bool:
-        now = time.monotonic()
-        if now - self._done.get(what, -every) < every:
-            return False
-        self._done[what] = now
-        return True

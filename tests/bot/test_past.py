@@ -1,4 +1,4 @@
-"""The past: back-fill on joining, resumable, newest first; and catching up after the bot was away."""
+"""The past: back-fill on joining, resumable, newest first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.errors import NotThere, PlatformError, PutOut, Withheld
+from bot.errors import PlatformError, Withheld
 from bot.happenings import Joined
 from bot.past import LONGEST
 from bot.store import ChannelSettings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from bot.chat import Message, Place
+    from bot.chat import Place
     from tests.bot.household import Household
 
 
@@ -144,130 +144,6 @@ async def test_a_back_fill_ends_where_it_is_refused_and_where_it_was_switched_of
     await home.listening.past()
     assert await home.texts(place) == {}
     assert await home.house.store.cursors.of(place.room) is None
-
-
-async def _away(home: Household) -> tuple[Place, list[Message]]:
-    """A channel with four messages, the last one in a thread, of which the bot knows."""
-    place = await home.joined("ROOF", "ada", "bob")
-    said = [await home.say(place, "ada", word) for word in ("One.", "Two.", "Three.")]
-    said.append(await home.say(replace(place, thread=said[2].id), "bob", "Four."))
-    return place, said
-
-
-async def _back(home: Household) -> None:
-    home.platform.wait(300)
-    await home.listening.catch_up("slack")
-    await home.listening.past()
-
-
-async def test_what_was_said_while_the_bot_was_away_is_taken_in(home: Household) -> None:
-    place, said = await _away(home)
-    home.platform.say(place, "bob", "Five.", after=7200)
-    home.platform.say(replace(place, thread=said[2].id), "bob", "Six.")
-    await _back(home)
-    assert await home.texts(place) == {
-        "window:m1": ["Ada: One.", "Ada: Two."],
-        "thread:m3": ["Ada: Three.", "Bob: Four.", "Bob: Six."],
-        "window:m5": ["Bob: Five."],
-    }
-
-
-async def test_what_was_edited_and_deleted_while_the_bot_was_away_is_noticed(home: Household) -> None:
-    place, said = await _away(home)
-    home.platform.edit(said[0], "Eins.")
-    home.platform.delete(said[1])
-    home.platform.delete(said[3])
-    await _back(home)
-    assert await home.texts(place) == {"window:m1": ["Ada: Eins."], "thread:m3": ["Ada: Three."]}
-
-
-async def test_a_history_that_cannot_be_read_deletes_nothing_and_is_read_later(home: Household) -> None:
-    place, said = await _away(home)
-    home.platform.delete(said[1])
-    home.platform.failing["history"] = PlatformError("busy")
-    await _back(home)
-    assert "Ada: Two." in (await home.texts(place))["window:m1"]
-    assert list(home.listening._owed) == [place]
-
-
-@pytest.mark.parametrize("gone", ["deleted", "put out"])
-async def test_a_channel_that_is_gone_is_forgotten_when_the_bot_is_back(home: Household, gone: str) -> None:
-    place, _ = await _away(home)
-    if gone == "deleted":
-        home.platform.failing["channel"] = NotThere("no such channel")
-    else:
-        home.platform.change("ROOF", inside=False)
-    await _back(home)
-    assert await home.texts(place) == {}
-    assert await home.house.store.rooms.known("slack") == []
-    assert await home.house.store.messages.newest(place.room) is None
-    assert home.listening._owed == {}
-
-
-@pytest.mark.parametrize("error", [Withheld("hidden"), PlatformError("busy")])
-async def test_a_channel_that_cannot_be_looked_at_is_not_forgotten(home: Household, error: PlatformError) -> None:
-    place, _ = await _away(home)
-    before = await home.texts(place)
-    home.platform.failing["channel"] = error
-    await _back(home)
-    assert await home.texts(place) == before
-    assert list(home.listening._owed) == [place]
-
-
-@pytest.mark.parametrize("purged", [False, True])
-async def test_a_workspace_that_put_the_bot_out_is_purged_if_that_is_set(tmp_path: Path, *, purged: bool) -> None:
-    async with household(tmp_path / "home", FakePlatform(), purge_when_removed=purged) as home:
-        place, _ = await _away(home)
-        hall = await home.joined("HALL", "ada")
-        home.platform.failing["channel"] = PutOut("no such workspace")
-        await _back(home)
-        assert bool(await home.texts(place)) is not purged
-        assert await home.house.store.rooms.known("slack") == ([] if purged else [hall, place])
-        assert home.listening._owed == {}
-
-
-@pytest.mark.parametrize("root", ["stays", "goes too"])
-async def test_a_thread_that_is_gone_is_forgotten_as_a_whole_however_old_it_is(home: Household, root: str) -> None:
-    place, said = await _away(home)
-    await home.say(place, "ada", "Five.", after=3 * 86400)
-    for each in said[3:] if root == "stays" else said[2:]:
-        home.platform.delete(each)
-    await _back(home)
-    assert "Bob: Four." not in str(await home.texts(place))
-
-
-async def test_deletions_are_noticed_too_where_reading_was_switched_off(home: Household) -> None:
-    place, said = await _away(home)
-    await home.house.store.channels.put(place.room, ChannelSettings(ingest=False))
-    home.platform.say(place, "ada", "Five.")
-    home.platform.delete(said[1])
-    await _back(home)
-    assert await home.texts(place) == {"window:m1": ["Ada: One."], "thread:m3": ["Ada: Three.", "Bob: Four."]}
-
-
-async def test_a_file_that_came_with_a_deleted_question_is_forgotten(home: Household) -> None:
-    direct = home.platform.open("D1", "ada", kind="direct")
-    tiles = [home.platform.upload(f"{name}.txt", b"The tiles.") for name in ("one", "two", "three")]
-    said = [home.platform.say(direct, "ada", "Look.", uploads=[each]) for each in tiles]
-    for each in said:
-        await home.hear(each, addressed=True)
-        await home.listening.filing.take(each, asked=True)
-    home.platform.failing["message"] = PlatformError("busy")
-    home.platform.delete(said[0])
-    home.platform.messages[-1] = replace(said[2], uploads=())
-    await _back(home)
-    assert len(await home.texts(direct)) == 3
-    home.platform.failing.clear()
-    await _back(home)
-    assert list(await home.texts(direct)) == [f"file:{said[1].id}:{tiles[1].id}"]
-
-
-async def test_nothing_is_taken_in_twice_by_catching_up(home: Household) -> None:
-    place, _ = await _away(home)
-    before = await home.texts(place)
-    await _back(home)
-    await _back(home)
-    assert await home.texts(place) == before
 
 
 async def test_a_channel_that_cannot_be_read_keeps_no_other_one_waiting(home: Household) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -130,3 +131,15 @@ async def test_data_stays_when_the_bot_leaves_a_workspace_unless_it_is_to_go(tmp
             await home.listening.take(Ended("slack", "T1", "app_uninstalled"))
             assert len(await home.documents(roof)) == (0 if purge else 1)
             assert await home.house.store.rooms.known("slack") == ([] if purge else [roof])
+
+
+async def test_a_workspace_is_purged_of_each_channel_once_nobody_else_is_busy_with_it(tmp_path: Path) -> None:
+    async with household(tmp_path / "home", purge_when_removed=True) as home:
+        roof = await home.joined("ROOF", "ada")
+        await home.say(roof, "ada", "One.")
+        async with home.listening._shelf.alone(roof.room):
+            ending = asyncio.create_task(home.listening.take(Ended("slack", "T1", "app_uninstalled")))
+            await asyncio.sleep(0.05)
+            assert len(await home.documents(roof)) == 1
+        await ending
+        assert await home.documents(roof) == []

@@ -256,7 +256,8 @@ class FakePlatform:
         inside = [m for m in main if place.thread in {m.place.thread, m.id}]
         quoted = {each.replies_to for each in inside}
         found = [m for m in main if m in inside or m.id in quoted]
-        return Listing(found[-limit:], whole=len(found) <= limit)
+        there = bool(inside) or self.listed is not None
+        return Listing(found[-limit:], whole=len(found) <= limit, there=there)
 
     def _listed(self, place: Place) -> list[Message]:
         messages = self.messages if self.listed is None else self.listed
