@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,12 +7,10 @@ import pytest
 from bot.chat import Button, Card, Closing, Picture, Place
 from bot.errors import PlatformError, Withheld
 from bot.ports import Target
-from tests.fakes.slack import FakeSlack, Fault
 
 if TYPE_CHECKING:
-    from bot.chat import Message
     from tests.adapters.slack.conftest import Desk
-    from tests.fakes.slack import Person, Room
+    from tests.fakes.slack import FakeSlack, Person, Room
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 32
 
@@ -122,71 +119,6 @@ async def test_links_are_those_that_slack_gives(desk: Desk, slack: FakeSlack) ->
     for said, where in ((root, place(slack, room)), (reply, place(slack, room, root.ts))):
         told = await desk.study.reader.chat_getPermalink(channel=room.id, message_ts=said.ts)
         assert desk.platform.link(where, said.ts) == told["permalink"]
-
-
-# Reading.
-
-
-async def read(desk: Desk, where: Place, since: datetime, before: str = "") -> list[list[Message]]:
-    return [list(page) async for page in desk.platform.history(where, since, before)]
-
-
-async def test_history_gives_messages_and_threads_newest_first(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    one = await ada.says(room, "one")
-    await ada.says(room, "two", thread=one)
-    await ada.says(room, "three")
-    await slack.bot.joins(room)
-    pages = await read(desk, place(slack, room), datetime.now(UTC) - timedelta(days=1))
-    assert [said.text for page in pages for said in page] == ["three", "two", "one"]
-    assert pages[0][1].place.thread == one.ts
-
-
-async def test_history_goes_on_where_it_stopped_and_ends_where_it_should(desk: Desk, slack: FakeSlack) -> None:
-    slack.page = 4
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    said = [await ada.says(room, f"m{number}") for number in range(10)]
-    start = datetime.fromtimestamp(float(said[2].ts), UTC)
-    pages = await read(desk, place(slack, room), start, before=said[8].ts)
-    assert [message.text for page in pages for message in page] == ["m7", "m6", "m5", "m4", "m3", "m2"]
-    assert len(pages) > 1
-
-
-async def test_a_thread_that_began_earlier_gives_its_new_replies(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    root = await ada.says(room, "old root")
-    await ada.says(room, "old reply", thread=root)
-    await ada.says(room, "old message")
-    slack.clock.advance(60)
-    since = datetime.fromtimestamp(slack.clock.now() - 1, UTC)
-    await ada.says(room, "new reply", thread=root)
-    pages = await read(desk, place(slack, room), since)
-    assert [said.text for page in pages for said in page] == ["new reply"]
-
-
-async def test_told_to_slow_down_history_waits_and_asks_for_less(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    await ada.says(room, "one")
-    slack.fails("conversations.history", Fault("ratelimited", seconds=0.0))
-    pages = await read(desk, place(slack, room), datetime.now(UTC) - timedelta(days=1))
-    assert [said.text for page in pages for said in page] == ["one"]
-    assert len(slack.called("conversations.history")) == 2
-
-
-async def test_the_newest_of_a_thread_come_oldest_first_and_without_our_own(desk: Desk, slack: FakeSlack) -> None:
-    slack.page = 3
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    root = await ada.says(room, "m0")
-    for number in range(1, 8):
-        await ada.says(room, f"m{number}", thread=root)
-    await desk.platform.post(place(slack, room, root.ts), Card("ours"))
-    found = (await desk.platform.thread(place(slack, room, root.ts), 3)).messages
-    assert [said.text for said in found] == ["m5", "m6", "m7"]
 
 
 # Saying.

@@ -78,6 +78,11 @@ def test_files_come_with_the_message() -> None:
     assert (upload.id, upload.name, upload.size, upload.url) == ("F1", "a.pdf", 9, "https://files.slack.com/a")
 
 
+def test_a_file_that_a_plan_without_fee_hides_is_still_there() -> None:
+    hidden = {"id": "F1", "name": "a.pdf", "mode": "hidden_by_limit"}
+    assert [each.id for each in heard(message(subtype="file_share", files=[hidden])).message.uploads] == ["F1"]
+
+
 def test_a_file_of_another_workspace_must_be_asked_for() -> None:
     file = {"id": "F1", "file_access": "check_file_info"}
     assert heard(message(subtype="file_share", files=[file])).message.uploads[0].url == ""

@@ -21,7 +21,10 @@ PING = re.compile(r"<!(channel|here|everyone|subteam\^\w+)(?:\|[^>]*)?>|<@([UW][
 
 
 class Workspace:
-    """`changed` is called whenever anything may look different than before."""
+    """`changed` is called whenever anything may look different than before.
+
+    `hidden`: what is older than that (a ts) a plan without fee does not show.
+    """
 
     def __init__(self, app: App, clock: Clock, changed: Callable[[], None]) -> None:
         self.app = app
@@ -36,6 +39,7 @@ class Workspace:
         self.homes: dict[str, View] = {}
         self.pings: list[Ping] = []
         self.revoked = ""
+        self.hidden = "0"
         self._number = 0
         self._last = 0
         self.bot = self.add_user(app.name)

@@ -77,9 +77,12 @@ def history(call: Call) -> JSON:
     channel = _readable(call, "history")
     call.inside()
     heard = [each for each in channel.messages.values() if not each.is_reply or each.subtype == "thread_broadcast"]
-    rows = sorted(_between(call, heard), key=lambda each: each.ts, reverse=True)
+    shown = [each for each in heard if each.ts >= call.space.hidden]
+    rows = sorted(_between(call, shown), key=lambda each: each.ts, reverse=True)
     page, cursor = paged(rows, call.text("cursor"), _limit(call))
     body: JSON = {"messages": [_told(call, each) for each in page], "has_more": bool(cursor), "pin_count": 0}
+    if len(shown) < len(heard):
+        body["is_limited"] = True
     return body | ({"response_metadata": {"next_cursor": cursor}} if cursor else {})
 
 
@@ -88,6 +91,8 @@ def replies(call: Call) -> JSON:
     channel = _readable(call, "history")
     call.inside()
     root = call.space.message(channel, call.need("ts"), "thread_not_found")
+    if root.ts < call.space.hidden:
+        raise Refused("thread_not_found")
     rows = [root] if root.is_reply else [root, *_between(call, channel.thread(root.ts))]
     page, cursor = paged(rows, call.text("cursor"), _limit(call, MOST))
     body: JSON = {"messages": [_told(call, each) for each in page], "has_more": bool(cursor)}
