@@ -106,7 +106,7 @@ class Answering:
             await self._deliver(Draft(request), delivery, enclosed)
 
     async def _refuse(self, request: Request, sentence: str, outcome: str) -> None:
-        """Say to the asker alone why there is no answer."""
+        """Say why there is no answer: to the asker alone where a channel allows that, else below his question."""
         await self._house.whisper(request.target(), Card(sentence))
         await self._end(request, outcome)
 

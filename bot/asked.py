@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from bot.happenings import Clicked
 from bot.ports import Target
 from bot.store import Stored
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.chat import Message, Place, Upload
-    from bot.happenings import Asked
+    from bot.happenings import Asked, Called
 
 REFERENCE = 8  # characters of an answer's id that are shown to people
 
@@ -109,6 +110,16 @@ def commanded(asked: Asked) -> Request:
 def answer_id(place: Place, message: str) -> str:
     """The id of the answer to a message or a command."""
     return sha256(f"{place.room}\0{message}".encode()).hexdigest()[:20]
+
+
+def shared_id(answer: str) -> str:
+    """The id of what all see of an answer that its asker alone saw before."""
+    return sha256(f"shared\0{answer}".encode()).hexdigest()[: len(answer)]
+
+
+def begun(given: Called | Clicked) -> str:
+    """The id of the answer that a command or a button begins, if it does."""
+    return shared_id(given.value) if isinstance(given, Clicked) else answer_id(given.place, given.id)
 
 
 def begins_with_mention(text: str) -> bool:

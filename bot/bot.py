@@ -12,7 +12,7 @@ import structlog
 
 from bot import commands, wording
 from bot.answering import Answering
-from bot.asked import commanded, heard, spoken
+from bot.asked import begun, commanded, heard, spoken
 from bot.changes import Changes
 from bot.chat import Card
 from bot.clicking import Clicks
@@ -187,6 +187,7 @@ class Bot:
             elif isinstance(happening, Heard) and happening.message.uploads:
                 await self.listening.filing.give_up(happening.message, error)
             elif isinstance(happening, Called | Clicked):
+                await self.store.answers.abandon(begun(happening))
                 await self._whisper(happening, Card(wording.failure(error)))
             elif isinstance(happening, Changed) and not isinstance(error, PlatformError):
                 self._changes.owe(happening)

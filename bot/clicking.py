@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bot import closing, pacing, wording
+from bot.asked import shared_id
 from bot.basis import basis_of, readable
 from bot.chat import Card
-from bot.errors import NotAllowed
+from bot.errors import NotAllowed, Withheld
 from bot.ports import Target
 from bot.store import Outcome
 from engine.errors import EngineError, NotFound
@@ -47,6 +47,8 @@ class Clicks:
             said = await ACTIONS[clicked.action](self, clicked, stored)
         except (NotFound, NotAllowed) as error:
             said = str(error)
+        except Withheld as error:
+            said = wording.failure(error)
         if said:
             target = Target(clicked.value, clicked.place, clicked.person, private=True, handle=clicked.handle)
             await self.house.whisper(target, Card(said))
@@ -85,33 +87,40 @@ class Clicks:
             raise NotAllowed(wording.NOT_YOURS)
         if stored.state != "done":
             raise NotFound(wording.NO_ANSWER)
-        id_ = sha256(f"shared\0{stored.id}".encode()).hexdigest()[: len(stored.id)]
+        id_ = shared_id(stored.id)
         before = await self.house.store.answers.get(id_)
         if before is not None and before.state != "begun":
             return wording.SHARED
         if before is None and not await self._readable(stored):
             return wording.NOT_SHARED
-        return await self._publish(stored, before, replace(stored, id=id_, message="", private=False, state="begun"))
+        shared = replace(stored, id=id_, message="", private=False, state="begun")
+        reply = self.house.platform(stored.place).reply(_target(shared, before.mark if before else ""))
+        try:
+            return await self._publish(stored, shared, reply)
+        except Withheld:
+            await self.house.store.answers.abandon(id_)
+            raise
 
-    async def _publish(self, stored: Stored, before: Stored | None, shared: Stored) -> str:
-        """Say it again in the channel, as an answer of its own; `before`: a former run has begun to."""
+    async def _publish(self, stored: Stored, shared: Stored, reply: Reply) -> str:
+        """Say it again in the channel, as an answer of its own, of which a former run may have shown something."""
         answers, platform = self.house.store.answers, self.house.platform(stored.place)
         below = await self._below(shared)
         await answers.begin(shared)
-        reply = platform.reply(_target(shared, before.mark if before else ""))
         if not await self._readable(stored):  # readers may have changed while others were looked at
-            await self._unpublish(reply, shared, before)
+            await self._unpublish(reply, shared)
             return wording.NOT_SHARED
-        await reply.finish(pacing.parts(stored.text, platform.limits.part), below)
-        await answers.mark(shared.id, reply.mark)
+        try:
+            await reply.finish(pacing.parts(stored.text, platform.limits.part), below)
+        finally:
+            await answers.mark(shared.id, reply.mark)
         outcome = Outcome(stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms)
         if not await answers.finish(shared.id, outcome):
             await reply.replace(wording.FORGOTTEN)
         return wording.SHARED
 
-    async def _unpublish(self, reply: Reply, shared: Stored, before: Stored | None) -> None:
-        """It is not shared after all; what a former run may have shown is taken back."""
-        if before is not None:
+    async def _unpublish(self, reply: Reply, shared: Stored) -> None:
+        """It is not shared after all; what was shown of it is taken back."""
+        if reply.mark:
             await reply.replace(wording.WITHDRAWN)
         await self.house.store.answers.drop(shared.id)
 

@@ -141,6 +141,10 @@ class Answers:
         """Remove an answer."""
         await self._database.write("DELETE FROM answer WHERE id = ?", (id_,))
 
+    async def abandon(self, id_: str) -> None:
+        """It will not be finished: remove it, unless it is."""
+        await self._database.write("DELETE FROM answer WHERE id = ? AND state = 'begun'", (id_,))
+
     async def drop_of(self, platform: str, workspace: str, asker: str) -> None:
         """Remove everything that somebody asked, and what he thought of answers."""
         whose = "platform = ?1 AND workspace = ?2"

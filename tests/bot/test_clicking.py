@@ -10,9 +10,10 @@ from prometheus_client import generate_latest
 from bot import wording
 from bot.chat import Person, Place
 from bot.clicking import Clicks
-from bot.errors import PlatformError
+from bot.errors import PlatformError, Withheld
 from bot.happenings import Clicked
 from bot.store.channels import FAR
+from engine.errors import EngineError, StoreError
 from tests.bot.asking import Asking, asking, guest
 from tests.fakes.platform import START
 
@@ -173,19 +174,42 @@ async def test_nor_if_one_comes_while_it_is_being_shared(home: Asking, roof: Pla
     assert await click(home, private, "bob", "share") == wording.SHARED
 
 
-async def test_what_a_former_run_began_to_share_is_taken_back_then(home: Asking, roof: Place) -> None:
+@pytest.mark.parametrize("shown", [False, True])
+async def test_what_a_former_run_began_to_share_is_taken_back_then_as_far_as_it_was_shown(
+    home: Asking, roof: Place, *, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hall = await home.joined("HALL", "bob")
     private = await home.command(hall, "bob", "When do the Tiles come?")
     answers = home.house.store.answers
-    home.platform.fail_after("finish", 0, PlatformError("Down."))
-    with pytest.raises(PlatformError):
-        await click(home, private, "bob", "share")
-    del home.platform.failing["finish"]
+    with monkeypatch.context() as patch:
+        if shown:
+            patch.setattr(answers, "finish", _away)
+        else:
+            patch.setitem(home.platform.failing, "finish", PlatformError("Down."))
+        with pytest.raises(EngineError):
+            await click(home, private, "bob", "share")
     home.platform.open("HALL", "bob", guest(home.platform, "gus"))
     home.house.readers.forget(hall)
     assert await click(home, private, "bob", "share") == wording.NOT_SHARED
-    assert [each.text for each in home.platform.replies] == [private.text, wording.WITHDRAWN]
+    assert [each.text for each in home.platform.replies[1:]] == [wording.WITHDRAWN] * shown
     assert await answers.last_in(hall.room, "") is None
+
+
+async def _away(*_: object) -> bool:
+    raise StoreError("The disk is away.")
+
+
+async def test_where_the_bot_may_not_speak_nothing_is_shared_and_that_is_told_at_once(
+    home: Asking, roof: Place
+) -> None:
+    private = await home.command(roof, "bob", "When do the Tiles come?")
+    home.platform.failing["finish"] = Withheld("not_in_channel")
+    assert "I was invited" in await click(home, private, "bob", "share")
+    del home.platform.failing["finish"]
+    kept = await home.house.store.answers.last_in(roof.room, "", "bob")
+    assert kept is not None
+    assert (kept.id, kept.state) == (private.target.answer, "done")
+    assert await click(home, private, "bob", "share") == wording.SHARED
 
 
 async def test_nobody_else_can_share_it(home: Asking, roof: Place) -> None:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from bot import wording
+from bot.asked import begun
 from bot.bot import Bot
+from bot.errors import PlatformError
 from bot.happenings import Called, Clicked, Heard
+from bot.store import Stored
+from tests.bot.commands.conftest import NOW
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -52,6 +57,21 @@ async def test_who_says_no_more_than_help_is_told_what_there_is(workspace: Works
 async def test_what_somebody_may_not_is_told_in_words(workspace: Workspace) -> None:
     [text] = await told(workspace, Called("c1", workspace.square, "bob", "settings", "ingest off"))
     assert text.startswith("Only managers of this workspace can see or change settings. Ask one of them.")
+
+
+async def test_an_answer_that_a_command_or_a_button_began_in_vain_is_no_last_answer(workspace: Workspace) -> None:
+    answers = workspace.house.store.answers
+    await workspace.answered("a1", private=True)
+    for given in (
+        Called("c1", workspace.square, "bob", "missed", "3 days"),
+        Clicked("k1", workspace.square, "bob", "share", "a1"),
+    ):
+        vain = Stored(begun(given), workspace.square, "bob", "What?", NOW, private=isinstance(given, Called))
+        await answers.begin(vain)
+        async with running(workspace) as bot:
+            await bot.give_up(given, PlatformError("Down."))
+        assert workspace.platform.whispers.pop()[1].text == wording.failure(PlatformError("Down."))
+        assert (await workspace.command("bob", "sources")).text == "The last answer here has no sources."
 
 
 async def test_the_button_of_the_page_forgets_who_presses_it(workspace: Workspace) -> None:
