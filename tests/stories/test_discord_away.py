@@ -141,6 +141,37 @@ async def test_a_channel_that_was_hidden_from_the_bot_is_not_forgotten(house: Ho
     assert told(await house.asks(ada, square, f"Later: {QUESTION}")) == "agate beryl"
 
 
+async def test_a_history_that_was_hidden_from_the_bot_is_not_forgotten(house: House) -> None:
+    guild, ada, square, market = await village(house, "Blind")
+    root = await ada.says(market, "Let us talk about the safe.")
+    thread = await ada.opens_thread(root, "The safe")
+    await ada.says(thread, "The password of the safe is coral.")
+    await house.settled()
+    await house.end()
+    house.discord.overwrites(market, house.discord.bot(guild), deny=Can.READ_MESSAGE_HISTORY)
+    await back(house)
+    assert await documents(house, market) == 2
+    house.discord.overwrites(market, house.discord.bot(guild))
+    await house.settled()
+    await looked(house)
+    assert told(await house.asks(ada, square, f"Later: {QUESTION}")) == "agate beryl coral"
+
+
+async def test_what_a_long_thread_says_first_is_not_forgotten(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catching_up, "REPLIES", 5)
+    _, ada, square, market = await village(house, "Busy")
+    root = await ada.says(market, "Let us talk about the safe.")
+    thread = await ada.opens_thread(root, "The safe")
+    await ada.says(thread, "The password of the safe is coral.")
+    for number in range(4):
+        await ada.says(thread, f"Reply {number}.")
+    house.discord.renames(thread, "The old safe")
+    await ada.says(thread, "Reply last.")
+    await house.settled()
+    await looked(house)
+    assert told(await house.asks(ada, square, f"Then: {QUESTION}")) == "agate beryl coral"
+
+
 async def test_a_server_that_is_out_of_order_is_not_forgotten(house: House) -> None:
     guild, ada, square, market = await village(house, "Outage")
     await house.end()

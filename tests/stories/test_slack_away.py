@@ -115,20 +115,67 @@ async def test_a_channel_that_was_archived_stays_known(house: House) -> None:
     assert told(await house.asks(ada, square)) == "agate beryl"
 
 
-@pytest.mark.parametrize("error", ["missing_scope", "internal_error", "token_expired"])
-async def test_an_error_that_may_pass_forgets_nothing(house: House, error: str) -> None:
+@pytest.mark.parametrize(
+    ("what", "error"),
+    [
+        ("info", "missing_scope"),
+        ("members", "internal_error"),
+        ("history", "token_expired"),
+        ("replies", "internal_error"),
+        ("replies", "missing_scope"),
+    ],
+)
+async def test_an_error_that_may_pass_forgets_nothing(house: House, what: str, error: str) -> None:
     slack = house.slack
     ada = slack.user("Ada")
     square = slack.channel("square", members=[ada])
-    await house.safe({square: "agate"})
+    root = await ada.says(square, "The password of the safe is agate.")
+    await ada.says(square, "The password of the safe is beryl.", thread=root)
+    await house.settled()
     await house.end()
-    for method in ("conversations.info", "conversations.members", "conversations.history"):
-        slack.fails(method, error, times=20)
+    slack.calls.clear()
+    slack.fails(f"conversations.{what}", error, times=20)
     await back(house)
     slack.faults.clear()
+    assert [each.outcome for each in slack.called(f"conversations.{what}")][:1] == [error]
     assert await documents(house, square)
     assert await rooms(house) == {square.id}
     await looked(house)
+    assert told(await house.asks(ada, square)) == "agate beryl"
+
+
+async def test_what_a_plan_without_fee_hides_stays_known(house: House) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    square = slack.channel("square", members=[ada])
+    root = await ada.says(square, "Let us talk about the safe.")
+    await ada.says(square, "The password of the safe is agate.", thread=root)
+    edge = await ada.says(square, "What a day.")
+    gone = await ada.says(square, "The password of the safe is beryl.")
+    await house.safe({square: "coral"})
+    await house.end()
+    await ada.deletes(gone)
+    slack.space.hidden = edge.ts
+    await back(house)
+    assert told(await house.asks(ada, square)) == "agate coral"
+    assert not house.bot.listening._owed
+
+
+async def test_what_a_long_thread_says_last_is_not_forgotten(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catching_up, "REPLIES", 5)
+    slack = house.slack
+    slack.page = 4
+    ada = slack.user("Ada")
+    square = slack.channel("square", members=[ada])
+    root = await ada.says(square, "Let us talk about the safe.")
+    for number in range(12):
+        await ada.says(square, f"Reply {number}.", thread=root)
+    gone = await ada.says(square, "The password of the safe is beryl.", thread=root)
+    await ada.says(square, "The password of the safe is agate.", thread=root)
+    await house.settled()
+    await house.end()
+    await ada.deletes(gone)
+    await back(house)
     assert told(await house.asks(ada, square)) == "agate"
 
 

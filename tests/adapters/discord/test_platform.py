@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.chat import Card, Picture, Place
-from bot.errors import PlatformError
+from bot.errors import PlatformError, Withheld
 from bot.happenings import Heard
 from bot.ports import Target
 from engine.errors import BadInput, TooLarge
@@ -200,6 +201,41 @@ async def test_a_thread_is_told_with_the_message_it_began_on_and_what_that_repli
     assert [each.text for each in found] == ["Is it dry?", "No, the roof leaks", "Where?"]
     assert [each.place.thread for each in found] == ["", "", thread.id]
     assert [each.text for each in (await town.platform.thread(place, 1)).messages] == ["Where?"]
+
+
+async def test_a_thread_says_whether_all_of_it_is_listed(town: Town) -> None:
+    start = await town.ada.says(town.square, "No, the roof leaks")
+    thread = await town.ada.opens_thread(start, "Roof")
+    place = Place("discord", town.guild.id, town.square.id, thread.id)
+    for number in range(3):
+        await town.bob.says(thread, str(number))
+    town.fake.renames(thread, "The old roof")
+    assert (await town.platform.thread(place, 6)).whole
+    listing = await town.platform.thread(place, 4)
+    assert ([each.text for each in listing.messages], listing.whole) == (["0", "1", "2"], False)
+    town.fake.removes_channel(thread)
+    listing = await town.platform.thread(place, 6)
+    assert ([each.text for each in listing.messages], listing.there) == (["No, the roof leaks"], False)
+
+
+@pytest.mark.parametrize("lacking", [Can.READ_MESSAGE_HISTORY, Can.VIEW_CHANNEL])
+async def test_a_history_that_is_hidden_from_the_bot_is_not_told_to_be_empty(town: Town, lacking: Can) -> None:
+    start = await town.ada.says(town.square, "No, the roof leaks")
+    thread = await town.ada.opens_thread(start, "Roof")
+    await town.bob.says(thread, "Where?")
+    post = await town.ada.posts(town.forum, "A new roof", "Copper would be nice.")
+    await town.ear.hears(Heard, 3)
+    for channel in (town.square, town.forum):
+        town.fake.overwrites(channel, town.fake.bot(town.guild), deny=lacking)
+    await town.fake.until(lambda: len(town.ear.heard) > 4)
+    for channel, inside in ((town.square, thread), (town.forum, post.channel)):
+        place = Place("discord", town.guild.id, channel.id)
+        with pytest.raises(Withheld):
+            await told(town, place)
+        with pytest.raises(Withheld):
+            await town.platform.thread(replace(place, thread=inside.id), 10)
+        with pytest.raises(Withheld):
+            await town.platform.message(replace(place, thread=inside.id), post.id)
 
 
 async def test_a_file_is_fetched_from_discord_alone_and_not_beyond_the_limit(town: Town) -> None:
