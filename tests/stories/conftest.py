@@ -1,19 +1,23 @@
-"""Engines for the stories."""
+"""Engines for the stories, and a whole bot on Slack; those on Discord share one bot in a module."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 
 from tests.fakes.engines import light_engine
 from tests.fakes.language import ToyLanguage
+from tests.stories import slack_house
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from bot.composition import Skills
     from engine import Engine
+    from tests.stories.slack_house import House
 
 
 @pytest.fixture
@@ -27,3 +31,17 @@ async def light(tmp_path: Path, language: ToyLanguage) -> AsyncIterator[Engine]:
     """An engine with a real ledger, and graph and vectors in memory."""
     async with light_engine(tmp_path / "light", language) as opened:
         yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def able() -> AsyncIterator[Skills]:
+    """What a bot on Slack can do, loaded once for the stories of a module."""
+    async with slack_house.skills() as shared:
+        yield shared
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(tmp_path: Path, able: Skills) -> AsyncIterator[House]:
+    """A bot on Slack for one story alone."""
+    async with slack_house.living(tmp_path / "house", able) as lived_in:
+        yield lived_in

@@ -38,12 +38,6 @@ ORDERS = (
 )
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def able() -> AsyncIterator[Skills]:
-    async with slack_house.skills() as shared:
-        yield shared
-
-
 @pytest_asyncio.fixture(loop_scope="module")
 async def trial(tmp_path: Path, able: Skills) -> AsyncIterator[Trial]:
     async with slack_house.living(tmp_path / "house", able, model=Obedient) as house:

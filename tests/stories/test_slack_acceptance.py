@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 
 from tests.fakes.slack import FakeSlack, Fault, File, Person, Timing
 from tests.fakes.slack.day import manifest
@@ -16,7 +15,6 @@ from tests.stories import slack_house
 from tests.stories.gossip import QUESTION, told
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from bot.composition import Skills
@@ -26,18 +24,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LONGEST = 12_000  # characters that Slack takes in one message
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def able() -> AsyncIterator[Skills]:
-    async with slack_house.skills() as shared:
-        yield shared
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def house(tmp_path: Path, able: Skills) -> AsyncIterator[House]:
-    async with slack_house.living(tmp_path / "house", able) as lived_in:
-        yield lived_in
 
 
 def answers(house: House, asked: Said) -> list[Entry]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 
 from bot import wording
 from bot.chat import Place
@@ -17,25 +16,12 @@ from tests.stories import slack_house
 from tests.stories.gossip import told
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from bot.composition import Skills
     from tests.stories.slack_house import House
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def able() -> AsyncIterator[Skills]:
-    async with slack_house.skills() as shared:
-        yield shared
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def house(tmp_path: Path, able: Skills) -> AsyncIterator[House]:
-    async with slack_house.living(tmp_path / "house", able) as lived_in:
-        yield lived_in
 
 
 async def test_in_a_public_channel_without_guests_only_what_is_public_is_told(house: House) -> None:

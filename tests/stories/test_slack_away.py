@@ -9,19 +9,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 
 from bot import catching_up
 from engine.records import Scope
 from tests.fakes.slack import File
-from tests.stories import slack_house
 from tests.stories.gossip import QUESTION, told
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from bot.composition import Skills
     from tests.fakes.slack import Room
     from tests.fakes.slack.state import ChannelKind
     from tests.stories.slack_house import House
@@ -35,18 +29,6 @@ PAGES = File("manual.md", b"# The safe\n\nThe password of the safe is emerald.\n
 def _an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bot is away for long enough that what was said before counts as old."""
     monkeypatch.setattr(catching_up, "YOUNG", timedelta(hours=-1))
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def able() -> AsyncIterator[Skills]:
-    async with slack_house.skills() as shared:
-        yield shared
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def house(tmp_path: Path, able: Skills) -> AsyncIterator[House]:
-    async with slack_house.living(tmp_path / "house", able) as lived_in:
-        yield lived_in
 
 
 async def back(house: House) -> None:
