@@ -52,12 +52,15 @@ class CatchingUp:
         self._store = house.store
         self._clock = clock
 
-    async def catch_up(self, place: Place) -> None:
-        """Take in what is new in a channel, and what changed lately. Raises PlatformError."""
+    async def catch_up(self, place: Place) -> bool:
+        """Take in what is new in a channel, and what changed lately. Raises PlatformError.
+
+        False if something is missing that is too young for that to mean anything: look again in a minute.
+        """
         room = place.room
         newest = await self._store.messages.newest(room) or await self._store.rooms.horizon(room)
         if newest is None or not await self._reads(room):
-            return
+            return True
         since = newest - LOOKED_AT
         before = await self._store.messages.between(room, since, newest)
         seen = await self._read(place, since, before)
@@ -73,28 +76,37 @@ class CatchingUp:
                 missing += root
                 await self._remove(place, [each.id for each in known])
         missing += [each for each in before if each.thread in {"", each.id}]
-        await self._remove(place, await self._gone(place, [each for each in missing if each.id not in seen]))
+        missing = [each for each in missing if each.id not in seen]
+        settled = [each for each in missing if not self._young(each)]
+        await self._remove(place, await self._gone(place, settled))
+        return len(settled) == len(missing)
 
-    async def look_for_files(self, platform: str) -> None:
-        """Forget files that nobody finds any more where the bot reads nothing else: in DMs, and with questions."""
-        latest = await self._store.files.unread(platform, FILES)
+    async def look_for_files(self, platform: str) -> bool:
+        """Forget files that nobody finds any more where the bot reads nothing else: in DMs, and with questions.
+
+        False as with `catch_up`.
+        """
+        latest, sure = await self._store.files.unread(platform, FILES), True
         for file in [each for each in latest if each.time >= latest[0].time - LIVELY]:
             try:
-                await self._look_for(file)
+                sure &= await self._look_for(file)
             except PlatformError as error:
                 log.warning("file_not_looked_for", room=file.room, error=type(error).__name__)
+        return sure
 
-    async def _look_for(self, file: Filed) -> None:
+    async def _look_for(self, file: Filed) -> bool:
         known = await self._store.messages.get(file.room, file.message)
-        if known is None or self._young(known):
-            return  # without a message it came with a command, of which nothing can be deleted
+        if known is None:
+            return True  # it came with a command, of which nothing can be deleted
         place = replace(place_of(file.room), thread=known.thread)
         message = await self._house.platform(place).message(place, file.message)
         if message is None:
-            await self._remove(place, [file.message])
-            return
+            young = self._young(known)
+            await self._remove(place, [] if young else [file.message])
+            return not young
         async with self._shelf.alone(place.room):
             await self._hearing.compare_files(message)
+        return True
 
     async def _reads(self, room: str) -> bool:
         """Whether a channel is read, or was until that was switched off: what is known of it must still be true."""
@@ -150,8 +162,7 @@ class CatchingUp:
     async def _gone(self, place: Place, missing: Sequence[Known]) -> list[str]:
         """Those of some messages that were surely deleted; of others it is asked again the next time."""
         platform, gone, unanswered = self._house.platform(place), [], 0
-        settled = sorted((each for each in missing if not self._young(each)), key=lambda each: each.time, reverse=True)
-        for each in settled[:ASKED]:
+        for each in sorted(missing, key=lambda each: each.time, reverse=True)[:ASKED]:
             try:
                 if await platform.message(replace(place, thread=each.thread), each.id) is None:
                     gone.append(each.id)

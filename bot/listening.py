@@ -39,6 +39,7 @@ log = structlog.get_logger(__name__)
 
 PAUSE = 15.0  # seconds between two looks at what time brings
 HOUR, DAY = 60 * 60.0, 24 * 60 * 60.0
+AGAIN = 60.0  # seconds until a channel of which not all could be known is compared again
 COMPACT = 600.0  # seconds between two removals of forgotten bytes from the bot's own file
 
 
@@ -228,24 +229,27 @@ class Listening:
             if place not in self._owed:
                 continue  # its workspace was found to have been left
             try:
-                await self._compare(place)
-                self._owed.pop(place, None)
+                if await self._compare(place):
+                    self._owed.pop(place, None)
+                else:
+                    self._owed[place] = time.monotonic() + AGAIN
             except PutOut:
                 whole = (place.platform, place.workspace)
                 await self._presence.end(Ended(*whole, "removed while nobody listened"))
                 self._owed = {each: due for each, due in self._owed.items() if (each.platform, each.workspace) != whole}
             except Exception as error:  # noqa: BLE001 - as with back-fills
                 log.warning("catching_up_delayed", room=place.room, error=type(error).__name__)
-                self._owed[place] = time.monotonic() + 60.0
+                self._owed[place] = time.monotonic() + AGAIN
         while await self._past.fill():
             pass
 
-    async def _compare(self, place: Place) -> None:
-        """Look what became of a channel; one without a name stands for what lies in none that is read."""
+    async def _compare(self, place: Place) -> bool:
+        """Look what became of a channel; one without a name stands for what lies in none that is read.
+
+        False if it is to be looked at again.
+        """
         if not place.channel:
-            await self._catching_up.look_for_files(place.platform)
-            return
+            return await self._catching_up.look_for_files(place.platform)
         async with self._shelf.alone(place.room):
             there = await self._presence.returned(place)
-        if there:
-            await self._catching_up.catch_up(place)
+        return await self._catching_up.catch_up(place) if there else True

@@ -215,8 +215,10 @@ async def test_a_message_of_the_last_minute_is_not_missed_yet(home: Household) -
     await home.listening.catch_up("slack")
     await home.listening.past()
     assert "Bob: Four." in str(await home.texts(place))
+    assert list(home.listening._owed) == [place]
     await _back(home)
     assert "Bob: Four." not in str(await home.texts(place))
+    assert home.listening._owed == {}
 
 
 async def test_what_was_found_missing_comes_back_when_it_is_shown_again(home: Household) -> None:
