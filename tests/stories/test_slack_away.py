@@ -86,6 +86,25 @@ async def test_a_channel_that_was_deleted_is_forgotten(house: House) -> None:
     assert told(await house.asks(ada, square)) == "agate"
 
 
+@pytest.mark.parametrize("kind", ["public", "private"])
+async def test_of_an_app_that_is_made_anew_only_what_it_was_invited_to_before_its_first_start_stays_known(
+    house: House, kind: ChannelKind
+) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    square = slack.channel("square", members=[ada], kind=kind)
+    market = slack.channel("market", members=[ada], kind=kind)
+    await house.safe({square: "agate", market: "beryl"})
+    known = await documents(house, square)
+    await house.end()
+    await slack.makes_app_anew()
+    await ada.invites(square, slack.bot)
+    await back(house)
+    assert await documents(house, square) == known
+    assert await documents(house, market) == []
+    assert told(await house.asks(ada, square)) == "agate"
+
+
 async def test_a_channel_that_was_archived_stays_known(house: House) -> None:
     slack = house.slack
     ada = slack.user("Ada")

@@ -121,6 +121,15 @@ class FakeSlack(Server):
         self.herald.event({"type": "app_uninstalled", "event_ts": self.space.stamp()})
         self.space.revoked = "account_inactive"
 
+    async def makes_app_anew(self) -> None:
+        """Another app takes the place of the first one: its bot is another user, who is in no channel."""
+        before, app = self.space.bot, self.space.app
+        for channel in self.space.channels.values():
+            if before.id in channel.members:
+                self.acts.leave(channel, before)
+        self.space.bot = self.space.add_user(app.name)
+        self.space.bot.bot_id, self.space.bot.app_id = self.space.new_id("B"), app.id
+
     async def revokes(self) -> None:
         """The bot's token is revoked."""
         tokens = {"oauth": [], "bot": [self.space.bot.id]}
