@@ -151,6 +151,30 @@ async def test_a_private_answer_is_shared_only_where_everybody_may_read_its_sour
     assert [told(each.text) for each in shared] == ["agate beryl"]
 
 
+async def test_whoever_shares_where_the_bot_may_not_speak_is_told_at_once(house: House) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada], bot=False)
+    await house.safe({square: "agate"})
+    assert told(await house.whispers(ada, market)) == "agate"
+    answer = [each for each in house.private(ada, market) if each.buttons][-1]
+    assert "I was invited" in await house.clicks(ada, answer, "Share to channel")
+    assert "still being written" not in await house.calls(ada, market, "sources")
+    await ada.invites(market, slack.bot)
+    assert wording.SHARED in await house.clicks(ada, answer, "Share to channel")
+    assert [told(each.text) for each in slack.sees(ada, market).entries if "Shared by Ada" in each.text] == ["agate"]
+
+
+async def test_only_who_joined_a_channel_can_state_something_there(house: House) -> None:
+    slack = house.slack
+    ada, bob = slack.user("Ada"), slack.user("Bob")
+    square = slack.channel("square", members=[ada])
+    await house.safe({square: "agate"})
+    statement = 'correct state Safe "The password of the safe is beryl."'
+    assert wording.NO_WRITER in await house.calls(bob, square, statement)
+    assert "I know now" in await house.calls(ada, square, statement)
+
+
 async def test_pictures_names_numbers_the_home_tab_and_sources_show_what_the_asker_may_read(house: House) -> None:
     slack = house.slack
     ada, bob, gil = slack.user("Ada"), slack.user("Bob"), slack.user("Gil", kind="guest")
