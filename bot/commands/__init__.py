@@ -101,8 +101,8 @@ COMMANDS: Mapping[str, Command] = {
         correcting.correct,
         "correct what I read",
         "merge | unmerge | state | pin | hide | unhide …",
-        "It holds for whoever can read this channel, and can be taken back. Whoever may write here may state something, "
-        "as if it was written; the rest is for managers.",
+        "It holds for whoever can read this channel, and can be taken back. Whoever may write here may state "
+        "something, as if it was written; the rest is for managers.",
         (
             'merge "Ada L." "Ada Lovelace"',
             'unmerge "Ada L."',
