@@ -14,7 +14,7 @@ from bot.errors import PlatformError, Withheld
 from bot.ports import Listing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from slack_sdk.web.async_client import AsyncWebClient
@@ -64,18 +64,17 @@ class History:
     async def newest(self, place: Place, limit: int) -> Listing:
         """The newest messages of a thread. Raises PlatformError, also if the thread may only be hidden."""
         try:
-            rows, whole = await self._end(place.channel, place.thread, limit)
+            said, whole = await self._end(place, limit)
         except Missing:
             await self._surely_gone(place.channel, place.thread)
             return Listing(there=False)
-        said = [each for row in rows if (each := message(row, place.main, self._us)) is not None]
         return Listing(said[-limit:], whole=whole and len(said) <= limit)
 
     async def one(self, place: Place, ts: str) -> Message | None:
         """A message as it is now; None if it was deleted. Raises PlatformError, also if it may only be hidden."""
         root = place.thread or ts
         try:
-            page = await self._page(place.channel, root, oldest=ts if ts != root else "")
+            page = await self._page(place.channel, root, oldest=ts if ts != root else "", limit=SMALL)
         except Missing:
             await self._surely_gone(place.channel, root)
             return None
@@ -104,24 +103,31 @@ class History:
         if not rows and page.get("is_limited"):
             raise Withheld("The plan of this workspace hides what is that old.")
 
-    async def _end(self, channel: str, root: str, limit: int) -> tuple[list[Row], bool]:
-        """The end of a thread, oldest first, and whether that is all of it.
+    async def _end(self, place: Place, limit: int) -> tuple[list[Message], bool]:
+        """So many messages of a thread or more, oldest first, up to its end, and whether that is all of it.
 
         Slack gives the oldest first. Of a long thread only so much is asked for as will hold the newest ones.
         """
+        channel, root = place.channel, place.thread
         page = await self._page(channel, root)
         rows, cursor = list(page.get("messages") or ()), _cursor(page)
         if cursor and rows:
             count, last = int(rows[0].get("reply_count") or 0), float(rows[0].get("latest_reply") or root)
             share = 2 * limit / max(count, 1)
             while share < 1.0:
-                oldest = last - share * (last - float(root))
-                end = [row async for row in self._replies(channel, root, oldest=f"{oldest:.6f}")]
-                if len(end) > limit + 1:  # the root is among them
-                    return _ordered(end), False
+                oldest = f"{last - share * (last - float(root)):.6f}"
+                end = [row async for row in self._replies(channel, root, oldest=oldest) if row.get("ts") != root]
+                if len(said := self._said(place, end)) >= limit:
+                    return said, False
                 share *= WIDER
             rows += [row async for row in self._replies(channel, root, cursor=cursor)]
-        return _ordered(rows), True
+        return self._said(place, rows), True
+
+    def _said(self, place: Place, rows: Iterable[Row]) -> list[Message]:
+        """What people said, each message once, oldest first: Slack may repeat the root of a thread on every page."""
+        once = {str(row.get("ts")): row for row in rows}
+        said = (message(once[ts], place.main, self._us) for ts in sorted(once))
+        return [each for each in said if each is not None]
 
     async def _roots(self, channel: str, latest: str) -> tuple[Sequence[Row], bool]:
         """The messages of a channel before one of them, newest first, and whether there are more."""
@@ -151,7 +157,9 @@ class History:
             if not (cursor := _cursor(page)):
                 return
 
-    async def _page(self, channel: str, root: str, *, oldest: str = "", cursor: str = "") -> AsyncSlackResponse:
+    async def _page(
+        self, channel: str, root: str, *, oldest: str = "", cursor: str = "", limit: int = 0
+    ) -> AsyncSlackResponse:
         return await self._asked(
             lambda: self._client.conversations_replies(
                 channel=channel,
@@ -159,7 +167,7 @@ class History:
                 oldest=oldest or None,
                 inclusive=True,
                 cursor=cursor or None,
-                limit=self._size,
+                limit=limit or self._size,
             )
         )
 
@@ -185,8 +193,3 @@ class History:
 def _cursor(page: AsyncSlackResponse) -> str:
     """Where the next page begins; empty if there is none."""
     return str((page.get("response_metadata") or {}).get("next_cursor") or "")
-
-
-def _ordered(rows: Sequence[Row]) -> list[Row]:
-    """Each message once, oldest first: Slack may repeat the root of a thread on every page."""
-    return sorted({str(row.get("ts")): row for row in rows}.values(), key=lambda row: str(row.get("ts")))

@@ -298,10 +298,15 @@ async def test_a_page_that_is_older_than_an_edit_does_not_undo_it(tmp_path: Path
     async with household(tmp_path / "home", platform) as home:
         place = await home.joined("ROOF", "ada")
         said = [await home.say(place, "ada", word) for word in ("One.", "Two.")]
-        platform.page = 1
-        platform.happens = lambda: home.edit(said[1], "Three.")
+        said[1] = platform.edit(said[1], "Two, unheard.")
+
+        async def both_are_edited() -> None:
+            for each in said:
+                await home.edit(each, f"Not {each.text}")
+
+        platform.happens = both_are_edited
         await _back(home)
-        assert await home.texts(place) == {"window:m1": ["Ada: One.", "Ada: Three."]}
+        assert await home.texts(place) == {"window:m1": ["Ada: Not One.", "Ada: Not Two, unheard."]}
 
 
 async def test_a_daily_look_that_could_not_begin_is_not_put_off_for_a_day(

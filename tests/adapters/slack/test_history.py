@@ -126,6 +126,19 @@ async def test_a_thread_says_whether_all_of_it_is_listed(desk: Desk, slack: Fake
         assert (await desk.platform.thread(place(slack, room, root.ts), limit)).whole is whole
 
 
+async def test_a_thread_that_ends_with_our_own_words_is_listed_up_to_what_others_said(
+    desk: Desk, slack: FakeSlack
+) -> None:
+    slack.page = 2
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    root, *_ = await talked(ada, room, 20)
+    for number in range(6):
+        await desk.platform.post(place(slack, room, root.ts), Card(f"ours {number}"))
+    listing = await desk.platform.thread(place(slack, room, root.ts), 2)
+    assert ([said.text for said in listing.messages], listing.whole) == (["r18", "r19"], False)
+
+
 async def test_a_thread_with_more_pages_than_any_limit_is_in_the_history_whole(desk: Desk, slack: FakeSlack) -> None:
     slack.page = 1
     ada = slack.user("Ada")
