@@ -75,10 +75,10 @@ class History:
         root = place.thread or ts
         try:
             page = await self._page(place.channel, root, oldest=ts if ts != root else "", limit=SMALL)
+            rows = page.get("messages") or [row async for row in self._replies(place.channel, root)]
         except Missing:
             await self._surely_gone(place.channel, root)
             return None
-        rows = page.get("messages") or ()
         row = next((row for row in rows if row.get("ts") == ts), None)
         if row is None and (ts == root or not rows or page.get("is_limited")):
             raise PlatformError("Slack does not say whether the message is there.")
