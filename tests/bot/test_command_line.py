@@ -35,7 +35,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("THREADLORE_CACHE", str(cache))
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "town").mkdir()
     (tmp_path / "town" / "ferry.md").write_text("# Ferry\n\nThe ferry Gudgeon leaves at noon.\n")
