@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from io import BytesIO
+from lzma import LZMAError
 from typing import TYPE_CHECKING
 
 from engine.errors import Broken, Encrypted, TooLarge, Unsupported
@@ -18,6 +20,8 @@ _ENCRYPTED = 0x1
 _PARTS = {"word/": "docx", "ppt/": "pptx", "xl/": "xlsx"}
 _MIMETYPES = {b"application/vnd.oasis.opendocument.text": "odt", b"application/epub+zip": "epub"}
 _MIMETYPE_SIZE = 100
+# What zipfile raises over bytes that are not what they say: its own, and what each way of packing adds (bz2: OSError).
+_DAMAGED = (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError, zlib.error, LZMAError)
 
 
 def kind_of_archive(data: bytes, limits: Limits) -> str:
@@ -30,7 +34,7 @@ def kind_of_archive(data: bytes, limits: Limits) -> str:
             files = archive.infolist()
             _guard(files, len(data), limits)
             kind = _kind(archive, files)
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError) as error:
+    except _DAMAGED as error:
         raise Broken("The file is a damaged or cut-off archive.") from error
     if not kind:
         raise Unsupported("The file is an archive of other files.", hint="Unpack it and add the files one by one.")
