@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterable, Iterator
 
+Item = TypeVar("Item")
+
+BREATH = 0.005  # seconds of work after which whatever else waits on the loop has its turn
 LONGEST = 1.0  # seconds that background work steps aside at a stretch, so that many questions do not starve it
 
 
@@ -37,3 +41,13 @@ class Courtesy:
         if not self._free.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._free.wait(), LONGEST)
+
+
+async def in_turns(items: Iterable[Item]) -> AsyncIterator[Item]:
+    """The items, with turns for others in between: a long loop would keep them waiting."""
+    since = time.monotonic()
+    for item in items:
+        yield item
+        if time.monotonic() - since > BREATH:
+            await asyncio.sleep(0)
+            since = time.monotonic()

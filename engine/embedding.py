@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.chunking import windows
-from engine.describing import SEPARATOR
 from engine.errors import Refused, TooLong
+from engine.reducing import SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

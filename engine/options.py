@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.chunking import Packing
-from engine.describing import Limits
+from engine.reducing import Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine import fold
 from engine.batch import Batch, Embedded, Made, Outcome, finish, gather, write_profiles
 from engine.courtesy import Courtesy
-from engine.describing import Describer, needs_model
 from engine.embedding import clip, embed_or_spare, entity_text, relation_text, text_hash
+from engine.folding import Folder
 from engine.graph import Edge, Node
-from engine.ledger import marks, memos, profiles, work
+from engine.ledger import marks, profiles, work
 from engine.ledger.marks import Stale
-from engine.ledger.profiles import Profile
 from engine.records import Bill
+from engine.reducing import needs_model
 from engine.vectors import Row
 
 if TYPE_CHECKING:
@@ -31,11 +30,9 @@ if TYPE_CHECKING:
     from engine.language import Embedder, Language
     from engine.ledger import Ledger
     from engine.ledger.marks import Mark
-    from engine.ledger.profiles import Key
+    from engine.ledger.profiles import Key, Profile
     from engine.options import Options
     from engine.vectors import Table, Vectors
-
-RETRY_SUMMARY = 600.0  # seconds until a failed summary is tried again
 
 
 def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:
@@ -126,8 +123,8 @@ class Projector:
         hot = self._hot(batch)
         names = [key for key in batch.names if (Stale.NAME, key.id) not in hot]
         pairs = [key for key in batch.pairs if (Stale.PAIR, key.id) not in hot]
-        entities = await asyncio.gather(*(self._entity(key, bill) for key in names if key.told))
-        relations = await asyncio.gather(*(self._relation(key, bill) for key in pairs if key.told))
+        folder = Folder(self.ledger, self.language, self.tokenizer.count, self.options.describing)
+        entities, relations = await asyncio.gather(folder.entities(names, bill), folder.relations(pairs, bill))
         await self.courtesy.after_you()
         gone_names = {key.id for key in names if not key.told} | batch.gone_names
         gone_pairs = {key.id for key in pairs if not key.told} | batch.gone_pairs
@@ -174,7 +171,7 @@ class Projector:
             for key in keys
             if key.told
             and key.pin is None
-            and needs_model(key.told.fragments, self.tokenizer.count, self.options.describing)
+            and needs_model([row.text for row in key.told.fragments], self.tokenizer.count, self.options.describing)
         }
         hot = {
             (kind, key.id)
@@ -186,39 +183,6 @@ class Projector:
         }
         self.renewed |= needing - hot
         return hot
-
-    async def _entity(self, key: Key, bill: Bill) -> Profile:
-        assert key.told is not None  # noqa: S101 - only told keys come here
-        entity = fold.entity(key.told)
-        described = await self._describe(key, entity.name, entity.fragments, bill)
-        return Profile(
-            key.id, key.space, entity.name, described[0], entity.mentions, entity.type, (0, 0), *described[1:]
-        )
-
-    async def _relation(self, key: Key, bill: Bill) -> Profile:
-        assert key.told is not None  # noqa: S101 - only told keys come here
-        relation = fold.relation(key.told)
-        described = await self._describe(key, key.title, relation.fragments, bill)
-        return Profile(
-            key.id, key.space, relation.keywords, described[0], relation.weight, "", key.ends, *described[1:]
-        )
-
-    async def _describe(
-        self, key: Key, name: str, fragments: Sequence[fold.Fragment], bill: Bill
-    ) -> tuple[str, float | None, frozenset[bytes]]:
-        if key.pin is not None:
-            return key.pin, None, frozenset()
-        describer = Describer(self.language, self, self.tokenizer.count, self.options.describing)
-        described = await describer.describe(name, fragments, bill)
-        return described.text, None if described.complete else time.time() + RETRY_SUMMARY, described.memos
-
-    async def recall_summary(self, key: bytes) -> str | None:
-        """The summary made of these inputs, if any."""
-        return await self.ledger.read(memos.summary, key)
-
-    async def keep_summary(self, key: bytes, text: str) -> None:
-        """Remember a summary."""
-        await self.ledger.write(memos.keep_summary, key, text)
 
     async def _graph(self, names: Sequence[Key], pairs: Sequence[Key], dropped: Collection[int]) -> None:
         if self.without_graph:

@@ -112,6 +112,14 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Fragments:
+    """What is said of one name (or pair, "A ~ B"), oldest first: to become one text."""
+
+    name: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One message of the conversation so far."""
 

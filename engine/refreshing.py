@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine import fold
-from engine.describing import SEPARATOR, joined
 from engine.ledger import corrections, profiles
 from engine.ledger.marks import Stale
+from engine.reducing import SEPARATOR, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

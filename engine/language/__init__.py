@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from engine.records import Bill, Condensed, Excerpt, Message, Prompt, Reading, Turn
+    from engine.records import Bill, Condensed, Excerpt, Fragments, Message, Prompt, Reading, Turn
 
 
 class Language(Protocol):
@@ -28,8 +28,11 @@ class Language(Protocol):
     async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
         """The question rewritten to stand alone, and its keywords."""
 
-    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:
-        """Several descriptions of one name (or pair, "A ~ B") as one text."""
+    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
+        """One text of each, in order; None where none was given. They may share a call, so they are of one space.
+
+        Raises LanguageError if not one was given.
+        """
 
     def messages(self, prompt: Prompt) -> list[Message]:
         """What the model would be sent for an answer."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from engine.language import Embedder
-    from engine.records import Bill, Condensed, Excerpt, Message, Prompt, Reading, Turn
+    from engine.records import Bill, Condensed, Excerpt, Fragments, Message, Prompt, Reading, Turn
 
 # To be raised when the rules find something else in the same text: remembered readings are then made anew.
 RULES = 1
@@ -53,8 +53,8 @@ class EmbeddedLanguage:
     async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:  # noqa: ARG002  - as above
         return condensing.condense(text, history)
 
-    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:  # noqa: ARG002  - as above
-        return lead(fragments)
+    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:  # noqa: ARG002  - as above
+        return [lead(each.texts) for each in wanted]
 
     def messages(self, prompt: Prompt) -> list[Message]:
         return render_answer(prompt)

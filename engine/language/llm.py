@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from engine.errors import LanguageError, TooLong, Unavailable
+from engine.errors import LanguageError, Refused, TooLong, Unavailable
 from engine.jsonreply import parse_condensed, parse_json_reading
 from engine.language.calls import Ask, Calls
 from engine.language.failures import wants_plain_text
@@ -20,7 +21,9 @@ from engine.language.prompting import (
     render_extract,
     render_glean,
     render_summarise,
+    render_summarise_several,
 )
+from engine.language.replies import parse_summaries
 from engine.language.thinking import ThinkingFilter
 from engine.tuples import glean, parse_tuples
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
     from engine.language.models import ModelSettings
-    from engine.records import Bill, Condensed, Excerpt, Message, Prompt, Purpose, Reading, Turn
+    from engine.records import Bill, Condensed, Excerpt, Fragments, Message, Prompt, Purpose, Reading, Turn
 
 # Part of the key of remembered readings: to be raised when the parsers find something else in the same reply.
 PARSER_VERSION = 1
@@ -92,11 +95,22 @@ class LLM:
         ask = Ask(self._keywords, "condense", render_condense(text, history), json=True)
         return parse_condensed(await self._complete(ask, bill), text)
 
-    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:
-        text = (await self._told("summarise", render_summarise(name, fragments), bill)).strip()
-        if not text:
-            raise Unavailable(f"{self._extractor.model} gave an empty summary.")
-        return text
+    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
+        """All in one call if they are several; what its reply lacks is asked for alone."""
+        found = await self._summarised_together(wanted, bill) if len(wanted) > 1 else {}
+        alone = [place for place in range(len(wanted)) if place not in found]
+        asking = (self._summarised(wanted[place], bill) for place in alone)
+        failures = list[LanguageError]()
+        for place, outcome in zip(alone, await asyncio.gather(*asking, return_exceptions=True), strict=True):
+            if isinstance(outcome, LanguageError):
+                failures.append(outcome)
+            elif isinstance(outcome, BaseException):
+                raise outcome
+            else:
+                found[place] = outcome
+        if failures and not found:
+            raise failures[0]
+        return [found.get(place) for place in range(len(wanted))]
 
     def messages(self, prompt: Prompt) -> list[Message]:
         return render_answer(prompt)
@@ -122,6 +136,20 @@ class LLM:
     @property
     def _keywords(self) -> ModelSettings:
         return self.settings.keywords or self.settings.answer
+
+    async def _summarised(self, wanted: Fragments, bill: Bill) -> str:
+        text = (await self._told("summarise", render_summarise(wanted), bill)).strip()
+        if not text:
+            raise Unavailable(f"{self._extractor.model} gave an empty summary.")
+        return text
+
+    async def _summarised_together(self, wanted: Sequence[Fragments], bill: Bill) -> dict[int, str]:
+        """By place, what the reply of a shared call has of them; what no model may or can take at once is nothing."""
+        try:
+            reply = await self._told("summarise", render_summarise_several(wanted), bill)
+        except (TooLong, Refused):
+            return {}
+        return {number - 1: text for number, text in parse_summaries(reply).items() if number <= len(wanted)}
 
     def _reading_settings(self) -> str:
         chosen = self.settings

@@ -15,7 +15,7 @@ from engine.records import Message
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.records import EntityRow, Excerpt, Prompt, RelationRow, Source, Turn
+    from engine.records import EntityRow, Excerpt, Fragments, Prompt, RelationRow, Source, Turn
 
 Format = Literal["tuples", "json"]
 
@@ -65,11 +65,19 @@ def render_condense(text: str, history: Sequence[Turn]) -> list[Message]:
     return _pair(fill("condense"), fill("condense_user", history=said, text=text, fence=_fence(said, text)))
 
 
-def render_summarise(name: str, fragments: Sequence[str]) -> list[Message]:
+def render_summarise(wanted: Fragments) -> list[Message]:
     """What asks for one text of several descriptions, given from the oldest to the newest."""
-    rows = "\n".join(_json(fragment) for fragment in fragments)
-    user = fill("summarise_user", name=_line(name), fragments=rows, fence=_fence(rows, name))
-    return _pair(fill("summarise", length=str(SUMMARY_WORDS)), user)
+    rows = "\n".join(_json(text) for text in wanted.texts)
+    user = fill("summarise_user", name=_line(wanted.name), fragments=rows, fence=_fence(rows, wanted.name))
+    return _pair(fill("summarise", rules=_summary_rules()), user)
+
+
+def render_summarise_several(wanted: Sequence[Fragments]) -> list[Message]:
+    """What asks for the same of several names at once, each by its number."""
+    told = ({"number": n, "name": _line(each.name), "descriptions": each.texts} for n, each in enumerate(wanted, 1))
+    rows = "\n".join(map(_json, told))
+    system = fill("summarise_several", rules=_summary_rules(), delimiter=DELIMITER, end=END)
+    return _pair(system, fill("summarise_several_user", names=rows, fence=_fence(rows)))
 
 
 def render_answer(prompt: Prompt) -> list[Message]:
@@ -133,6 +141,10 @@ def _text(name: str) -> str:
 def _names() -> tuple[str, ...]:
     folder = resources.files("engine.language") / "prompts"
     return tuple(sorted(file.name.removesuffix(".md") for file in folder.iterdir() if file.name.endswith(".md")))
+
+
+def _summary_rules() -> str:
+    return fill("summary_rules", length=str(SUMMARY_WORDS))
 
 
 def _pair(system: str, user: str) -> list[Message]:

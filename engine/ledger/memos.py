@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from engine.ledger.connection import Connection
     from engine.records import Usage
@@ -29,14 +29,15 @@ class Reply:
     pairs: frozenset[int] = frozenset()
 
 
-async def summary(db: Connection, key: bytes) -> str | None:
-    """The summary made of these inputs, if any."""
-    return next((row[0] for row in await db.execute_fetchall("SELECT text FROM summary WHERE key = ?", (key,))), None)
+async def summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes, str]:
+    """The summaries made of these inputs, as far as they are known."""
+    marks = ", ".join("?" * len(keys))
+    return dict(await db.execute_fetchall(f"SELECT key, text FROM summary WHERE key IN ({marks})", tuple(keys)))
 
 
-async def keep_summary(db: Connection, key: bytes, text: str) -> None:
-    """Remember a summary; one that no profile comes to use goes at the next compaction."""
-    await db.execute("INSERT OR IGNORE INTO summary VALUES (?, ?)", (key, text))
+async def keep_summaries(db: Connection, made: Mapping[bytes, str]) -> None:
+    """Remember summaries; those that no profile comes to use go at the next compaction."""
+    await db.executemany("INSERT OR IGNORE INTO summary VALUES (?, ?)", made.items())
 
 
 async def drop_unused(db: Connection) -> None:

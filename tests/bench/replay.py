@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.language import Embedder
-    from engine.records import Bill, Excerpt, Message, Prompt, Turn
+    from engine.records import Bill, Excerpt, Fragments, Message, Prompt, Turn
 
 TYPE = "thing"  # what is stored says nothing about types
 PARTS = 3
@@ -43,9 +43,9 @@ class Replay:
         """The question itself as both keywords: nothing is asked of a model."""
         return Condensed(text, (text,), (text,))
 
-    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:
-        """The first words of each, as a model's summary would be about so long."""
-        return " ".join(fragment[:200] for fragment in fragments)[:2000]
+    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
+        """The first words of each text, as a model's summary would be about so long."""
+        return [" ".join(text[:200] for text in each.texts)[:2000] for each in wanted]
 
     def messages(self, prompt: Prompt) -> list[Message]:
         return render_answer(prompt)

@@ -20,6 +20,7 @@ SYLLABLES = ("ka", "ro", "mi", "len", "tas", "ver", "do", "qui", "bel", "nor", "
 VERBS = ("supplies", "audits", "follows", "blocks", "owns", "repairs", "warns", "visits", "pays", "trains")
 THINGS = ("the pump", "a ledger", "the north gate", "an invoice", "the engine", "a survey", "the archive", "a permit")
 LINE = re.compile(r"^(\S+ \S+) (\S+) (.+?) for (\S+ \S+) in case (\S+)\.$", re.MULTILINE)
+SEVERAL = re.compile(r'^\{"number": (\d+), (.*)\]\}$', re.MULTILINE)
 D = "<|#|>"
 
 
@@ -54,6 +55,9 @@ def reply(messages: Sequence[Mapping[str, Any]]) -> str:
     asked = str(messages[-1]["content"])
     if len(messages) > 2:
         return "<|COMPLETE|>"
+    if several := SEVERAL.findall(asked):
+        rows = [f"summary{D}{number}{D}Known from many cases, of late: {texts[-160:]}" for number, texts in several]
+        return "\n".join((*rows, "<|COMPLETE|>"))
     found = LINE.findall(asked)
     if not found:
         return f"Known from many cases, of late: {asked[-160:]}"

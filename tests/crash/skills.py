@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from engine.records import Bill, Excerpt
+    from engine.records import Bill, Excerpt, Fragments
 
 NAME = re.compile(r"[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)*")
 UNREADABLE = "illegible"
@@ -43,9 +43,9 @@ class SlowReader(ToyLanguage):
                 links += [Link(a, b, "meets, knows", sentence), Link(b, a, "meets, knows", sentence)]
         return Reading(tuple(mentions), tuple(links))
 
-    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:
-        await dawdle("".join(fragments))
-        return await super().summarise(name, fragments, bill)
+    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
+        await dawdle("".join(text for each in wanted for text in each.texts))
+        return await super().summarise(wanted, bill)
 
 
 class SlowEmbedder(HashEmbedder):

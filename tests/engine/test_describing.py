@@ -13,21 +13,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from engine.describing import Describer, Limits, grouped, joined, needs_model, newest
+from engine.describing import Described, Describer, Subject
 from engine.errors import Unavailable
 from engine.fold import Fragment, row_hash
+from engine.folding import RETRY_SUMMARY
 from engine.ledger import work
-from engine.projecting import RETRY_SUMMARY
 from engine.records import Bill
+from engine.reducing import Limits
 from tests.fakes.engines import HERE, canonical, doc, light_engine
 from tests.fakes.language import ToyLanguage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
+
+    from engine.records import Fragments
 
 SMALL = Limits(call_tokens=100, join_tokens=50)
 NO_CUT = 1  # a hash that ends no group
@@ -39,11 +40,11 @@ class Remembered:
 
     known: dict[bytes, str] = field(default_factory=dict)
 
-    async def recall_summary(self, key: bytes) -> str | None:
-        return self.known.get(key)
+    async def recall_summaries(self, keys: Collection[bytes]) -> dict[bytes, str]:
+        return {key: self.known[key] for key in keys if key in self.known}
 
-    async def keep_summary(self, key: bytes, text: str) -> None:
-        self.known[key] = text
+    async def keep_summaries(self, made: Mapping[bytes, str]) -> None:
+        self.known |= made
 
 
 class Numbered(ToyLanguage):
@@ -51,9 +52,15 @@ class Numbered(ToyLanguage):
 
     length = 0
 
-    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:
-        await super().summarise(name, fragments, bill)
+    def _summary(self, wanted: Fragments) -> str:
+        super()._summary(wanted)
         return f"SUM{self.calls['summarise']}".ljust(self.length, ".")
+
+
+async def ada(describer: Describer, fragments: Sequence[Fragment]) -> Described:
+    """The description of one name."""
+    [made] = await describer.describe([Subject(1, "Ada", fragments)], Bill())
+    return made
 
 
 def rows(*sizes: int) -> list[Fragment]:
@@ -63,7 +70,7 @@ def rows(*sizes: int) -> list[Fragment]:
 async def described(*sizes: int) -> tuple[str, int]:
     """The description of fragments of these sizes, and the number of calls that it took."""
     language = Numbered()
-    made = await Describer(language, Remembered(), len, SMALL).describe("Ada", rows(*sizes), Bill())
+    made = await ada(Describer(language, Remembered(), len, SMALL), rows(*sizes))
     assert made.complete
     return made.text, language.calls["summarise"]
 
@@ -108,43 +115,8 @@ async def test_what_is_larger_than_a_call_is_cut_by_content_where_upstream_fills
     language = Numbered()
     limits = Limits(call_tokens=50, join_tokens=40, group=4)
     many = [Fragment(at, 8 if at == 1 else NO_CUT, f"text {at}") for at in range(9)]
-    await Describer(language, Remembered(), len, limits).describe("Ada", many, Bill())
+    await ada(Describer(language, Remembered(), len, limits), many)
     assert [len(each) for each in language.summarised[:2]] == [2, 4]
-
-
-def test_groups_end_at_a_hash_at_their_greatest_length_and_where_a_call_is_full() -> None:
-    limits = Limits(call_tokens=10, group=3)
-    assert grouped([1, 8, 1, 1, 1, 1], [1] * 6, limits) == [range(2), range(2, 5), range(5, 6)]
-    assert grouped([1, 1, 1], [6, 6, 6], limits) == [range(1), range(1, 2), range(2, 3)]
-    assert grouped([], [], limits) == []
-
-
-HASHES = st.lists(st.integers(0, 63), min_size=1, max_size=120)
-
-
-@given(HASHES, st.integers(0, 63), st.data())
-def test_groups_are_stable_under_insertion(hashes: list[int], value: int, data: st.DataObject) -> None:
-    """From the first cut by content after the place of the insertion on, and before it, all groups are the same."""
-    at = data.draw(st.integers(0, len(hashes)))
-    marks = list(range(len(hashes)))
-
-    def content(hashes: list[int], marks: list[int]) -> set[tuple[int, ...]]:
-        return {tuple(marks[i] for i in group) for group in grouped(hashes, [1] * len(hashes), Limits())}
-
-    before = content(hashes, marks)
-    after = content([*hashes[:at], value, *hashes[at:]], [*marks[:at], -1, *marks[at:]])
-    cut = next((i for i in range(at, len(hashes)) if hashes[i] % 8 == 0), len(hashes))
-    start = max((i + 1 for i in range(at) if hashes[i] % 8 == 0), default=0)
-    changed = {each for group in before ^ after for each in group} - {-1}
-    assert changed <= set(range(start, cut + 1))
-
-
-@given(HASHES, st.integers(0, 63))
-def test_an_appended_row_changes_the_last_group_only(hashes: list[int], value: int) -> None:
-    limits = Limits()
-    before = grouped(hashes, [1] * len(hashes), limits)
-    after = grouped([*hashes, value], [1] * (len(hashes) + 1), limits)
-    assert after[: len(before) - 1] == before[:-1]
 
 
 def said(at: int) -> Fragment:
@@ -161,11 +133,11 @@ async def test_one_more_mention_of_a_name_with_two_thousand_costs_one_call_a_lev
     language.length = length
     describer = Describer(language, memo, len)
     fragments = [said(at) for at in range(2000)]
-    await describer.describe("Ada", fragments, Bill())
+    await ada(describer, fragments)
     for at in range(2000, 2100):
         fragments.append(said(at))
         language.calls.clear()
-        await describer.describe("Ada", fragments, Bill())
+        await ada(describer, fragments)
         assert language.calls["summarise"] <= 3, at
 
 
@@ -174,41 +146,18 @@ async def test_one_deleted_mention_costs_three_calls_at_most_on_average() -> Non
     language.length = 60
     describer = Describer(language, memo, len)
     fragments = [said(at) for at in range(2000)]
-    await describer.describe("Ada", fragments, Bill())
+    await ada(describer, fragments)
     language.calls.clear()
     for at in range(1990, 1890, -5):
         del fragments[at]
-        await describer.describe("Ada", fragments, Bill())
+        await ada(describer, fragments)
     assert language.calls["summarise"] <= 3 * 20
-
-
-@given(st.integers(1, 700))
-@settings(max_examples=40, deadline=None)
-def test_the_newest_fragments_are_an_end_of_all_of_them(number: int) -> None:
-    fragments = [said(at) for at in range(number)]
-    kept = list(newest(fragments, Limits()))
-    assert kept == fragments[len(fragments) - len(kept) :]
-    assert len(kept) >= min(number, 24)
-
-
-def test_whether_a_model_is_needed_is_told_without_counting_short_texts() -> None:
-    def never(text: str) -> int:
-        raise AssertionError(text)
-
-    assert not needs_model(rows(10, 10), never, SMALL)
-    assert needs_model(rows(*[1] * 8), never, SMALL)
-    assert not needs_model(rows(500), never, SMALL)
-
-
-def test_a_join_holds_the_newest_that_fit_in_their_order() -> None:
-    assert joined(rows(20, 20, 20), len, SMALL) == "b" * 20 + "\n" + "c" * 20
-    assert joined(rows(500), len, SMALL) == "a" * 500
 
 
 async def test_a_failed_summary_becomes_a_join_and_says_so() -> None:
     language = ToyLanguage()
     language.failing["summarise", "b"] = Unavailable("no model")
-    made = await Describer(language, Remembered(), len, SMALL).describe("Ada", rows(25, 25), Bill())
+    made = await ada(Describer(language, Remembered(), len, SMALL), rows(25, 25))
     assert (made.text, made.complete) == ("b" * 25, False)
 
 
@@ -216,21 +165,74 @@ async def test_the_summaries_that_were_made_before_one_failed_are_not_made_again
     language, memo = Numbered(), Remembered()
     describer = Describer(language, memo, len, SMALL)
     language.failing["summarise", "c"] = Unavailable("no model")
-    assert not (await describer.describe("Ada", rows(40, 40, 40, 40, 40), Bill())).complete
+    assert not (await ada(describer, rows(40, 40, 40, 40, 40))).complete
     language.failing.clear()
     language.calls.clear()
-    assert (await describer.describe("Ada", rows(40, 40, 40, 40, 40), Bill())).complete
+    assert (await ada(describer, rows(40, 40, 40, 40, 40))).complete
     assert language.calls["summarise"] == 1
 
 
 async def test_the_same_fragments_are_summarised_once() -> None:
     language, memo = Numbered(), Remembered()
     describer = Describer(language, memo, len, SMALL)
-    first = await describer.describe("Ada", rows(*[9] * 40), Bill())
+    first = await ada(describer, rows(*[9] * 40))
     calls = language.calls["summarise"]
-    assert await describer.describe("Ada", rows(*[9] * 40), Bill()) == first
+    assert await ada(describer, rows(*[9] * 40)) == first
     assert language.calls["summarise"] == calls
     assert first.memos <= set(memo.known)
+
+
+class Sharing(Numbered):
+    """Notes the names of each call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shared: list[list[str]] = []
+
+    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
+        self.shared.append([each.name for each in wanted])
+        return await super().summarise(wanted, bill)
+
+
+def subject(name: str, space: int = 1, letters: int = 1) -> Subject:
+    return Subject(space, name, [Fragment(at, NO_CUT, name[0] * letters) for at in range(8)])
+
+
+async def test_names_of_one_space_share_calls_and_names_of_two_spaces_never() -> None:
+    language = Sharing()
+    limits = Limits(together=3)
+    names = [subject(name, space) for name, space in zip("ABCDEFG", (1, 2, 1, 1, 1, 2, 3), strict=True)]
+    made = await Describer(language, Remembered(), len, limits).describe(names, Bill())
+    assert language.shared == [["A", "C", "D"], ["E"], ["B", "F"], ["G"]]
+    assert [each.text for each in made] == ["SUM1", "SUM5", "SUM2", "SUM3", "SUM4", "SUM6", "SUM7"]
+
+
+async def test_a_shared_call_holds_no_more_letters_than_it_may_and_one_name_at_least() -> None:
+    language = Sharing()
+    limits = Limits(together_letters=100)
+    names = [subject(name, letters=letters) for name, letters in (("A", 6), ("B", 6), ("C", 6), ("D", 90), ("E", 1))]
+    await Describer(language, Remembered(), len, limits).describe(names, Bill())
+    assert language.shared == [["A", "B"], ["C"], ["D"], ["E"]]
+
+
+async def test_one_name_that_fails_leaves_the_others_of_its_call() -> None:
+    language, memo = Sharing(), Remembered()
+    language.failing["summarise", "B"] = Unavailable("no model")
+    made = await Describer(language, memo, len).describe([subject("A"), subject("B"), subject("C")], Bill())
+    assert [(each.text, each.complete) for each in made] == [
+        ("SUM1", True),
+        ("\n".join("B" * 7), False),
+        ("SUM3", True),
+    ]
+    assert len(memo.known) == 2
+
+
+async def test_the_same_texts_in_two_spaces_are_two_summaries() -> None:
+    """A model that is shown other names beside them may mix things up; that must stay within the space."""
+    language, memo = Sharing(), Remembered()
+    await Describer(language, memo, len).describe([subject("A", 1), subject("A", 2)], Bill())
+    assert language.shared == [["A"], ["A"]]
+    assert len(memo.known) == 2
 
 
 def mentions(key: str, number: int, start: int = 0) -> list[str]:

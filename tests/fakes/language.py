@@ -9,13 +9,14 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from engine.errors import LanguageError
 from engine.language.prompting import render_answer
 from engine.records import Condensed, Link, Mention, Reading, Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from engine.records import Bill, Excerpt, Message, Prompt, Purpose, Turn
+    from engine.records import Bill, Excerpt, Fragments, Message, Prompt, Purpose, Turn
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 NAME = re.compile(r"\b[A-Z][a-z]+\b")
@@ -64,10 +65,20 @@ class ToyLanguage:
         words = tuple(WORD.findall(text))
         return Condensed(text, words, words)
 
-    async def summarise(self, name: str, fragments: Sequence[str], bill: Bill) -> str:
-        self._called("summarise", bill, *fragments)
-        self.summarised.append(tuple(fragments))
-        return f"{name} in {len(fragments)} parts: {' '.join(fragments)[:300]}"
+    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
+        """Counts every summary as a call, though they came together."""
+        made = list[str | None]()
+        for each in wanted:
+            try:
+                self._called("summarise", bill, *each.texts)
+                made.append(self._summary(each))
+            except LanguageError:
+                made.append(None)
+        return made
+
+    def _summary(self, wanted: Fragments) -> str:
+        self.summarised.append(wanted.texts)
+        return f"{wanted.name} in {len(wanted.texts)} parts: {' '.join(wanted.texts)[:300]}"
 
     def messages(self, prompt: Prompt) -> list[Message]:
         return render_answer(prompt)

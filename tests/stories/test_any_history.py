@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.describing import Limits
 from engine.errors import BadQuestion, NotFound
 from engine.ledger import documents
 from engine.ledger.names import intern_names
 from engine.names import canonical as canonical_name
 from engine.options import Options
+from engine.reducing import Limits
 from tests.fakes.engines import canonical, doc, light_engine
 
 if TYPE_CHECKING:

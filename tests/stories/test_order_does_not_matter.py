@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.describing import Limits
 from engine.options import Options
+from engine.reducing import Limits
 from tests.fakes.engines import canonical, doc, light_engine, open_engine
 from tests.fakes.language import ToyLanguage
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.language.embedded import INTRODUCTION, NOTHING_FOUND, ONLY_QUOTES, EmbeddedLanguage
 from engine.language.minilm import MiniLM
-from engine.records import Bill, Condensed, Context, Excerpt, Prompt, Turn
+from engine.records import Bill, Condensed, Context, Excerpt, Fragments, Prompt, Turn
 from tests.engine.language.sources import source
 from tests.fakes.embedder import HashEmbedder
 
@@ -128,7 +128,7 @@ async def test_reading_condensing_and_summarising_take_no_call() -> None:
     language, bill = EmbeddedLanguage(HashEmbedder()), Bill()
     reading = await language.extract(Excerpt("We met Hanna Karim in Skelby."), bill)
     condensed = await language.condense("And her brother?", [Turn("user", "Who is Hanna Karim?")], bill)
-    summary = await language.summarise("Hanna Karim", ["She paints. She sells.", "She paints."], bill)
+    [summary] = await language.summarise([Fragments("Hanna Karim", ("She paints. She sells.", "She paints."))], bill)
     assert [mention.name for mention in reading.mentions] == ["Hanna Karim", "Skelby"]
     assert condensed.question == "And Hanna Karim's brother?"
     assert summary == "She paints. She sells."

@@ -11,7 +11,7 @@ from engine.language.calls import Ask, Calls
 from engine.language.direct import Direct
 from engine.language.llm import LLM, LLMSettings
 from engine.language.models import ModelSettings, Patience
-from engine.records import Bill, Condensed, Context, Excerpt, Link, Mention, Message, Prompt, Turn
+from engine.records import Bill, Condensed, Context, Excerpt, Fragments, Link, Mention, Message, Prompt, Turn
 from tests.fakes.openai_server import Fault, OpenAIServer
 
 if TYPE_CHECKING:
@@ -88,6 +88,62 @@ async def test_a_window_too_small_for_a_second_look_keeps_the_first(
     assert len(server.requests) == 2
 
 
+def shared(*rows: str) -> str:
+    return "\n".join((*(f"summary<|#|>{row}" for row in rows), "<|COMPLETE|>"))
+
+
+ADA, MILL = Fragments("Ada", ("She mills.", "She runs it.")), Fragments("Mill", ("It is old.", "It stands."))
+
+
+async def test_several_names_share_a_call(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
+    server.replier = replies(shared("1<|#|>Ada mills.", "2<|#|>The mill is old."))
+    bill = Bill()
+    assert await llm(calls, model).summarise([ADA, MILL], bill) == ["Ada mills.", "The mill is old."]
+    assert len(server.requests) == len(bill.items) == 1
+    asked = server.bodies()[0]["messages"][-1]["content"]
+    assert '{"number": 2, "name": "Mill", "descriptions": ["It is old.", "It stands."]}' in asked
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        shared("1<|#|>Ada mills."),
+        "summary<|#|>1<|#|>Ada mills.\nsummary<|#|>2<|#|>The mill is o",
+        shared("1<|#|>Ada mills.", "3<|#|>Nobody asked.", "2<|#|>"),
+    ],
+)
+async def test_what_a_shared_reply_lacks_is_asked_for_alone(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, reply: str
+) -> None:
+    server.replier = replies(reply, "The mill is old.")
+    assert await llm(calls, model).summarise([ADA, MILL], Bill()) == ["Ada mills.", "The mill is old."]
+    assert len(server.requests) == 2
+    assert "Name: Mill" in server.bodies()[1]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(status=400, message="maximum context length is 8192 tokens"),
+        Fault(status=400, message="violates our content policy", code="content_policy_violation"),
+    ],
+)
+async def test_a_shared_call_that_is_refused_harms_none_of_its_names(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, fault: Fault
+) -> None:
+    server.replier = replies("A text.")
+    server.faults.append(fault)
+    assert await llm(calls, model).summarise([ADA, MILL], Bill()) == ["A text.", "A text."]
+    assert len(server.requests) == 3
+
+
+async def test_a_summary_that_fails_alone_leaves_the_others(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies(shared("1<|#|>Ada mills."), "")
+    assert await llm(calls, model).summarise([ADA, MILL], Bill()) == ["Ada mills.", None]
+
+
 async def test_a_reply_that_was_cut_off_is_used(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
     server.replier = replies(ROWS[:140])
     server.faults.append(Fault("length"))
@@ -160,7 +216,7 @@ async def test_descriptions_are_summarised_by_the_model_of_extraction(
     server.replier = replies("<think>hm</think> Ada runs the mill.")
     bill = Bill()
     language = llm(calls, model, extract=model.instead("small"))
-    assert await language.summarise("Ada", ("She mills.", "She runs it."), bill) == "Ada runs the mill."
+    assert await language.summarise([Fragments("Ada", ("She mills.", "She runs it."))], bill) == ["Ada runs the mill."]
     assert server.bodies()[0]["model"] == "small"
     assert [(usage.purpose, usage.model) for usage in bill.items] == [("summarise", "openai/small")]
 
@@ -168,7 +224,7 @@ async def test_descriptions_are_summarised_by_the_model_of_extraction(
 async def test_an_empty_summary_is_an_error(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
     server.replier = replies("")
     with pytest.raises(Unavailable):
-        await llm(calls, model).summarise("Ada", ("a", "b"), Bill())
+        await llm(calls, model).summarise([Fragments("Ada", ("a", "b"))], Bill())
 
 
 async def test_an_answer_comes_in_pieces_and_is_billed(
@@ -190,7 +246,7 @@ async def test_known_prices_are_on_the_bill(server: OpenAIServer, calls: Calls, 
     server.replier = replies("Ada.")
     language, bill = llm(calls, model.instead("gpt-4o-mini")), Bill()
     await heard(language.answer(asked(), bill))
-    await language.summarise("Ada", ("a", "b"), bill)
+    await language.summarise([Fragments("Ada", ("a", "b"))], bill)
     assert all(0 < usage.cost < 0.01 for usage in bill.items)
 
 
@@ -237,7 +293,7 @@ async def test_a_hopeless_failure_is_not_tried_again(
         server.faults.extend([fault] * 2)
         language = llm(calls, ModelSettings(provider, model.api_base, model.api_key))
         with pytest.raises(kind) as plain:
-            await language.summarise("Ada", ("a", "b"), Bill())
+            await language.summarise([Fragments("Ada", ("a", "b"))], Bill())
         with pytest.raises(kind):
             await heard(language.answer(asked(), Bill()))
         assert len(server.requests) == 2
@@ -251,7 +307,7 @@ async def test_a_passing_failure_is_tried_again(
     server.replier = replies("Ada runs it.")
     language = llm(calls, model)
     server.faults.append(fault)
-    assert await language.summarise("Ada", ("a", "b"), Bill()) == "Ada runs it."
+    assert await language.summarise([Fragments("Ada", ("a", "b"))], Bill()) == ["Ada runs it."]
     server.faults.append(fault)
     assert await heard(language.answer(asked(), Bill())) == "Ada runs it."
     assert len(server.requests) == 4
@@ -260,7 +316,7 @@ async def test_a_passing_failure_is_tried_again(
 async def test_attempts_come_to_an_end(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
     server.faults.extend([Fault(status=503)] * 9)
     with pytest.raises(Unavailable):
-        await llm(calls, model).summarise("Ada", ("a", "b"), Bill())
+        await llm(calls, model).summarise([Fragments("Ada", ("a", "b"))], Bill())
     assert len(server.requests) == 3
 
 
@@ -275,7 +331,7 @@ async def test_the_wait_that_is_asked_for_is_kept(
     loop = asyncio.get_running_loop()
     start = loop.time()
     language = llm(calls, ModelSettings(provider, model.api_base, "x"))
-    assert await language.summarise("Ada", ("a", "b"), Bill()) == "Ada."
+    assert await language.summarise([Fragments("Ada", ("a", "b"))], Bill()) == ["Ada."]
     assert loop.time() - start >= 0.3
 
 
@@ -284,7 +340,7 @@ async def test_a_wait_beyond_all_patience_is_raised_at_once(
 ) -> None:
     server.faults.extend([Fault(status=429, headers={"Retry-After": "3600"})] * 3)
     with pytest.raises(RateLimited):
-        await llm(calls, model).summarise("Ada", ("a", "b"), Bill())
+        await llm(calls, model).summarise([Fragments("Ada", ("a", "b"))], Bill())
     assert len(server.requests) == 1
 
 
@@ -311,7 +367,7 @@ async def test_a_silent_server_is_given_up(
     server.faults.append(Fault("silence"))
     calls = patient(Patience(timeout=0.3, jitter=0.0))
     with pytest.raises(Unavailable):
-        await llm(calls, model).summarise("Ada", ("a", "b"), Bill())
+        await llm(calls, model).summarise([Fragments("Ada", ("a", "b"))], Bill())
 
 
 async def test_a_server_that_is_not_there_is_unavailable(calls: Calls) -> None:
@@ -319,7 +375,7 @@ async def test_a_server_that_is_not_there_is_unavailable(calls: Calls) -> None:
         nowhere = ModelSettings(provider, "http://127.0.0.1:9/v1", "x")
         told = rf"^Cannot reach the model {provider} at 127\.0\.0\.1:9: connection refused\.$"
         with pytest.raises(Unreachable, match=told):
-            await llm(calls, nowhere).summarise("Ada", ("a", "b"), Bill())
+            await llm(calls, nowhere).summarise([Fragments("Ada", ("a", "b"))], Bill())
         with pytest.raises(Unreachable, match=told):
             await heard(llm(calls, nowhere).answer(asked(), Bill()))
 
@@ -349,7 +405,9 @@ async def test_nobody_is_sought_more_often_than_twice() -> None:
 async def test_no_key_at_all_is_a_bad_key(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(BadKey):
-        await llm(calls, ModelSettings("openai/stub", "http://127.0.0.1:9/v1")).summarise("Ada", ("a", "b"), Bill())
+        await llm(calls, ModelSettings("openai/stub", "http://127.0.0.1:9/v1")).summarise(
+            [Fragments("Ada", ("a", "b"))], Bill()
+        )
 
 
 async def test_background_work_leaves_a_place_for_a_question(
@@ -384,7 +442,7 @@ async def test_an_answer_left_early_gives_its_place_back(
 
 async def test_settings_reach_the_provider(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
     chosen = ModelSettings("openai/stub", model.api_base, "sk-1", 0.25, 77, {"seed": 5})
-    await llm(calls, chosen).summarise("Ada", ("a", "b"), Bill())
+    await llm(calls, chosen).summarise([Fragments("Ada", ("a", "b"))], Bill())
     (request,) = server.requests
     assert (request.body["temperature"], request.body["max_tokens"], request.body["seed"]) == (0.25, 77, 5)
     assert request.headers["Authorization"] == "Bearer sk-1"

@@ -24,6 +24,7 @@ from engine.records import (
     Context,
     EntityRow,
     Excerpt,
+    Fragments,
     Message,
     Mode,
     Prompt,
@@ -158,7 +159,7 @@ def test_condensing_shows_the_conversation_and_the_question() -> None:
 
 
 def test_descriptions_are_given_one_a_line() -> None:
-    _, user = render_summarise("Ada ~ Mill", ("one\ntwo", "three"))
+    _, user = render_summarise(Fragments("Ada ~ Mill", ("one\ntwo", "three")))
     assert '"one\\ntwo"\n"three"' in user.content
     assert "Ada ~ Mill" in user.content
 

@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from engine.chunking import Packing, chunks
-from engine.describing import SEPARATOR
 from engine.fold import entity, relation
 from engine.ledger import census, documents, facts, marks, profiles, search
 from engine.ledger.marks import Stale
 from engine.ledger.profiles import Profile
 from engine.records import Link, Mention, Reading, Scope
+from engine.reducing import SEPARATOR
 from tests.fakes.engines import doc
 from tests.fakes.tokenizers import Characters
 

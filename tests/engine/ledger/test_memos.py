@@ -59,10 +59,10 @@ async def test_the_answers_longest_unused_make_room(desk: Desk) -> None:
 
 
 async def test_a_summary_that_no_profile_uses_goes_at_compaction(desk: Desk) -> None:
-    await desk.ledger.write(memos.keep_summary, b"k", "text")
-    assert await desk.ledger.read(memos.summary, b"k") == "text"
+    await desk.ledger.write(memos.keep_summaries, {b"k": "text"})
+    assert await desk.ledger.read(memos.summaries, [b"k", b"other"]) == {b"k": "text"}
     await desk.ledger.write(memos.drop_unused)
-    assert await desk.ledger.read(memos.summary, b"k") is None
+    assert await desk.ledger.read(memos.summaries, [b"k"]) == {}
 
 
 async def test_vectors_are_kept_by_embedder_and_text_as_long_as_a_chunk_has_it(desk: Desk) -> None:

@@ -67,7 +67,7 @@ async def test_a_summary_goes_with_the_last_profile_that_rests_on_it(desk: Desk)
     await desk.tell("a", reading("Ada", "Bob"))
     ids = await desk.column("SELECT id FROM name ORDER BY canonical")
     for key in (b"shared", b"own"):
-        await desk.ledger.write(memos.keep_summary, key, key.decode())
+        await desk.ledger.write(memos.keep_summaries, {key: key.decode()})
     rows = [
         Profile(ids[0], 1, "Ada", "", 1, memos=frozenset({b"shared", b"own"})),
         Profile(ids[1], 1, "Bob", "", 1, memos=frozenset({b"shared"})),
