@@ -193,7 +193,7 @@ class Projector:
         nodes = [
             Node(id_, space, known.get(id_, self._known(None)))
             for id_, space, graphed in rows
-            if id_ in known or not graphed or self.unsure
+            if not graphed or self.unsure  # a node holds nothing that could change
         ]
         # What was forgotten since the batch was gathered is stale again: a pair that has lost an end comes once more.
         there = {id_ for id_, *_ in rows}
