@@ -18,9 +18,11 @@ def framed(payload: bytes) -> bytes:
 
 
 def take(pipe: BinaryIO) -> bytes | None:
-    """The next payload, or None at the end of the pipe."""
-    size = pipe.read(PREFIX)
-    return pipe.read(int.from_bytes(size, "big")) if len(size) == PREFIX else None
+    """The next payload, or None at the end of the pipe, also where that is within a frame."""
+    head = pipe.read(PREFIX)
+    size = int.from_bytes(head, "big")
+    payload = pipe.read(size) if len(head) == PREFIX else b""
+    return payload if len(head) == PREFIX and len(payload) == size else None
 
 
 async def taken(pipe: StreamReader) -> bytes:

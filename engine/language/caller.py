@@ -40,9 +40,11 @@ class Caller:
         loop, asked = asyncio.get_running_loop(), asyncio.Queue[wire.Frame | None]()
 
         def listen() -> None:
-            while (frame := take(requests)) is not None:
-                loop.call_soon_threadsafe(asked.put_nowait, json.loads(frame))
-            loop.call_soon_threadsafe(asked.put_nowait, None)
+            try:
+                while (frame := take(requests)) is not None:
+                    loop.call_soon_threadsafe(asked.put_nowait, json.loads(frame))
+            finally:  # nobody can ask any more, whatever the reason
+                loop.call_soon_threadsafe(asked.put_nowait, None)
 
         Thread(target=listen, daemon=True).start()
         while (frame := await asked.get()) is not None:

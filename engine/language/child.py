@@ -109,15 +109,19 @@ class Child:
             self._process.stdin.write(b"".join(told))
 
     async def _hear(self) -> None:
-        """Hand on what the process tells, until it ends; who waits then is told so."""
-        with contextlib.suppress(EOFError, ConnectionError):
-            while self._process.stdout is not None:
-                frame: Frame = json.loads(await taken(self._process.stdout))
-                if heard := self._waiting.get(frame.pop("number")):
-                    heard.put_nowait(frame)
-        self._ended = True
-        for heard in self._waiting.values():
-            heard.put_nowait(wire.of_error(_died()))
+        """Hand on what the process tells, until it ends or makes no sense; who waits then is told so."""
+        try:
+            with contextlib.suppress(EOFError, ConnectionError, ValueError, KeyError):
+                while self._process.stdout is not None:
+                    frame: Frame = json.loads(await taken(self._process.stdout))
+                    if heard := self._waiting.get(frame.pop("number")):
+                        heard.put_nowait(frame)
+        finally:
+            self._ended = True
+            for heard in self._waiting.values():
+                heard.put_nowait(wire.of_error(_died()))
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
         await self._process.wait()
 
 

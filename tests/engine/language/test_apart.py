@@ -16,6 +16,7 @@ import pytest_asyncio
 
 from engine.budget import O200k
 from engine.errors import BadKey, RateLimited, Unavailable
+from engine.frames import framed
 from engine.language.apart import Apart
 from engine.language.calls import Ask, Calls
 from engine.language.child import Child
@@ -170,6 +171,31 @@ async def test_the_process_knows_no_token_of_ours(monkeypatch: pytest.MonkeyPatc
             await asyncio.sleep(0.01)
             known = Path(f"/proc/{child.pid}/environ").read_bytes()  # noqa: ASYNC240 - no file on a disk
     assert b"THREADLORE_" not in known
+    await child.end()
+
+
+async def test_a_process_whose_asker_was_killed_in_mid_sentence_ends_too() -> None:
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "engine.language.caller"), stdin=pipe, stdout=pipe
+    )
+    assert process.stdin is not None
+    process.stdin.write(framed(b'{"number": 1, "what": "ready", "parameters": {}}')[:-9])
+    process.stdin.close()
+    async with asyncio.timeout(20):
+        assert await process.wait() == 0
+
+
+async def test_a_process_that_talks_nonsense_is_done_with(model: ModelSettings) -> None:
+    pipe = asyncio.subprocess.PIPE
+    nonsense = (
+        "import sys, time; sys.stdout.buffer.write(bytes([0, 0, 0, 2]) + b'no'); sys.stdout.flush(); time.sleep(60)"
+    )
+    child = Child(await asyncio.create_subprocess_exec(sys.executable, "-c", nonsense, stdin=pipe, stdout=pipe))
+    with pytest.raises(Unavailable, match="ended unexpectedly"):
+        async with asyncio.timeout(20), aclosing(child.frames("chat", {})) as frames:
+            await anext(frames)
+    assert not child.alive
     await child.end()
 
 
