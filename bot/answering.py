@@ -94,16 +94,23 @@ class Answering:
         stored = await self._house.store.answers.get(request.id)
         if stored is not None and stored.state != "begun":
             return
-        if stored is None:
-            await self._house.store.answers.begin(request.stored())
-        mark = stored.mark if stored else ""
-        if not mark and (refusal := await self._guards.refusal(request.place, request.person)):
-            await self._refuse(request, refusal, "refused")
+        if stored is None and not await self._admitted(request):
             return
+        mark = stored.mark if stored else ""
         platform = self._house.platform(request.place)
         noted = partial(self._house.store.answers.mark, request.id)
         async with Delivery(platform.reply(request.target(mark)), platform.limits, noted) as delivery:
             await self._deliver(Draft(request), delivery, enclosed)
+
+    async def _admitted(self, request: Request) -> bool:
+        """Whether a new question is answered. It is kept once it was counted, or its refusal told."""
+        refusal = await self._guards.refusal(request.place, request.person)
+        if refusal:
+            await self._house.whisper(request.target(), Card(refusal))
+        await self._house.store.answers.begin(request.stored())
+        if refusal:
+            await self._end(request, "refused")
+        return not refusal
 
     async def _refuse(self, request: Request, sentence: str, outcome: str) -> None:
         """Say why there is no answer: to the asker alone where a channel allows that, else below his question."""

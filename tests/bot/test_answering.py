@@ -300,6 +300,20 @@ async def test_a_refusal_that_cannot_be_told_is_told_later(tmp_path: Path) -> No
         assert [card.text for _, card in home.platform.whispers] == [wording.TOO_MANY]
 
 
+async def test_a_question_whose_end_could_not_be_written_is_not_counted_once_more(tmp_path: Path) -> None:
+    async with asking(tmp_path / "home", questions_per_minute=1) as home:
+        roof = await home.joined("ROOF", "ada")
+        await home.say(roof, "ada", "The Tiles come on Monday.")
+        await home.learnt()
+        home.platform.failing |= {call: PlatformError("Down.") for call in ("status", "show", "finish")}
+        with pytest.raises(PlatformError):
+            await home.command(roof, "ada", "When do the Tiles come?")
+        assert home.platform.replies == []
+        home.platform.failing.clear()
+        assert "Monday" in (await home.command(roof, "ada", "When do the Tiles come?")).text
+        assert home.platform.whispers == []
+
+
 async def test_what_an_answer_takes_is_put_on_the_bill(tmp_path: Path) -> None:
     async with asking(tmp_path / "home", tokens_per_day=100) as home:
         roof = await home.joined("ROOF", "ada")
