@@ -7,6 +7,7 @@ answer's text once something that it drew on is forgotten). Each part of the sto
 
     inbox     happenings that are not handled yet, and the keys of those that are
     messages  who wrote what when, and which document it is a passage of
+    missing   messages that lists lack
     files     files that are documents
     windows   conversations that are documents
     answers   what was asked and answered, and what that drew on
@@ -29,6 +30,7 @@ from bot.store.database import Database
 from bot.store.files import Files
 from bot.store.inbox import InboxRows
 from bot.store.messages import Messages
+from bot.store.missing import Missing
 from bot.store.people import Feedback, People, Usage
 from bot.store.records import ChannelSettings, Drawn, Filed, Known, Outcome, State, Stored, Window
 from bot.store.windows import Windows
@@ -46,6 +48,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.inbox = InboxRows(database)
         self.messages = Messages(database)
+        self.missing = Missing(database)
         self.files = Files(database)
         self.windows = Windows(database)
         self.answers = Answers(database)

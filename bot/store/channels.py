@@ -71,10 +71,20 @@ class Rooms:
     async def note(self, place: Place, name: str, horizon: datetime | None = None) -> None:
         """The bot is in this channel; with a horizon, messages since then are of interest."""
         await self._database.write(
-            "INSERT INTO room (room, platform, workspace, channel, name, horizon) VALUES (?, ?, ?, ?, ?, ?)"
+            "INSERT INTO room (room, platform, workspace, channel, name, horizon, compared)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)"
             " ON CONFLICT (room) DO UPDATE SET name = excluded.name, horizon = MIN(horizon, excluded.horizon)",
             (place.room, place.platform, place.workspace, place.channel, name, stored(horizon or FAR)),
         )
+
+    async def compared(self, room: str) -> datetime | None:
+        """Until when all that was said, edited and deleted in the channel is known; None if the bot is not there."""
+        row = await self._database.row("SELECT compared FROM room WHERE room = ?", (room,))
+        return shown(row[0]) if row else None
+
+    async def note_compared(self, room: str, until: datetime) -> None:
+        """The channel was compared with its platform as a whole, or its past is read by a back-fill."""
+        await self._database.write("UPDATE room SET compared = ? WHERE room = ?", (stored(until), room))
 
     async def announced(self, room: str) -> bool:
         """Whether the channel was told what the bot does there."""

@@ -29,7 +29,8 @@ CREATE TABLE room (
     channel   TEXT NOT NULL,
     name      TEXT NOT NULL,
     horizon   INTEGER NOT NULL,                 -- what is older was never asked for
-    announced INTEGER NOT NULL DEFAULT 0
+    announced INTEGER NOT NULL DEFAULT 0,
+    compared  INTEGER NOT NULL DEFAULT 0        -- what was said, edited and deleted until then is known
 ) STRICT, WITHOUT ROWID;
 
 -- What was set for a channel; it outlives the bot's being there.
@@ -69,6 +70,15 @@ CREATE INDEX message_author ON message (author, room, time);
 CREATE INDEX message_time ON message (room, time);
 CREATE INDEX message_age ON message (time, id);
 CREATE INDEX message_thread ON message (room, thread) WHERE thread <> '';
+
+-- Messages that lists lack, until the platform says what became of them. asked: how often it was asked.
+CREATE TABLE missing (
+    room  TEXT NOT NULL,
+    id    TEXT NOT NULL,
+    asked INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (room, id),
+    FOREIGN KEY (room, id) REFERENCES message ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
 
 -- Messages, files and documents that are gone, so that what is told of after its own deletion stays out.
 -- wanted: people wanted it forgotten, but the platform may tell of it at any time; of all else it tells no more.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pytest
 from bot.chat import Place
 from bot.store import Store
 from bot.store.database import Database
+from engine.ledger.times import EPOCH
 from tests.fakes.engines import files_with
 from tests.fakes.platform import START
 
@@ -76,6 +78,17 @@ async def test_who_opted_out_by_an_old_file_is_out_still(tmp_path: Path) -> None
         assert await store.people.opted_out("slack", "T1", "ada", START)
         await store.people.opt_in("slack", "T1", "ada", START)
         assert not await store.people.opted_out("slack", "T1", "ada")
+
+
+async def test_a_channel_of_an_old_file_was_compared_up_to_the_last_message_that_is_known(tmp_path: Path) -> None:
+    rows = [
+        *(f"room VALUES ('{name}', 'slack', 'T1', '{name}', '{name}', 7, 1)" for name in ("ROOF", "HALL")),
+        *(f"message VALUES ('ROOF', 'm{time}', '', 'ada', {time}, '', '', 0, 1)" for time in (8, 9)),
+    ]
+    path = old(tmp_path / "bot.db", "".join(f"INSERT INTO {row};\n" for row in rows))
+    async with Store.open(path) as store:
+        compared = [await store.rooms.compared(name) for name in ("ROOF", "HALL", "YARD")]
+    assert compared == [EPOCH + timedelta(microseconds=9), EPOCH + timedelta(microseconds=7), None]
 
 
 async def test_a_step_that_fails_leaves_the_old_file_as_it_was(tmp_path: Path) -> None:

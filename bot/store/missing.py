@@ -1,0 +1,49 @@
+"""Messages that lists lack, until the platform says what became of them; they go with what is known of a message."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from bot.store.database import Database
+
+_THESE = "room = ? AND id IN (SELECT value FROM json_each(?))"
+
+
+class Missing:
+    """What has to be asked for one by one."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note(self, room: str, ids: Collection[str]) -> None:
+        """Lists lack these; those of which nothing is known any more are nobody's business."""
+        await self._write(
+            f"INSERT OR IGNORE INTO missing (room, id) SELECT room, id FROM message WHERE {_THESE}", room, ids
+        )
+
+    async def note_asked(self, room: str, ids: Collection[str]) -> None:
+        """The platform was asked for these once more."""
+        await self._write(f"UPDATE missing SET asked = asked + 1 WHERE {_THESE}", room, ids)
+
+    async def drop(self, room: str, ids: Collection[str]) -> None:
+        """These are there."""
+        await self._write(f"DELETE FROM missing WHERE {_THESE}", room, ids)
+
+    async def first(self, room: str, limit: int) -> list[str]:
+        """Those whose turn it is: the least often asked for, and of these the newest, first."""
+        rows = await self._database.rows(
+            "SELECT id FROM missing JOIN message USING (room, id) WHERE room = ? ORDER BY asked, time DESC, id LIMIT ?",
+            (room, limit),
+        )
+        return [row[0] for row in rows]
+
+    async def unasked(self, room: str) -> bool:
+        """Whether there are some for which nobody asked yet."""
+        return bool(await self._database.row("SELECT 1 FROM missing WHERE room = ? AND asked = 0 LIMIT 1", (room,)))
+
+    async def _write(self, sql: str, room: str, ids: Collection[str]) -> None:
+        await self._database.write(sql, (room, json.dumps(list(ids))))
