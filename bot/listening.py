@@ -26,6 +26,7 @@ from bot.past import Past
 from bot.presence import Presence
 from bot.retention import Retention
 from bot.shelving import Shelf
+from bot.stating import Stating
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -48,7 +49,7 @@ def _now() -> datetime:
 
 
 class Listening:
-    """What the bot learns from its channels. `filing` takes their files in.
+    """What the bot learns from its channels. `filing` takes their files in, `stating` what people state.
 
     `work` runs beside everything else: back-fill, catching up, closing and forgetting by age.
     """
@@ -57,6 +58,7 @@ class Listening:
         self._house = house
         self._shelf = Shelf(house)
         self.filing = Filing(house, self._shelf, reader)
+        self.stating = Stating(house, self._shelf)
         self._presence = Presence(house, self._shelf, clock)
         self._hearing = Hearing(house, self._shelf, self._presence)
         self._past = Past(house, self._shelf, self._hearing, self.filing)

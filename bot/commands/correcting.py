@@ -9,7 +9,6 @@ from bot.chat import Card
 from bot.commands.plain import plain
 from bot.commands.words import parted
 from bot.errors import NotAllowed
-from bot.store import Filed
 from bot.verbs.correcting import merged
 from engine.errors import BadQuestion
 from engine.records import Link, Mention, Reading
@@ -82,18 +81,13 @@ async def _unhide(call: Call, space: str, words: Words) -> str:
     return f"{_called(words)} is shown again."
 
 
-async def _state(call: Call, space: str, words: Words) -> str:
+async def _state(call: Call, space: str, words: Words) -> str:  # noqa: ARG001  - a correction's signature
     """Whoever may write in a channel that is read may state something there: it is known as his, as if he wrote it."""
-    place, person, store = call.place, call.called.person, call.store
     if not await _may_write(call):
         raise NotAllowed(wording.NO_WRITER, hint="Join it, or ask somebody who writes there.")
-    if not (await store.channels.get(place.room)).ingest:
-        raise BadQuestion("Nothing of this channel is taken in: reading is switched off here.")
-    if await store.people.opted_out(place.platform, place.workspace, person):
-        raise BadQuestion("You asked me to know nothing of you.", hint=f"{call.example('remember-me')} changes that.")
     name, description = words.plain
-    key = await call.engine.state(space, place.room, _reading(words, name, description), time=call.now)
-    await store.files.note(Filed(key, place.room, "", "", person, call.now))
+    told = _reading(words, name, description)
+    key = await call.parts.listening.stating.state(call.place, call.called.person, told, call.now)
     return f"I know now: {_called(words)} – {plain(description)}\n{call.example(f'forget {key}')} takes it back."
 
 

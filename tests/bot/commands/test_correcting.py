@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from tests.bot.commands.conftest import Workspace
 
 
+@pytest.fixture
+async def workspace(workspace: Workspace) -> Workspace:
+    """Its channels were told that they are read."""
+    for place in (workspace.square, workspace.attic):
+        await workspace.house.store.rooms.note_announced(place.room)
+    return workspace
+
+
 async def names_around(workspace: Workspace, name: str, person: str = "ada") -> str:
     await workspace.house.desk.engine.settled()
     return (await workspace.command(person, f"graph {name}")).text
@@ -71,7 +79,7 @@ async def test_who_is_forgotten_takes_his_statements_along(workspace: Workspace)
     await workspace.command("bob", 'correct state Mina "Mina keeps bees."')
     await workspace.command("bob", "forget me")
     assert "bees" not in await names_around(workspace, "Mina")
-    with pytest.raises(BadQuestion, match="know nothing of you"):
+    with pytest.raises(BadQuestion, match="remember-me"):
         await workspace.command("bob", 'correct state Mina "Mina keeps bees."')
 
 
@@ -79,6 +87,14 @@ async def test_nothing_can_be_stated_where_nothing_is_read(workspace: Workspace)
     await workspace.command("ada", "settings ingest off")
     with pytest.raises(BadQuestion, match="switched off"):
         await workspace.command("bob", 'correct state Mina "Mina keeps bees."')
+
+
+async def test_nothing_can_be_stated_in_a_channel_that_was_never_told_that_it_is_read(workspace: Workspace) -> None:
+    hall = workspace.platform.open("HALL", "ada", "bob")
+    with pytest.raises(BadQuestion, match="not one that I read") as caught:
+        await workspace.command("bob", 'correct state Mina "Mina keeps bees."', hall)
+    assert "Invite me" in caught.value.hint
+    assert await workspace.house.desk.engine.documents(await workspace.house.readers.scope_here(hall)) == []
 
 
 @pytest.mark.parametrize("line", ["merge Mina Otto", "unmerge Mina", "pin Mina Captain", "hide Mina", "unhide Mina"])
