@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from engine.ledger.marks import Stale
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engine.ledger.connection import Connection
     from engine.ledger.search import Area
 
@@ -18,6 +20,7 @@ WORD = re.compile(r"\w+")
 TERMS = 16
 # A word that so large a share of so many texts has tells little of any of them, and ranking them all takes long.
 COMMON_SHARE, MANY_TEXTS = 0.06, 1000
+RANKED = 8_000
 STOP = frozenset(
     WORD.findall(
         "a about after all also an and any are as at be been before but by can could did do does for from had has have"
@@ -35,7 +38,7 @@ def words_of(text: str) -> list[str]:
 
 
 async def match(db: Connection, table: Table, text: str, where: Area) -> str:
-    """What FTS5 is asked: any of the words, but for very common ones if there are others.
+    """What FTS5 is asked: any of the words, but for very common ones if there are others, else the rarest of them.
 
     With trigrams, any three neighbours of a run without spaces. Shorter runs are left to the vectors then: the index
     knows nothing of less than three characters.
@@ -47,15 +50,20 @@ async def match(db: Connection, table: Table, text: str, where: Area) -> str:
         runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in words)
         terms = [term for run in runs for term in run if len(term) > 2]
     quoted = [f'"{term}"' for term in dict.fromkeys(terms)]
-    return " OR ".join([term for term in quoted if not await _common(db, table, term, where)] or quoted)
+    uncommon = [term for term in quoted if not await _common(db, table, term, where)]
+    return " OR ".join(uncommon or await _rarest(db, table, quoted))
 
 
 async def _common(db: Connection, table: Table, term: str, where: Area) -> bool:
     """Whether a word is in a large share of what may be found at all; other spaces do not count."""
     kind, rows_of, condition = (
-        (Stale.CHUNK, "chunk", where.condition("x"))
+        (Stale.CHUNK, "chunk x INDEXED BY chunk_place", where.condition("x"))
         if table == "chunk_words"
-        else (Stale.NAME, "entity", f"x.space IN ({','.join(map(str, sorted(where.spaces)))})")
+        else (
+            Stale.NAME,
+            "entity x INDEXED BY entity_place",
+            f"x.space IN ({','.join(map(str, sorted(where.spaces)))})",
+        )
     )
     [[rows]] = await db.execute_fetchall(
         "SELECT COALESCE(SUM(rows), 0) FROM population WHERE kind = ? AND space IN (SELECT value FROM json_each(?))",
@@ -65,8 +73,24 @@ async def _common(db: Connection, table: Table, term: str, where: Area) -> bool:
     if rows < limit:
         return False
     [[found]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM {table} w CROSS JOIN {rows_of} x ON x.id = w.rowid"
+        f"SELECT COUNT(*) FROM (SELECT 1 FROM {table} w CROSS JOIN {rows_of} ON x.id = w.rowid"
         f" WHERE w.{table} MATCH ? AND {condition} LIMIT ?)",
         (term, limit),
     )
     return bool(found >= limit)
+
+
+async def _rarest(db: Connection, table: Table, terms: Sequence[str]) -> list[str]:
+    """Of words that are all common the rarest, as long as not too many texts have to be ranked; one at least."""
+    held = {
+        term: found
+        for term in terms
+        for [found] in await db.execute_fetchall(f"SELECT COUNT(*) FROM {table} WHERE {table} MATCH ?", (term,))
+    }
+    chosen, ranked = list[str](), 0
+    for term in sorted(terms, key=lambda term: held[term]):
+        ranked += held[term]
+        if chosen and ranked > RANKED:
+            break
+        chosen.append(term)
+    return chosen

@@ -115,7 +115,8 @@ async def chunks_by_words(
         return []
     narrowed = "" if only is None else " AND c.id IN (SELECT value FROM json_each(?))"
     rows = await db.execute_fetchall(
-        "SELECT c.id FROM chunk_words w CROSS JOIN chunk c ON c.id = w.rowid WHERE w.chunk_words MATCH ?"
+        "SELECT c.id FROM chunk_words w CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = w.rowid"
+        " WHERE w.chunk_words MATCH ?"
         f" AND {where.condition('c')}{narrowed} ORDER BY bm25(chunk_words), c.id LIMIT ?",
         (wanted, *([] if only is None else [json.dumps(sorted(only))]), k),
     )
@@ -141,7 +142,8 @@ async def names_by_words(
         return []
     narrowed = "" if only is None else " AND e.id IN (SELECT value FROM json_each(?))"
     rows = await db.execute_fetchall(
-        "SELECT e.id FROM entity_words w CROSS JOIN entity e ON e.id = w.rowid WHERE w.entity_words MATCH ?"
+        "SELECT e.id FROM entity_words w CROSS JOIN entity e INDEXED BY entity_place ON e.id = w.rowid"
+        " WHERE w.entity_words MATCH ?"
         f" AND e.space IN ({_listed(where.spaces)}){narrowed} ORDER BY bm25(entity_words), e.id LIMIT ?",
         (wanted, *([] if only is None else [json.dumps(sorted(only))]), k),
     )

@@ -37,3 +37,15 @@ async def test_what_is_common_in_another_space_is_not_so_here(desk: Desk, monkey
     area = await desk.area()
     found = await desk.ledger.read(search.chunks_by_words, "zeppelin quiet", 10, area)
     assert len(found) == 1
+
+
+async def test_of_words_that_are_all_common_only_the_rarest_are_ranked(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matching, "MANY_TEXTS", 3)
+    monkeypatch.setattr(matching, "RANKED", 8)
+    for number in range(5):
+        await desk.put(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
+    area = await desk.area()
+    assert len(await desk.ledger.read(search.chunks_by_words, "harbour quiet", 10, area)) == 4
+    assert len(await desk.ledger.read(search.chunks_by_words, "harbour", 10, area)) == 5
