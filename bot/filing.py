@@ -17,6 +17,7 @@ from bot.chat import Card, Message, Place
 from bot.errors import PlatformError, Withheld
 from bot.happenings import Asked, Called
 from bot.ports import Target
+from bot.shared import Shared
 from bot.store import Filed
 from engine.errors import BadInput, NotFound, TooLarge, Unsupported
 from engine.records import Document, Scope
@@ -75,23 +76,28 @@ class Filing:
         `wished`: whoever shared them wants it, even if nothing of that time is read of him.
         Raises PlatformError for what may pass by itself.
         """
-        if not message.uploads or not await self._wanted(message, asked=asked, wished=wished):
+        if not message.uploads or message.own or (message.by_bot and not self._house.settings.index_bots):
+            return []
+        told = await self._house.store.rooms.announced(message.place.room)
+        link = self._house.platform(message.place).link(message.place, message.id)
+        shared = Shared(message, link, asked=asked, wished=wished, told=told)
+        if await self._hindrance(shared):
             return []
         if not quiet:
             await self._sign(message, "working")
-        link = self._house.platform(message.place).link(message.place, message.id)
-        return [await self._taken(message, upload, link) for upload in message.uploads]
+        return [await self._taken(shared, upload) for upload in message.uploads]
 
     async def learn(self, given: Asked | Called, time: datetime) -> list[Outcome]:
         """The same for files that came with a command; those of a private question go into the asker's own space."""
         place, person = given.place, given.person
-        if await self._house.store.people.opted_out(place.platform, place.workspace, person):
-            return [Refused(each.name, wording.OPTED_OUT) for each in given.uploads]
         message = Message(given.id, place, person, "", time, given.uploads)
         space = own(place.platform, place.workspace, person) if isinstance(given, Asked) and given.private else ""
-        if not (space or given.may_write):
-            return [Refused(each.name, wording.NO_WRITER) for each in given.uploads]
-        return [await self._taken(message, upload, "", space) for upload in given.uploads]
+        told = not space and await self._house.store.rooms.announced(place.room)
+        shared = Shared(message, space=space, asked=True, wished=True, told=told)
+        reason = await self._hindrance(shared) or ("" if space or given.may_write else wording.NO_WRITER)
+        if reason:
+            return [Refused(each.name, reason) for each in given.uploads]
+        return [await self._taken(shared, upload) for upload in given.uploads]
 
     async def confirm(self, message: Message, outcomes: Sequence[Outcome]) -> None:
         """Sign a message when its files can be found, or say below it why not."""
@@ -129,50 +135,56 @@ class Filing:
             return False
         return True
 
-    async def _wanted(self, message: Message, *, asked: bool, wished: bool) -> bool:
-        place, store = message.place, self._house.store
-        if message.own or (message.by_bot and not self._house.settings.index_bots):
-            return False
-        written = None if wished else message.time
+    async def _hindrance(self, shared: Shared) -> str:
+        """Why files are left out, empty if they are not: asked before they are fetched, and when they were read."""
+        message, place, store = shared.message, shared.message.place, self._house.store
+        written = None if shared.wished else message.time
         if await store.people.opted_out(place.platform, place.workspace, message.author, written):
-            return False
-        if asked or (await self._house.readers.channel(place)).kind == "direct":
-            return True
-        return (await store.channels.get(place.room)).ingest and await store.rooms.announced(place.room)
+            return wording.OPTED_OUT
+        announced = await store.rooms.announced(place.room)
+        if shared.told and not announced:
+            return wording.UNREAD  # the bot was put out meanwhile
+        if shared.asked or (await self._house.readers.channel(place)).kind == "direct":
+            return ""
+        return "" if announced and (await store.channels.get(place.room)).ingest else wording.UNREAD
 
-    async def _taken(self, message: Message, upload: Upload, link: str, space: str = "") -> Outcome:
-        """`space`: the person's own one, if the file goes there."""
-        room = space or message.place.room
-        filed = Filed(
-            f"{room}:file:{message.id}:{upload.id}", room, message.id, upload.id, message.author, message.time
-        )
+    async def _taken(self, shared: Shared, upload: Upload) -> Outcome:
+        filed = shared.filed(upload)
         try:
             async with self._gate:
-                document = await self._read(filed, message, upload)
-            await self._add(filed, replace(document, link=link, space=space), message.place)
+                document = await self._read(shared, upload)
+            reason = await self._add(filed, document, shared)
         except (BadInput, Withheld) as error:
-            log.info("file_refused", room=room, kind=upload.kind, size=upload.size, error=type(error).__name__)
-            return Refused(upload.name, wording.failure(error))
-        return filed
+            log.info("file_refused", room=filed.room, kind=upload.kind, size=upload.size, error=type(error).__name__)
+            reason = wording.failure(error)
+        return Refused(upload.name, reason) if reason else filed
 
-    async def _read(self, filed: Filed, message: Message, upload: Upload) -> Document:
-        limit = self._house.desk.limits.size
+    async def _read(self, shared: Shared, upload: Upload) -> Document:
+        limit, message, filed = self._house.desk.limits.size, shared.message, shared.filed(upload)
         _check(upload, limit)
         data = await self._house.platform(message.place).fetch(upload, limit)
         read = await self._reader.read(upload.name, data)
-        return Document(filed.document, "", filed.room, upload.name, read.passages, read.time or message.time)
+        time = read.time or message.time
+        return Document(filed.document, shared.space, filed.room, upload.name, read.passages, time, shared.link)
 
-    async def _add(self, filed: Filed, document: Document, place: Place) -> None:
-        """Add a file to the engine, where its readers can find it now, unless it was deleted meanwhile."""
+    async def _add(self, filed: Filed, document: Document, shared: Shared) -> str:
+        """Add a file to the engine, where its readers can find it now; or say why it is left out after all.
+
+        One that was deleted meanwhile is left out without a word.
+        """
+        place = shared.message.place
         async with self._shelf.alone(filed.room):
             if await self._gone(filed, place):
-                return
+                return ""
+            if reason := await self._hindrance(shared):
+                return reason
             space = document.space or await self._home(place)
             await self._house.store.files.note(filed)
             await self._house.desk.engine.add(replace(document, space=space))
             await self._house.store.files.settle(filed.document)
         if await self._gone(filed, place):  # taken back everywhere, which waits for no room
             await self._shelf.forget(filed.document)
+        return ""
 
     async def _home(self, place: Place) -> str:
         """The space that a channel's files live in; one that is not read otherwise is watched for its readers too."""

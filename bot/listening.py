@@ -147,6 +147,8 @@ class Listening:
         store = self._house.store
         for where in {workspace, ""}:
             await store.people.opt_out(platform, where, person)
+        await self._shelf.calm()  # what was admitted before can be found now
+        for where in {workspace, ""}:
             messages = sorted(await store.messages.of_author(platform, where, person), key=lambda each: each.room)
             for room, group in groupby(messages, key=lambda each: each.room):
                 async with self._shelf.alone(room):

@@ -40,6 +40,12 @@ class Shelf:
         """Held by whoever changes what is known of a room."""
         return self._lanes.setdefault(room, asyncio.Lock())
 
+    async def calm(self) -> None:
+        """Return once everybody who holds a room now has let it go."""
+        for lane in list(self._lanes.values()):
+            async with lane:
+                pass
+
     async def written(self, message: Message) -> Spoken | None:
         """A message as its readers see it, with names as they are now; None if there is no text in it."""
         if not message.text.strip():

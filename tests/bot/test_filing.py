@@ -12,7 +12,7 @@ from bot import wording
 from bot.chat import Place
 from bot.errors import PlatformError
 from bot.filing import Refused
-from bot.happenings import Asked, Called, Changed, Deleted, Edited, Heard, Unshared
+from bot.happenings import Asked, Called, Changed, Deleted, Edited, Gone, Heard, Unshared
 from bot.store import ChannelSettings, Filed
 from engine.errors import Refused as RefusedByModel
 from engine.reading import Limits
@@ -21,7 +21,7 @@ from tests.fakes.embedder import HashEmbedder
 from tests.fakes.platform import START
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
     from bot.chat import Message, Upload
@@ -38,6 +38,17 @@ async def home(tmp_path: Path) -> AsyncIterator[Household]:
 
 def _shared(home: Household, place: Place, *uploads: Upload) -> Message:
     return home.platform.say(place, "ada", "", uploads=uploads)
+
+
+def _meanwhile(home: Household, happens: Callable[[], Awaitable[None]]) -> None:
+    """Something happens while a file is fetched."""
+    fetch = home.platform.fetch
+
+    async def slowly(upload: Upload, limit: int) -> bytes:
+        await happens()
+        return await fetch(upload, limit)
+
+    home.platform.fetch = slowly  # type: ignore[method-assign]
 
 
 async def test_a_file_becomes_a_document_and_is_confirmed_when_it_can_be_found(home: Household) -> None:
@@ -210,16 +221,61 @@ async def test_a_file_lands_where_its_readers_are_when_it_was_read(home: Househo
     """The channel turns private while the file is fetched."""
     roof = await home.joined("ROOF", "ada")
     message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
-    fetch = home.platform.fetch
 
-    async def slowly(upload: Upload, limit: int) -> bytes:
+    async def closed() -> None:
         home.platform.change("ROOF", kind="closed")
         await home.listening.take(Changed(roof))
-        return await fetch(upload, limit)
 
-    home.platform.fetch = slowly  # type: ignore[method-assign]
+    _meanwhile(home, closed)
     await home.listening.filing.take(message)
     assert [each.space for each in await home.documents(roof)] == [roof.room]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+async def test_a_file_stays_out_if_who_shared_it_is_forgotten_while_it_is_read(home: Household, *, asked: bool) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
+    _meanwhile(home, lambda: home.listening.forget_person("slack", "T1", "ada"))
+    outcomes = await home.listening.filing.take(message, asked=asked)
+    assert outcomes == [Refused("tiles.txt", wording.OPTED_OUT)]
+    assert await home.documents(roof) == []
+    assert await home.house.store.files.of_author("slack", "T1", "ada") == []
+
+
+async def test_so_does_one_that_came_with_a_command(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    given = Called("c1", roof, "ada", "learn", uploads=(home.platform.upload("tiles.txt", TILES),))
+    _meanwhile(home, lambda: home.listening.forget_person("slack", "T1", "ada"))
+    assert await home.listening.filing.learn(given, START) == [Refused("tiles.txt", wording.OPTED_OUT)]
+    assert await home.documents(roof) == []
+
+
+async def test_what_somebody_wants_read_of_before_he_was_read_again_is_read(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
+    await home.house.store.people.opt_out("slack", "T1", "ada")
+    await home.house.store.people.opt_in("slack", "T1", "ada", message.time + timedelta(minutes=1))
+    assert await home.listening.filing.take(message) == []
+    assert isinstance((await home.listening.filing.take(message, wished=True))[0], Filed)
+
+
+@pytest.mark.parametrize("asked", [False, True])
+async def test_a_file_stays_out_if_the_bot_is_put_out_while_it_is_read(home: Household, *, asked: bool) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
+    _meanwhile(home, lambda: home.listening.take(Gone(roof)))
+    outcomes = await home.listening.filing.take(message, asked=asked)
+    assert outcomes == [Refused("tiles.txt", wording.UNREAD)]
+    assert await home.documents(roof) == []
+    assert await home.house.store.rooms.known("slack") == []
+
+
+async def test_a_file_stays_out_if_its_channel_is_switched_off_while_it_is_read(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
+    _meanwhile(home, lambda: home.house.store.channels.put(roof.room, ChannelSettings(ingest=False)))
+    assert await home.listening.filing.take(message) == [Refused("tiles.txt", wording.UNREAD)]
+    assert await home.documents(roof) == []
 
 
 async def test_a_file_of_a_channel_that_is_not_read_moves_with_its_readers_too(home: Household) -> None:

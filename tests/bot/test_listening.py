@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,25 @@ async def test_whoever_opted_out_is_forgotten_and_not_indexed_again(home: Househ
     await store.people.opt_in("slack", "T1", "ada", home.platform.present() + timedelta(seconds=1))
     await home.say(roof, "ada", "Four.")
     assert await home.texts(roof) == {"window:m1": ["Bob: Two.", "Ada: Four."]}
+
+
+async def test_what_was_being_taken_in_when_its_author_opted_out_is_forgotten_too(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada", "bob")
+    await home.say(roof, "bob", "Two.")
+    readable, asked = home.platform.readable, asyncio.Event()
+
+    async def slowly(workspace: str, text: str) -> str:
+        asked.set()
+        while not await home.house.store.people.opted_out("slack", "T1", "ada"):  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        return await readable(workspace, text)
+
+    home.platform.readable = slowly  # type: ignore[method-assign]
+    hearing = asyncio.create_task(home.say(roof, "ada", "One."))
+    await asked.wait()
+    await home.listening.forget_person("slack", "T1", "ada")
+    await hearing
+    assert await home.texts(roof) == {"window:m1": ["Bob: Two."]}
 
 
 async def test_what_was_forgotten_stays_forgotten_when_its_author_is_read_again(home: Household) -> None:
