@@ -1,21 +1,29 @@
-"""What a former run of the bot left in a thread: messages of an answer that was never finished."""
+"""What a former run of the bot left in a thread or a channel: messages of an answer that was never finished."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from adapters.slack.errors import told
 from adapters.slack.letters import ANSWER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from slack_sdk.web.async_client import AsyncWebClient
+    from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
     from adapters.slack.identity import Us
     from bot.ports import Target
 
+    Row = Mapping[str, Any]
+
 PAGE = 200
+PAGES = 5  # of a channel, the newest ones
+APART = timedelta(minutes=1)  # as far as our clock and Slack's may differ
 
 
 def about(answer: str, part: int, *, done: bool) -> dict[str, Any]:
@@ -23,49 +31,85 @@ def about(answer: str, part: int, *, done: bool) -> dict[str, Any]:
     return {"event_type": ANSWER, "event_payload": {"answer": answer, "part": part, "done": done}}
 
 
-def left(said: Iterable[Mapping[str, Any]], answer: str, us: Us, taken: Collection[str]) -> list[str]:
+async def unfinished(client: AsyncWebClient, target: Target, us: Us, taken: Collection[str]) -> list[str]:
+    """Look through the thread behind a question, or through the channel since it was asked. Raises PlatformError."""
+    root = target.place.thread or target.message
+    if root:
+        said = await _replies(client, target.place.channel, root)
+        behind = [each for each in said if str(each.get("ts")) > (target.message or root)]
+        return left(_ours(behind, us, taken), target.answer)
+    if target.asked is None:
+        return []
+    said = await _since(client, target.place.channel, target.asked - APART)
+    return marked(_ours(said, us, taken), target.answer)
+
+
+def left(ours: Collection[Row], answer: str) -> list[str]:
     """The ids of messages that belong to an answer: those marked with it, and one that was never marked.
 
     A stream is marked when it ends, so one of ours without a mark was broken off; files are no answers.
     """
-    found: list[str] = []
-    unmarked: list[str] = []
-    for message in said:
-        ts, mark = str(message.get("ts")), message.get("metadata") or {}
-        if ts in taken or not us.wrote(str(message.get("user") or ""), str(message.get("bot_id") or "")):
-            continue
-        if mark.get("event_type") == ANSWER and (mark.get("event_payload") or {}).get("answer") == answer:
-            found.append(ts)
-        elif not mark.get("event_type") and not message.get("files") and not _marked(message):
-            unmarked.append(ts)
+    found = marked(ours, answer)
+    unmarked = [_id(each) for each in ours if not (_mark(each) or each.get("files") or _finished(each))]
     behind = [ts for ts in unmarked if not found or ts > max(found)]
-    return sorted(found) + behind[:1]
+    return found + behind[:1]
 
 
-def _marked(message: Mapping[str, Any]) -> bool:
-    """Whether its blocks bear the id of an answer: it was finished."""
+def marked(ours: Iterable[Row], answer: str) -> list[str]:
+    """The ids of messages that are marked with an answer: in a channel nothing is streamed, and all are."""
+    return sorted(_id(each) for each in ours if _mark(each) == ANSWER and _answer(each) == answer)
+
+
+def _ours(said: Iterable[Row], us: Us, taken: Collection[str]) -> list[Row]:
+    """What we said and what is not being written now."""
+    ours = (each for each in said if us.wrote(str(each.get("user") or ""), str(each.get("bot_id") or "")))
+    return [each for each in ours if _id(each) not in taken]
+
+
+def _id(message: Row) -> str:
+    return str(message.get("ts"))
+
+
+def _mark(message: Row) -> str:
+    return str((message.get("metadata") or {}).get("event_type") or "")
+
+
+def _answer(message: Row) -> str:
+    return str(((message.get("metadata") or {}).get("event_payload") or {}).get("answer") or "")
+
+
+def _finished(message: Row) -> bool:
+    """Whether its blocks bear the id of an answer."""
     return any(str(block.get("block_id") or "").startswith("threadlore.") for block in message.get("blocks") or ())
 
 
-async def unfinished(client: AsyncWebClient, target: Target, us: Us, taken: Collection[str]) -> list[str]:
-    """Look through the thread behind a question. Raises PlatformError."""
-    root = target.place.thread or target.message
-    if not root:
-        return []
-    said = await _replies(client, target.place.channel, root)
-    behind = [each for each in said if str(each.get("ts")) > (target.message or root)]
-    return left(behind, target.answer, us, taken)
+async def _replies(client: AsyncWebClient, channel: str, root: str) -> Sequence[Row]:
+    return await _pages(
+        lambda cursor: client.conversations_replies(
+            channel=channel, ts=root, limit=PAGE, cursor=cursor or None, include_all_metadata=True
+        )
+    )
 
 
-async def _replies(client: AsyncWebClient, channel: str, root: str) -> Sequence[Mapping[str, Any]]:
-    said: list[Mapping[str, Any]] = []
+async def _since(client: AsyncWebClient, channel: str, time: datetime) -> Sequence[Row]:
+    oldest = f"{time.timestamp():.6f}"
+    return await _pages(
+        lambda cursor: client.conversations_history(
+            channel=channel, oldest=oldest, limit=PAGE, cursor=cursor or None, include_all_metadata=True
+        ),
+        PAGES,
+    )
+
+
+async def _pages(page_at: Callable[[str], Awaitable[AsyncSlackResponse]], most: int | None = None) -> Sequence[Row]:
+    """What all pages say, or so many of them at most."""
+    said: list[Row] = []
     cursor = ""
-    while True:
+    for _ in count() if most is None else range(most):
         with told():
-            page = await client.conversations_replies(
-                channel=channel, ts=root, limit=PAGE, cursor=cursor or None, include_all_metadata=True
-            )
+            page = await page_at(cursor)
         said += page.get("messages") or ()
         cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
         if not cursor:
-            return said
+            break
+    return said
