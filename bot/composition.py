@@ -62,7 +62,7 @@ async def desk(settings: Settings, able: Skills, *, replace_embedder: bool = Fal
         settings.root, language=able.language, embedder=able.embedder, reranker=able.reranker, options=chosen
     )
     async with opened as engine:
-        yield Desk(engine, limits(settings), Stamps(settings.root / "filed"), O200k().count)
+        yield Desk(engine, limits(settings), Stamps(settings.root / "filed"), O200k().count, engine.forget)
 
 
 @asynccontextmanager

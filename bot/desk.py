@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from bot.stamps import Stamps
     from engine.engine import Engine
@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`limits` bound what one file may take, `stamps` remember files, `count` counts o200k_base tokens."""
+    """`limits` bound what one file may take, `stamps` remember files, `count` counts o200k_base tokens.
+
+    `forget` forgets a document, wherever something of it is kept, and says whether there was one.
+    """
 
     engine: Engine
     limits: Limits
     stamps: Stamps
     count: Callable[[str], int]
+    forget: Callable[[str], Awaitable[bool]]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -17,8 +18,9 @@ from bot.store import Store
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 
+    from bot.desk import Desk
     from bot.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -41,9 +43,7 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
     async with AsyncExitStack() as stack:
         able = await stack.enter_async_context(composition.skills(settings))
         desk = await stack.enter_async_context(composition.desk(settings, able))
-        await stack.enter_async_context(socket.served(settings.root, Local(desk).perform))
-        store = await stack.enter_async_context(Store.open(settings.root / "bot.db"))
-        bot = await stack.enter_async_context(Bot.open(desk, store, settings))
+        bot = await stack.enter_async_context(hosted(desk, settings))
         for name in adapters:
             bot.expect(name)
         warming = asyncio.create_task(able.warm())
@@ -56,6 +56,17 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         draining = asyncio.create_task(_drain(bot, stop, leaving))
         stack.callback(draining.cancel)
         await _until_stopped({name: run(bot, settings, leaving) for name, run in adapters.items()}, leaving)
+
+
+@asynccontextmanager
+async def hosted(desk: Desk, settings: Settings) -> AsyncIterator[Bot]:
+    """The bot at a desk, and beside it whoever gives commands: what they forget, it forgets too."""
+    async with (
+        Store.open(settings.root / "bot.db") as store,
+        Bot.open(desk, store, settings) as bot,
+        socket.served(settings.root, Local(replace(desk, forget=bot.listening.forget_document)).perform),
+    ):
+        yield bot
 
 
 def configured(settings: Settings) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ class _Taker:
             changed = await self.desk.engine.add(document)
             self.tally.changed += changed  # other files are taken in meanwhile: nothing may be awaited in between
         for gone in known.keys() - {document.key for document in documents}:
-            await self.desk.engine.forget(gone)
+            await self.desk.forget(gone)
         self.desk.stamps.note(key, _stamp(stamp, documents))
 
     async def _documents(self, path: Path) -> list[Document]:

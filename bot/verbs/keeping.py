@@ -26,7 +26,7 @@ async def forget(desk: Desk, request: Forget) -> AsyncGenerator[Event]:
     keys = await keys_of(desk, request.document, request.here, scope_of(request.spaces))
     for done, key in enumerate(keys):
         yield Advanced("forgetting", done, len(keys))
-        await desk.engine.forget(key)
+        await desk.forget(key)
     what = keys[0] if len(keys) == 1 else f"{len(keys)} conversations of {request.document}"
     yield Advanced("forgetting")
     try:
