@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import importlib
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bot import socket
@@ -106,7 +107,7 @@ async def _own(settings: Settings, stack: AsyncExitStack, *, replace_embedder: b
     while True:
         opened = composition.desk(settings, able, replace_embedder=replace_embedder)
         try:
-            local = Local(await stack.enter_async_context(opened))
+            desk = await stack.enter_async_context(opened)
         except FolderInUse:
             # Another program may just be starting (its socket is not there yet) or just be ending.
             if remote := await socket.connected(settings.root):
@@ -115,5 +116,11 @@ async def _own(settings: Settings, stack: AsyncExitStack, *, replace_embedder: b
                 raise
             await asyncio.sleep(PAUSE)
         else:
+            local = Local(replace(desk, forget=partial(_forget, desk, settings)))
             await stack.enter_async_context(socket.served(settings.root, local.perform))
             return local
+
+
+async def _forget(desk: Desk, settings: Settings, document: str) -> bool:
+    forgetting: Any = await asyncio.to_thread(importlib.import_module, "bot.forgetting")  # other commands spare it
+    return bool(await forgetting.forget(desk, settings, document))

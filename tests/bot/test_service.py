@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import composition, service, socket
-from bot.events import Catalogued
-from bot.requests import Catalogue
+from bot.chat import Place
+from bot.events import Catalogued, Done
+from bot.requests import Catalogue, Forget
 from bot.service import Local, reach, reach_meanwhile
 from bot.settings import load
 from bot.socket import Remote
+from bot.store import Outcome, Store, Stored
 from engine.errors import FolderInUse, NotFound
 from engine.folder import Folder
 from tests.bot import parrot
+from tests.bot.conftest import NOON
+from tests.fakes.engines import doc
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -57,6 +61,20 @@ async def test_who_comes_while_the_first_is_still_starting_waits_for_it() -> Non
 async def _first(settings: Settings) -> list[object]:
     async with reach(settings) as reached:
         return [event async for event in reached.perform(ALL)]
+
+
+async def test_what_is_forgotten_without_the_bot_is_said_by_none_of_its_answers() -> None:
+    settings = load()
+    async with parrot.desk(settings.root) as desk, Store.open(settings.root / "bot.db") as store:
+        await desk.engine.add(doc("old", "Ada met Bob."))
+        await store.answers.begin(Stored("a1", Place("slack", "T1", "ROOF"), "ada", "Whom?", NOON))
+        await store.answers.finish("a1", Outcome("Ada met Bob.", documents=frozenset({"old"})))
+    async with reach(settings) as service:
+        assert Done("Forgotten: old") in [event async for event in service.perform(Forget("old", ("here",)))]
+    async with Store.open(settings.root / "bot.db") as store:
+        stored = await store.answers.get("a1")
+        assert stored is not None
+        assert (stored.state, stored.text) == ("blanked", "")
 
 
 async def test_a_program_that_holds_the_folder_and_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
