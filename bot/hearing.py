@@ -43,9 +43,9 @@ class Hearing:
     async def edit(self, message: Message) -> Message:
         """A message as it is now, whether anything changed or not; gives it with those files that are not known."""
         room = message.place.room
+        further = () if message.own else await self.compare_files(message)
         if message.own or await self._store.messages.deleted(room, [message.id]):
             return replace(message, uploads=())
-        further = await self.compare_files(message)
         known = await self._store.messages.get(room, message.id)
         if known is None or (not known.document and known.digest == WORDLESS):
             await self._store.messages.drop(room, [message.id])

@@ -6,9 +6,6 @@ after another.
 
 from __future__ import annotations
 
-import asyncio
-import time
-from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -18,18 +15,21 @@ import structlog
 from bot.catching_up import CatchingUp
 from bot.chat import Place
 from bot.conversations import author_key
-from bot.errors import PlatformError, PutOut, Withheld
+from bot.errors import PlatformError, Withheld
 from bot.filing import Filing
 from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
 from bot.hearing import Hearing
+from bot.looking_back import LookingBack
+from bot.missing import Missing
 from bot.past import Past
 from bot.presence import Presence
 from bot.retention import Retention
 from bot.shelving import Shelf
 from bot.stating import Stating
+from bot.upkeep import Upkeep
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from bot.chat import Message
     from bot.happenings import Happening
@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from engine.reading import Reader
 
 log = structlog.get_logger(__name__)
-
-PAUSE = 15.0  # seconds between two looks at what time brings
-HOUR, DAY = 60 * 60.0, 24 * 60 * 60.0
-AGAIN = 60.0  # seconds until a channel of which not all could be known is compared again
-COMPACT = 600.0  # seconds between two removals of forgotten bytes from the bot's own file
 
 
 def _now() -> datetime:
@@ -61,12 +56,12 @@ class Listening:
         self.stating = Stating(house, self._shelf)
         self._presence = Presence(house, self._shelf, clock)
         self._hearing = Hearing(house, self._shelf, self._presence)
+        missing = Missing(house, self._shelf, self._hearing, clock)
         self._past = Past(house, self._shelf, self._hearing, self.filing)
-        self._catching_up = CatchingUp(house, self._shelf, self._hearing, self._past, clock)
-        self._retention = Retention(house, self._shelf)
+        catching_up = CatchingUp(house, self._past, missing, clock)
+        self._back = LookingBack(self._shelf, self._presence, self._past, catching_up, missing)
+        self._upkeep = Upkeep(house, Retention(house, self._shelf), self._back, self._presence.news)
         self._clock = clock
-        self._owed: dict[Place, float] = {}
-        self._done: dict[str, float] = {}
 
     async def take(self, happening: Happening) -> None:
         """Learn from what happened; of questions and commands there is nothing to learn.
@@ -133,9 +128,14 @@ class Listening:
 
     async def forget_document(self, document: str) -> bool:
         """Forget a file or a conversation for good; says whether there was one."""
-        if file := await self._house.store.files.get(document):
-            await self._house.store.messages.note_deleted(file.room, [document], wanted=True)
-        return await self._shelf.forget(document)
+        store = self._house.store
+        known = await store.files.get(document) or await store.windows.get(document)
+        if known is None:
+            return await self._shelf.forget(document)
+        async with self._shelf.alone(known.room):
+            said = [each.id for each in await store.messages.of_document(document)]
+            await store.messages.note_deleted(known.room, [document, *said], wanted=True)
+            return await self._shelf.forget(document)
 
     async def forget_message(self, place: Place, message: str) -> None:
         """Forget one message with its files for good, even if it stays where it is."""
@@ -186,74 +186,21 @@ class Listening:
         known = await self._house.store.rooms.known(platform)
         await self._move(known)
         readers.trust(everywhere, since)
-        await self._owe(platform)
+        await self._upkeep.owe(platform)
 
-    async def _owe(self, *platforms: str) -> None:
-        for platform in platforms:
-            for place in await self._house.store.rooms.known(platform):
-                self._owed[place] = 0.0
-            self._owed[Place(platform, "", "")] = 0.0
-        self._presence.news.set()
+    @property
+    def owed(self) -> set[Place]:
+        """The channels that are not known to be as the platform has them."""
+        return self._back.owed
 
     async def work(self) -> None:
         """Do what is due, until cancelled."""
-        while True:
-            try:
-                await self.tick()
-                await self.past()
-            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end what is done beside it
-                log.warning("upkeep_failed", error=type(error).__name__)
-            self._presence.news.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._presence.news.wait(), PAUSE)
+        await self._upkeep.work(self._clock)
 
     async def tick(self, now: datetime | None = None) -> None:
-        """What time brings: conversations end, what is too old goes, and once a day channels are compared."""
-        now = now or self._clock()
-        await self._every("close", 0.0, lambda: self._retention.close_quiet(now))
-        await self._every("forget", HOUR, lambda: self._retention.forget_old(now))
-        await self._every("compact", COMPACT, self._house.store.compact)
-        await self._every("compare", DAY, lambda: self._owe(*self._house.platforms))
-
-    async def _every(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:
-        """Do something if its time has come; what fails is tried again at the next look, and holds up nothing else."""
-        last = self._done.get(what)
-        if last is not None and time.monotonic() - last < seconds:
-            return
-        try:
-            await do()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the rest must be done
-            log.warning("upkeep_failed", what=what, error=type(error).__name__)
-        else:
-            self._done[what] = time.monotonic()
+        """Do what time brings."""
+        await self._upkeep.tick(now or self._clock())
 
     async def past(self) -> None:
         """Catch up with all channels that are due, and take back-fills as far as they go now."""
-        for place in [each for each, due in self._owed.items() if due <= time.monotonic()]:
-            if place not in self._owed:
-                continue  # its workspace was found to have been left
-            try:
-                if await self._compare(place):
-                    self._owed.pop(place, None)
-                else:
-                    self._owed[place] = time.monotonic() + AGAIN
-            except PutOut:
-                whole = (place.platform, place.workspace)
-                await self._presence.end(Ended(*whole, "removed while nobody listened"))
-                self._owed = {each: due for each, due in self._owed.items() if (each.platform, each.workspace) != whole}
-            except Exception as error:  # noqa: BLE001 - as with back-fills
-                log.warning("catching_up_delayed", room=place.room, error=type(error).__name__)
-                self._owed[place] = time.monotonic() + AGAIN
-        while await self._past.fill():
-            pass
-
-    async def _compare(self, place: Place) -> bool:
-        """Look what became of a channel; one without a name stands for what lies in none that is read.
-
-        False if it is to be looked at again.
-        """
-        if not place.channel:
-            return await self._catching_up.look_for_files(place.platform)
-        async with self._shelf.alone(place.room):
-            there = await self._presence.returned(place)
-        return await self._catching_up.catch_up(place) if there else True
+        await self._back.past()

@@ -14,6 +14,7 @@ import structlog
 
 from bot.conversations import Run, edge, parted, runs, unread
 from bot.errors import Withheld
+from bot.shared import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,19 +78,51 @@ class Past:
         return True
 
     async def take(self, place: Place, messages: Sequence[Message]) -> None:
-        """Take in what is not known yet of some messages of a channel."""
+        """Take in what is not known yet of some messages of a channel, and their files."""
+        await self.read(place, messages)
+        for message in messages:
+            if message.uploads:
+                await self.fetch(message)
+
+    async def read(self, place: Place, messages: Sequence[Message]) -> None:
+        """Take in what is not known yet of some messages of a channel; their files are owed from now on."""
         fresh = await self._unknown(place, messages)
         said = [found for each in fresh if (found := await self._shelf.written(each))]
         wordless = {each.id for each in fresh} - {each.message.id for each in said}
         async with self._shelf.alone(place.room):
-            unknown = {each.id for each in await self._unknown(place, messages)}
-            for run in await self._runs(place, [each for each in said if each.message.id in unknown]):
+            unknown = await self._unknown(place, messages)
+            for each in unknown:
+                await self._owe(each)
+            ids = {each.id for each in unknown}
+            for run in await self._runs(place, [each for each in said if each.message.id in ids]):
                 await self._shelf.put(run, place)
             silent = [each for each in messages if each.addressed or (each.uploads and each.id in wordless)]
             await self._store.messages.note([unread(each) for each in silent])
-        for message in messages:
-            if message.uploads:
-                await self._file(message)
+
+    async def correct(self, message: Message, told: str) -> None:
+        """A message has other words than those of this digest, unless something newer was heard of it meanwhile."""
+        room = message.place.room
+        async with self._shelf.alone(room):
+            known = await self._store.messages.get(room, message.id)
+            if known is not None and known.digest == told:
+                await self._hearing.edit(message)
+
+    async def _owe(self, message: Message) -> None:
+        """The files of a message are to be taken in, even if that is cut off once it is known."""
+        for each in message.uploads:
+            await self._store.files.note(Shared(message).filed(each))
+
+    async def fetch(self, message: Message) -> None:
+        """Take in the files of a message of the past; what cannot be read of them is nobody's business now."""
+        room = message.place.room
+        known = await self._store.files.of_messages(room, [message.id])
+        missing = {each.id for each in message.uploads} - {each.upload for each in known if each.settled}
+        if missing and await self._hearing.admits(message):
+            await self._filing.take(message, quiet=True)
+        async with self._shelf.alone(room):
+            for file in await self._store.files.of_messages(room, [message.id]):
+                if not file.settled:
+                    await self._shelf.forget(file.document)
 
     async def _unknown(self, place: Place, messages: Sequence[Message]) -> list[Message]:
         known = await self._store.messages.several(place.room, [each.id for each in messages])
@@ -109,10 +142,3 @@ class Past:
             spoken = tuple(group)
             fresh.append(Run(document, spoken[0].message.place.thread, spoken[0].title, spoken))
         return fresh
-
-    async def _file(self, message: Message) -> None:
-        """Take in the files of a message of the past; what cannot be read of them is nobody's business now."""
-        known = await self._store.files.of_messages(message.place.room, [message.id])
-        missing = {each.id for each in message.uploads} - {each.upload for each in known if each.settled}
-        if missing and await self._hearing.admits(message):
-            await self._filing.take(message, quiet=True)

@@ -58,6 +58,7 @@ class Presence:
                 return False
             since = self.horizon(past)
             await self._store.rooms.note(place.main, channel.name, since)
+            await self._store.rooms.note_compared(place.room, self._clock())
             await self._store.cursors.begin(place.room, since)
             await self._store.rooms.note_announced(place.room)
             self.news.set()

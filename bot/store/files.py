@@ -70,6 +70,15 @@ class Files:
         )
         return sorted(found, key=lambda each: each.time, reverse=True)
 
+    async def owed(self, room: str, limit: int) -> list[Filed]:
+        """Up to so many of the files that came with known messages of a channel and were not taken in yet."""
+        return await self._where(
+            "room = ? AND NOT settled"
+            " AND EXISTS (SELECT 1 FROM message m WHERE m.room = file.room AND m.id = file.message)",
+            room,
+            limit=limit,
+        )
+
     async def before(self, time: datetime) -> list[Filed]:
         """The files that are older."""
         return await self._where("time < ?", stored(time))
@@ -78,8 +87,10 @@ class Files:
         """It is no document any more."""
         await self._database.write("DELETE FROM file WHERE document = ?", (document,))
 
-    async def _where(self, condition: str, *parameters: Any) -> list[Filed]:
-        rows = await self._database.rows(f"SELECT {_COLUMNS} FROM file WHERE {condition} ORDER BY document", parameters)
+    async def _where(self, condition: str, *parameters: Any, limit: int = -1) -> list[Filed]:
+        rows = await self._database.rows(
+            f"SELECT {_COLUMNS} FROM file WHERE {condition} ORDER BY document LIMIT {limit}", parameters
+        )
         return [
             Filed(document, room, message, upload, author, shown(time) or EPOCH, bool(settled))
             for document, room, message, upload, author, time, settled in rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -164,3 +164,47 @@ async def test_a_back_fill_ends_the_same_wherever_the_process_is_killed(
         async with household(tmp_path / str(at), platform, **facts) as home:
             await home.listening.past()
             assert await _known(home, roof) == expected, f"killed at moment {at}"
+
+
+async def _missed(home: Household, platform: FakePlatform) -> Place:
+    """The bot knows of a thread and of what is beside it; while it is away, all sorts of things happen."""
+    roof = platform.open("ROOF", "ada", "bob")
+    await home.listening.take(Joined(roof))
+    morning, ladder = [await home.say(roof, "ada", word) for word in ("Good morning.", "Who has the ladder?")]
+    mina = await home.say(replace(roof, thread=ladder.id), "bob", "Mina.")
+    platform.edit(morning, "Good evening.")
+    platform.delete(mina)
+    platform.say(replace(roof, thread=ladder.id), "ada", "Thanks.")
+    tiles = [platform.upload(f"{name}.txt", b"The tiles come on Monday.") for name in ("one", "two")]
+    platform.say(roof, "ada", "See the list.", uploads=tiles[:1], after=3 * 86400)
+    platform.say(roof, "ada", "", uploads=tiles[1:], after=3 * 86400)
+    platform.say(roof, "bob", "Later.", after=3600)
+    platform.wait(3600)
+    return roof
+
+
+async def test_catching_up_ends_the_same_wherever_the_process_is_killed(
+    tmp_path: Path, executioner: Executioner
+) -> None:
+    facts: dict[str, Any] = {"reader": PlainReader(), "backfill_days": 0}
+    moments, at, expected = 1, -1, None
+    while at < moments:
+        platform = FakePlatform()
+        platform.page = 2
+        async with household(tmp_path / str(at), platform, **facts) as home:
+            roof = await _missed(home, platform)
+            await home.listening.catch_up("slack")
+            start = executioner.moments
+            executioner.at = start + at if at >= 0 else -1
+            with suppress(Killed):
+                await home.listening.past()
+            moments = max(moments, executioner.moments - start)
+        executioner.at = -1
+        async with household(tmp_path / str(at), platform, **facts) as home:
+            await home.say(roof, "ada", "Much later.", after=30 * 86400)
+            await home.listening.catch_up("slack")
+            await home.listening.past()
+            known = await _known(home, roof)
+            expected = expected or known
+            assert known == expected, f"killed at moment {at}"
+        at += EACH

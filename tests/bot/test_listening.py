@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.happenings import Gone, Joined
+from bot.happenings import Edited, Gone, Joined
 from bot.store import Outcome, Stored
 from tests.bot.household import household
 from tests.fakes.platform import START
@@ -115,3 +116,30 @@ async def test_a_conversation_can_be_forgotten_by_hand(home: Household) -> None:
     assert not await home.listening.forget_document(document.key)
     await home.say(roof, "ada", "Two.")
     assert await home.texts(roof) == {"window:m2": ["Ada: Two."]}
+
+
+async def test_a_conversation_that_was_forgotten_by_hand_is_not_read_again(home: Household) -> None:
+    roof = await home.joined("ROOF", "ada")
+    root = await home.say(roof, "ada", "Who has the code?")
+    await home.say(replace(roof, thread=root.id), "ada", "It is swordfish.")
+    kept = await home.say(roof, "ada", "One.")
+    [thread, _] = await home.documents(roof)
+    assert await home.listening.forget_document(thread.key)
+    await home.listening.backfill(roof, 3650)
+    await home.listening.take(Gone(roof))
+    await home.listening.take(Joined(roof))
+    await home.listening.past()
+    assert await home.texts(roof) == {f"window:{kept.id}": ["Ada: One."]}
+
+
+async def test_a_file_that_is_taken_out_of_a_message_goes_even_if_its_conversation_was_forgotten(
+    home: Household,
+) -> None:
+    roof = await home.joined("ROOF", "ada")
+    said = await home.say(roof, "ada", "See the list.", uploads=[home.platform.upload("tiles.txt", b"Red.")])
+    await home.listening.filing.take(said)
+    [_, window] = await home.documents(roof)
+    await home.listening.forget_document(window.key)
+    assert len(await home.documents(roof)) == 1
+    await home.listening.take(Edited(replace(said, uploads=(), edited="+")))
+    assert await home.documents(roof) == []

@@ -112,7 +112,7 @@ class House:
         """Until the past of all channels was read."""
         known = await self.bot.store.rooms.known("discord")
         async with asyncio.timeout(PATIENCE):
-            while self.bot.listening._owed or await self._reads(known):  # noqa: ASYNC110 - nobody is told of its end
+            while self.bot.listening.owed or await self._reads(known):  # noqa: ASYNC110 - nobody is told of its end
                 await asyncio.sleep(0.02)
         await self.settled()
 

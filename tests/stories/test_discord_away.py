@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from bot import catching_up
+from bot import catching_up, missing
 from engine.records import Scope
 from tests.fakes.discord import Can, File
 from tests.stories.discord_house import House, living, owner
@@ -32,7 +32,7 @@ MORE = File("more.md", b"# The safe\n\nThe password of the safe is diamond.\n", 
 @pytest.fixture(autouse=True)
 def _an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bot is away for long enough that what was said before counts as old."""
-    monkeypatch.setattr(catching_up, "YOUNG", timedelta(hours=-1))
+    monkeypatch.setattr(missing, "YOUNG", timedelta(hours=-1))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -193,7 +193,7 @@ async def test_a_server_that_put_the_bot_out_is_left_as_the_setting_says(house: 
     await back(house)
     assert [await documents(house, each) for each in (square, market)] == ([0, 0] if purged else [1, 1])
     assert await rooms(house, guild) == (set() if purged else {square.id, market.id})
-    assert not house.bot.listening._owed
+    assert not house.bot.listening.owed
 
 
 async def test_a_file_whose_message_to_the_bot_was_deleted_is_forgotten(house: House) -> None:

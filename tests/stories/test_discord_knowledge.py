@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from bot import catching_up, wording
+from bot import missing, wording
 from engine.records import Scope
 from tests.fakes.discord import File
 from tests.stories.discord_house import House, living, owner
@@ -172,7 +172,7 @@ async def test_posts_of_a_forum_are_known_by_their_titles_until_they_are_deleted
 async def test_9_what_was_deleted_while_the_bot_was_away_is_answered_from_no_more(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catching_up, "YOUNG", timedelta(hours=-1))  # as if it were away for an hour
+    monkeypatch.setattr(missing, "YOUNG", timedelta(hours=-1))  # as if it were away for an hour
     _, ada, square = await village(house, "Away")
     said = await ada.says(square, "The password of the safe is agate.")
     edited = await ada.says(square, "The password of the gate is beryl.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot import catching_up
+from bot import catching_up, missing
 from engine.records import Scope
 from tests.fakes.slack import File
 from tests.stories.gossip import QUESTION, told
@@ -28,7 +28,7 @@ PAGES = File("manual.md", b"# The safe\n\nThe password of the safe is emerald.\n
 @pytest.fixture(autouse=True)
 def _an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bot is away for long enough that what was said before counts as old."""
-    monkeypatch.setattr(catching_up, "YOUNG", timedelta(hours=-1))
+    monkeypatch.setattr(missing, "YOUNG", timedelta(hours=-1))
 
 
 async def back(house: House) -> None:
@@ -159,7 +159,7 @@ async def test_what_a_plan_without_fee_hides_stays_known(house: House) -> None:
     slack.space.hidden = edge.ts
     await back(house)
     assert told(await house.asks(ada, square)) == "agate coral"
-    assert not house.bot.listening._owed
+    assert not house.bot.listening.owed
 
 
 async def test_what_a_long_thread_says_last_is_not_forgotten(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +193,7 @@ async def test_a_thread_that_was_deleted_is_forgotten_and_holds_up_nothing(house
     await ada.deletes(reply)
     await ada.deletes(root)
     await back(house)
-    assert not house.bot.listening._owed
+    assert not house.bot.listening.owed
     assert told(await house.asks(ada, square, f"Again: {QUESTION}")) == "beryl"
 
 

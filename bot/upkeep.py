@@ -1,0 +1,78 @@
+"""What is done beside everything else: what time brings; and apart from it, for it may take hours, looking back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.chat import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from datetime import datetime
+
+    from bot.house import House
+    from bot.looking_back import LookingBack
+    from bot.retention import Retention
+
+log = structlog.get_logger(__name__)
+
+PAUSE = 15.0  # seconds between two looks at what time brings
+HOUR, DAY = 60 * 60.0, 24 * 60 * 60.0
+COMPACT = 600.0  # seconds between two removals of forgotten bytes from the bot's own file
+
+
+class Upkeep:
+    """Does what is due. `news` is set when there is something to look back at."""
+
+    def __init__(self, house: House, retention: Retention, back: LookingBack, news: asyncio.Event) -> None:
+        self._house = house
+        self._retention = retention
+        self._back = back
+        self._news = news
+        self._done: dict[str, float] = {}
+
+    async def work(self, clock: Callable[[], datetime]) -> None:
+        """Do what is due, until cancelled; neither of the two waits for the other."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._repeat(lambda: self.tick(clock()), asyncio.Event()))
+            group.create_task(self._repeat(self._back.past, self._news))
+
+    async def _repeat(self, do: Callable[[], Awaitable[None]], news: asyncio.Event) -> None:
+        while True:
+            news.clear()
+            try:
+                await do()
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end what is done beside it
+                log.warning("upkeep_failed", error=type(error).__name__)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(news.wait(), PAUSE)
+
+    async def tick(self, now: datetime) -> None:
+        """What time brings: conversations end, what is too old goes, and once a day channels are compared."""
+        await self._every("close", 0.0, lambda: self._retention.close_quiet(now))
+        await self._every("forget", HOUR, lambda: self._retention.forget_old(now))
+        await self._every("compact", COMPACT, self._house.store.compact)
+        await self._every("compare", DAY, lambda: self.owe(*self._house.platforms))
+
+    async def owe(self, *platforms: str) -> None:
+        """All channels of these platforms are to be compared soon, and what lies in none."""
+        for platform in platforms:
+            known = await self._house.store.rooms.known(platform)
+            self._back.owe([*known, Place(platform, "", "")])
+
+    async def _every(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:
+        """Do something if its time has come; what fails is tried again at the next look, and holds up nothing else."""
+        last = self._done.get(what)
+        if last is not None and time.monotonic() - last < seconds:
+            return
+        try:
+            await do()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the rest must be done
+            log.warning("upkeep_failed", what=what, error=type(error).__name__)
+        else:
+            self._done[what] = time.monotonic()
