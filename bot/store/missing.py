@@ -36,7 +36,8 @@ class Missing:
     async def first(self, room: str, limit: int) -> list[str]:
         """Those whose turn it is: the least often asked for, and of these the newest, first."""
         rows = await self._database.rows(
-            "SELECT id FROM missing JOIN message USING (room, id) WHERE room = ? ORDER BY asked, time DESC, id LIMIT ?",
+            "SELECT n.id FROM missing n CROSS JOIN message m USING (room, id) WHERE n.room = ?"
+            " ORDER BY n.asked, m.time DESC, n.id LIMIT ?",
             (room, limit),
         )
         return [row[0] for row in rows]

@@ -153,6 +153,20 @@ async def test_the_answer_that_stands_in_a_message_is_found_without_looking_at_o
     ]
 
 
+@pytest.mark.parametrize(
+    ("ask", "plan"),
+    [
+        (lambda store: store.missing.first(ROOF.room, 10), "SEARCH n USING PRIMARY KEY (room=?)"),
+        (lambda store: store.files.owed(ROOF.room, 10), "SEARCH file USING INDEX file_message (room=?)"),
+    ],
+)
+async def test_what_a_channel_still_lacks_is_found_without_reading_all_its_messages(
+    tmp_path: Path, ask: Callable[[Store], Awaitable[object]], plan: str
+) -> None:
+    [first, *_] = await planned(tmp_path, ask)
+    assert first == plan
+
+
 async def planned(folder: Path, ask: Callable[[Store], Awaitable[object]]) -> list[str]:
     """How something is looked up."""
     async with Database.open(folder / "bot.db") as database:
