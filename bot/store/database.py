@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import aiosqlite
 
 from engine.errors import NewerSchema
-from engine.ledger.database import translated
+from engine.ledger.failures import translated
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence

@@ -12,23 +12,25 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, Ty
 
 import aiosqlite
 
-from engine.errors import DiskTrouble, NewerSchema, StoreError
-from engine.ledger.connection import Direct, run
+from engine.errors import EngineError, NewerSchema, StoreError
+from engine.ledger import log
+from engine.ledger.failures import translated
+from engine.ledger.transactions import held_snapshot, snapshot, transaction, within_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine
     from pathlib import Path
 
     from engine.ledger.connection import Connection
-
-    Work = Callable[[Connection], Coroutine[Any, Any, Any]]
+    from engine.ledger.transactions import Work
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 Words = Literal["porter unicode61", "trigram"]
 
 READERS = 3
-LOOKS, PAUSE = 20, 0.1  # how often compaction looks whether nobody reads the log any more, and seconds in between
+# How often compaction tries to empty the log while somebody reads it; seconds that readers are kept from it, and not.
+LOOKS, PAUSE = 20, 0.1
 BUSY = 10_000  # milliseconds that a statement waits for a lock
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -38,6 +40,7 @@ PRAGMAS = (
     f"PRAGMA busy_timeout = {BUSY}",
     "PRAGMA cache_size = -32000",
     "PRAGMA temp_store = MEMORY",
+    "PRAGMA wal_autocheckpoint = 0",  # with a reader always there it would write back at every commit, and end none
 )
 
 
@@ -57,6 +60,9 @@ class Ledger:
         self._readers: asyncio.Queue[aiosqlite.Connection] = asyncio.Queue()
         self._open: list[aiosqlite.Connection] = []
         self._closing = False
+        self._long = log.SHORT
+        self._readable = asyncio.Event()
+        self._readable.set()
 
     @classmethod
     async def open(cls, path: Path, words: Words = "porter unicode61") -> Self:
@@ -104,30 +110,24 @@ class Ledger:
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run `work` in a consistent snapshot."""
-        connection = await self._readers.get()
-        try:
-            return await within_thread(connection, lambda db: _snapshot(db, lambda c: work(c, *args, **kwargs)))
-        except sqlite3.Error as error:
-            raise translated(error) from error
-        finally:
-            self._readers.put_nowait(connection)
+        async with self._lent() as connection:
+            try:
+                return await within_thread(connection, lambda db: snapshot(db, lambda c: work(c, *args, **kwargs)))
+            except sqlite3.Error as error:
+                raise translated(error) from error
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[aiosqlite.Connection]:
         """A connection that reads, in one consistent snapshot for as long as it is held; for a few statements."""
-        connection = await self._readers.get()
-        try:
-            async with _held_snapshot(connection):
-                yield connection
-        finally:
-            self._readers.put_nowait(connection)
+        async with self._lent() as connection, held_snapshot(connection):
+            yield connection
 
     @asynccontextmanager
     async def stream(self) -> AsyncIterator[aiosqlite.Connection]:
         """Like `reader`, with a connection of its own, so that whoever takes long over the rows hinders no reader."""
         connection = await asyncio.shield(self._connect())
         try:
-            async with _held_snapshot(connection):
+            async with held_snapshot(connection):
                 yield connection
         finally:
             await asyncio.shield(self._disconnect(connection))
@@ -143,13 +143,29 @@ class Ledger:
             await db.execute("INSERT INTO entity_words (entity_words) VALUES ('optimize')")
 
         await self.write(rewrite)
-        await self._empty_log()
+        for _ in range(LOOKS):
+            if await self._emptied_log():
+                return
+            await asyncio.sleep(PAUSE)
+        raise StoreError(
+            f"The log of {self.path} cannot be emptied while it is read.", hint="It is tried again; let exports end."
+        )
 
     async def copy_to(self, path: Path) -> None:
         """A consistent copy of the database as one file."""
         async with aiosqlite.connect(path) as target, self.stream() as source:
             await source.rollback()
             await source.backup(target)
+
+    @asynccontextmanager
+    async def _lent(self) -> AsyncIterator[aiosqlite.Connection]:
+        """A reader's connection."""
+        await self._readable.wait()
+        connection = await self._readers.get()
+        try:
+            yield connection
+        finally:
+            self._readers.put_nowait(connection)
 
     async def _connect(self) -> aiosqlite.Connection:
         connection = aiosqlite.connect(self.path, isolation_level=None)
@@ -181,18 +197,34 @@ class Ledger:
             sql = Template(script).safe_substitute(tokenizer=self._words)
             await self._writer.executescript(f"BEGIN;\n{sql}\nPRAGMA user_version = {number};\nCOMMIT;")
 
-    async def _empty_log(self) -> None:
-        """Write the log back and empty it, once nobody reads from it; in the writer's thread, between transactions."""
-        for _ in range(LOOKS):
-            try:
-                if await within_thread(self._writer, _checkpoint):
-                    return
-            except sqlite3.Error as error:
-                raise translated(error) from error
-            await asyncio.sleep(PAUSE)
-        raise StoreError(
-            f"The log of {self.path} cannot be emptied while it is read.", hint="It is tried again; let exports end."
-        )
+    async def _emptied_log(self) -> bool:
+        """Write the log back and empty it, in the writer's thread, between transactions; says whether it is empty.
+
+        Readers are kept from it for a moment; one that goes on reading all the while is left alone.
+        """
+        held = list[aiosqlite.Connection]()
+        self._readable.clear()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PAUSE):
+                    while len(held) < READERS:
+                        held.append(await self._readers.get())
+            return await within_thread(self._writer, lambda db: log.emptied(db, BUSY))
+        except sqlite3.Error as error:
+            raise translated(error) from error
+        finally:
+            for connection in held:
+                self._readers.put_nowait(connection)
+            self._readable.set()
+
+    async def _shorten_log(self) -> None:
+        """Empty the log once it is long; if that cannot be, when it has grown as much again."""
+        length = log.size(self.path)
+        if length > self._long:
+            emptied = False
+            with suppress(sqlite3.Error, EngineError):  # a full disk is told by the next write
+                emptied = await self._emptied_log()
+            self._long = log.SHORT + (0 if emptied else length)
 
     async def _write_all(self) -> None:
         going = True
@@ -202,12 +234,13 @@ class Ledger:
                 jobs.append(self._jobs.get_nowait())
             going = None not in jobs
             await self._commit([job for job in jobs if job is not None])
+            await self._shorten_log()
 
     async def _commit(self, jobs: list[_Job]) -> None:
         if not jobs:
             return
         try:
-            results = await within_thread(self._writer, lambda db: _transaction(db, [job.work for job in jobs]))
+            results = await within_thread(self._writer, lambda db: transaction(db, [job.work for job in jobs]))
         except Exception as error:  # noqa: BLE001 - it belongs to whoever asked for the write
             if len(jobs) == 1:
                 _fail(jobs[0], error)
@@ -220,56 +253,6 @@ class Ledger:
                 job.done.set_result(result)
 
 
-async def within_thread(connection: aiosqlite.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
-    """Run `work` on SQLite's own connection, in its thread: aiosqlite's own way to run a call, for more than one."""
-    # There is no public way; the version is pinned, and a test holds it.
-    result: Result = await connection._execute(work, connection._conn)  # type: ignore[no-untyped-call]  # noqa: SLF001
-    return result
-
-
-def _transaction(db: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        results = [run(work(Direct(db))) for work in works]
-        db.commit()
-    except BaseException:
-        with suppress(sqlite3.Error):
-            db.rollback()
-        raise
-    return results
-
-
-def _snapshot(db: sqlite3.Connection, work: Work) -> Any:
-    db.execute("BEGIN")
-    try:
-        return run(work(Direct(db)))
-    finally:
-        with suppress(sqlite3.Error):
-            db.rollback()
-
-
-@asynccontextmanager
-async def _held_snapshot(connection: aiosqlite.Connection) -> AsyncIterator[None]:
-    try:
-        await connection.execute("BEGIN")
-        yield
-    except sqlite3.Error as error:
-        raise translated(error) from error
-    finally:
-        with suppress(sqlite3.Error):
-            await connection.rollback()
-
-
-def _checkpoint(db: sqlite3.Connection) -> bool:
-    """Empty the log, if nobody is reading from it at this moment; says whether it is empty."""
-    db.execute("PRAGMA busy_timeout = 0")  # a writer that waited here would keep all others waiting
-    try:
-        [(busy, _, _)] = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        db.execute(f"PRAGMA busy_timeout = {BUSY}")
-    return not busy
-
-
 def _fail(job: _Job, error: Exception) -> None:
     if not job.done.done():
         job.done.set_exception(translated(error))
@@ -280,17 +263,3 @@ def migrations() -> list[str]:
     folder = files("engine.ledger")
     later = sorted((folder / "migrations").iterdir(), key=lambda file: file.name)
     return [(folder / "schema.sql").read_text()] + [file.read_text() for file in later if file.name.endswith(".sql")]
-
-
-def translated(error: BaseException) -> BaseException:
-    """The same failure in the words of the error family, where it has one."""
-    if not isinstance(error, sqlite3.Error):
-        return error
-    text = str(error)
-    if "full" in text or "disk I/O" in text or "readonly" in text or "unable to open" in text:
-        return DiskTrouble(f"The ledger could not be read or written: {text}.")
-    if "not a database" in text or "malformed" in text:
-        return StoreError(
-            f"The ledger is damaged: {text}.", hint="Restore a backup with `threadlore restore FILE --force`."
-        )
-    return error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import DiskTrouble, NewerSchema, StoreError
-from engine.ledger import Ledger, database, work
+from engine.ledger import Ledger, database, log, work
 from tests.fakes.engines import files_with
 
 if TYPE_CHECKING:
@@ -178,6 +178,43 @@ async def test_a_copy_is_whole_and_holds_what_was_written(tmp_path: Path) -> Non
     copy = await Ledger.open(tmp_path / "copy.db")
     assert await copy.read(work.setting, "kept") == "yes"
     await copy.close()
+
+
+async def test_the_log_stays_short_though_somebody_always_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log, "SHORT", 1 << 20)
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    ending = asyncio.Event()
+
+    async def reads() -> None:
+        while not ending.is_set():
+            async with ledger.reader() as db:
+                await work.setting(db, "n")
+                await asyncio.sleep(0.001)
+
+    reading = [asyncio.create_task(reads()) for _ in range(2 * database.READERS)]
+    longest = 0
+    for number in range(100):
+        await ledger.write(work.set_setting, "n", f"{number}" * 50_000)
+        longest = max(longest, log.size(ledger.path))
+    ending.set()
+    await asyncio.gather(*reading)
+    assert longest < 2 * log.SHORT
+    await ledger.close()
+
+
+async def test_a_log_that_cannot_be_emptied_hinders_no_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log, "SHORT", 1 << 16)
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    async with ledger.stream() as db, asyncio.timeout(20):
+        assert await work.setting(db, "n") == ""
+        for number in range(30):
+            await ledger.write(work.set_setting, "n", f"{number}" * 10_000)
+    await ledger.write(work.set_setting, "n", "short")
+    await ledger.compact()
+    assert log.size(ledger.path) == 0
+    await ledger.close()
 
 
 async def test_compaction_empties_the_log_while_others_write(tmp_path: Path) -> None:

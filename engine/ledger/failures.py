@@ -1,0 +1,21 @@
+"""What SQLite says of a failure, in the words of our own errors."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from engine.errors import DiskTrouble, StoreError
+
+
+def translated(error: BaseException) -> BaseException:
+    """The same failure in the words of the error family, where it has one."""
+    if not isinstance(error, sqlite3.Error):
+        return error
+    text = str(error)
+    if "full" in text or "disk I/O" in text or "readonly" in text or "unable to open" in text:
+        return DiskTrouble(f"The ledger could not be read or written: {text}.")
+    if "not a database" in text or "malformed" in text:
+        return StoreError(
+            f"The ledger is damaged: {text}.", hint="Restore a backup with `threadlore restore FILE --force`."
+        )
+    return error
