@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ class LookingBack:
         self._catching_up = catching_up
         self._missing = missing
         self._owed = Owed()
+        self._alone = asyncio.Lock()
 
     @property
     def owed(self) -> set[Place]:
@@ -50,9 +52,10 @@ class LookingBack:
 
     async def past(self) -> None:
         """Look at all that is due, and take back-fills as far as they go now."""
-        await self._look()
-        while await self._past.fill():
+        async with self._alone:
             await self._look()
+            while await self._past.fill():
+                await self._look()
 
     async def _look(self) -> None:
         for debt in self._owed.due(time.monotonic()):
