@@ -152,8 +152,7 @@ class Draft:
         ]
         if not wanted:
             return {}
-        fetching = self.projector.vectors.fetch("chunks", wanted)
-        return await self.searcher.watch.timed("fetch chunks", fetching)
+        return await self.searcher.watch.timed("fetch chunks", self.searcher.chunk_vectors(wanted))
 
     def _picked(self, spread: list[list[int]], vectors: Mapping[int, np.ndarray]) -> list[int]:
         """The chunks most like the question among the evidence; without vectors, by how much they support (A7)."""

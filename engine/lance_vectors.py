@@ -28,9 +28,9 @@ METADATA_CACHE = 32 << 20
 TIDY_WRITES = 100
 TIDY_ROWS = 8_000
 TIDY_SHARE = 10
-# A table is also tidied when it has rested for so many seconds after a few writes.
+# A table is also tidied when it has rested for so many seconds after a few writes, or rows.
 REST = 5.0
-FEW_WRITES = 8
+FEW_WRITES, FEW_ROWS = 8, 128
 
 
 class LanceVectors:
@@ -147,8 +147,13 @@ class LanceVectors:
         running = self._background.get(name)
         if running is not None and not running.done():
             self._rest(name)
-        elif (running is None or running.exception() is None) and self._open(name).writes >= FEW_WRITES:
+        elif (running is None or running.exception() is None) and self._wants_order(name):
             self._begin(name)
+
+    def _wants_order(self, name: Table) -> bool:
+        """Whether so much is new that searches get notably faster: what has no index yet is read row by row."""
+        table = self._open(name)
+        return table.writes >= FEW_WRITES or (table.indexed and self._put_since[name] >= FEW_ROWS)
 
     def _begin(self, name: Table) -> None:
         self._background[name] = asyncio.create_task(self._tidy(name, purge=False), name=f"tidying {name}")

@@ -7,17 +7,18 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from engine import vectors as vector_store
 from engine.context import blend
 from engine.fusion import fuse
-from engine.ledger import search
+from engine.ledger import memos, search
 from engine.ledger.marks import Stale
 from engine.names import canonical
+from engine.similarity import directions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Mapping, Sequence
-
-    import numpy as np
 
     from engine.ledger.search import Area, EntityFound, RelationFound
     from engine.projecting import Projector
@@ -134,6 +135,16 @@ class Searcher:
             if hit.similarity >= self.question.threshold:
                 best.setdefault(hit.id, hit)
         return list(best.values())[:wanted]
+
+    async def chunk_vectors(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
+        """The vectors of chunks, each of shape (parts, dim): they are remembered beside the texts, which is near."""
+        embedder, store = self.projector.embedder, self.projector.vectors
+        kept = await self.projector.ledger.read(memos.vectors_of_chunks, embedder.name, ids)
+        found = {
+            id_: directions(np.frombuffer(data, np.float32).reshape(-1, embedder.dim)) for id_, data in kept.items()
+        }
+        missing = [id_ for id_ in ids if id_ not in found]
+        return found | (await store.fetch("chunks", missing) if missing else {})
 
     async def local(self, asked: Condensed, vectors: Vectors, known: Known) -> Leg:
         """Entities by the low keywords, exact names first; then the relations around them."""

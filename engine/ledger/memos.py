@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,16 @@ async def vectors(db: Connection, embedder: str, hashes: Collection[bytes]) -> d
         (embedder, *hashes),
     )
     return {key: (parts, data) for key, parts, data in rows}
+
+
+async def vectors_of_chunks(db: Connection, embedder: str, ids: Collection[int]) -> dict[int, bytes]:
+    """The remembered vectors (float32, parts x dim) of the texts of these chunks, as far as they are known."""
+    rows = await db.execute_fetchall(
+        "SELECT c.id, v.data FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
+        " CROSS JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?",
+        (json.dumps(list(ids)), embedder),
+    )
+    return dict(rows)
 
 
 async def keep_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes, int, bytes]]) -> None:

@@ -324,6 +324,19 @@ async def test_what_is_written_while_it_is_tidied_is_tidied_once_it_rests(
     assert len(list((tmp_path / "chunks.lance" / "data").iterdir())) == 1
 
 
+async def test_a_few_new_rows_of_an_indexed_table_are_indexed_once_it_rests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lance_vectors, "REST", 0.01)
+    store, _, _ = await large(tmp_path)
+    rows = [Row(30_000 + number, 1, 0, 0) for number in range(lance_vectors.FEW_ROWS)]
+    await store.put("relations", rows, random_units(len(rows), 32, 5))
+    async with asyncio.timeout(60):
+        while (await store._tables["relations"].table.index_stats("vector_idx")).num_unindexed_rows:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    await store.close()
+
+
 async def test_vectors_of_another_length_are_refused(tmp_path: Path) -> None:
     await (await LanceVectors.open(tmp_path, DIM)).close()
     with pytest.raises(OtherEmbedder, match="8 dimensions"):

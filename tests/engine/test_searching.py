@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from engine.errors import BrokenProjection
@@ -16,9 +17,8 @@ from tests.fakes.vectors import MemoryVectors
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
-
     from engine.engine import Engine
+    from engine.ledger.connection import Connection
     from engine.records import Mode
     from engine.vectors import Area, Hit, Table
 
@@ -183,3 +183,23 @@ async def test_what_was_met_is_known_with_its_similarity(tmp_path: Path) -> None
         assert len(known.entities) == 2
         assert all(0.2 < similarity <= 1.001 for similarity in known.similarity.values())
         assert {"vectors entities", "vectors relations", "graph"} <= set(searcher.watch.spent)
+
+
+async def test_vectors_of_chunks_are_those_of_the_store_also_where_they_are_not_remembered(tmp_path: Path) -> None:
+    async with light_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Ada keeps the Mill."))
+        await engine.add(doc("b", "Bob keeps bees."))
+        await engine.settled()
+        searcher = Searcher(engine._projector, asking("Ada"), await engine._recaller._where(asking("Ada")), Stopwatch())
+        found = await searcher.chunk_vectors([1, 2, 77])
+        stored = await engine._projector.vectors.fetch("chunks", [1, 2])
+        assert found.keys() == stored.keys() == {1, 2}
+        for id_, rows in stored.items():
+            np.testing.assert_allclose(found[id_], rows, atol=1e-6)
+
+        async def forget_one(db: Connection) -> None:
+            await db.execute("DELETE FROM vector WHERE text_hash = (SELECT text_hash FROM chunk WHERE id = 2)")
+
+        await engine._ledger.write(forget_one)
+        again = await searcher.chunk_vectors([1, 2])
+        np.testing.assert_allclose(again[2], stored[2], atol=1e-6)
