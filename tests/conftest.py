@@ -7,6 +7,7 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -18,6 +19,10 @@ LOOPBACK = ("127.", "::1", "localhost")
 
 # Every library that could ask the network at import is told not to, before anything imports it.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+
+# How fast a machine is, and what it loads first, is no fact about the code.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 class NetworkForbiddenError(RuntimeError):

@@ -99,6 +99,10 @@ class Day:
     def entry(self, person: Person, room: Room, ts: str) -> Entry:
         return next(each for each in self.slack.sees(person, room).all() if each.ts == ts)
 
+    def shows(self, said: Said, reaction: str) -> bool:
+        """Whether a message bears a reaction."""
+        return reaction in dict(self.entry(self.bo, said.room, said.ts).reactions)
+
     async def answer(self, person: Person, said: Said, after: int = 0) -> None:
         """Wait for the answer in a message's thread, and show the thread."""
 
@@ -165,7 +169,7 @@ async def morning(day: Day) -> list[Said]:
     dropped = await day.bo.says(
         day.workshop, "Here is what we measured.", files=[File("wind-test-report.md", REPORT.encode(), "text/markdown")]
     )
-    await day.slack.until(lambda: day.entry(day.bo, day.workshop, dropped.ts).reactions, 60, "for a sign at the file")
+    await day.slack.until(lambda: day.shows(dropped, "white_check_mark"), 60, "until the file is read")
     await day.breath()
     day.show(str(day.entry(day.bo, day.workshop, dropped.ts)))
     return said
