@@ -31,6 +31,7 @@ Words = Literal["porter unicode61", "trigram"]
 READERS = 3
 # How often compaction tries to empty the log while somebody reads it; seconds that readers are kept from it, and not.
 LOOKS, PAUSE = 20, 0.1
+WRITER_CACHE, READER_CACHE = 32_000, 8_000  # KiB; what readers look for, the system mostly has in memory
 BUSY = 10_000  # milliseconds that a statement waits for a lock
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -38,7 +39,6 @@ PRAGMAS = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA secure_delete = ON",
     f"PRAGMA busy_timeout = {BUSY}",
-    "PRAGMA cache_size = -32000",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA wal_autocheckpoint = 0",  # with a reader always there it would write back at every commit, and end none
 )
@@ -69,7 +69,7 @@ class Ledger:
         """Open or create the file, and bring its schema up to date."""
         database = cls(path, words)
         try:
-            database._writer = await database._connect()
+            database._writer = await database._connect(WRITER_CACHE)
             await database._migrate()
             for _ in range(READERS):
                 database._readers.put_nowait(await database._connect())
@@ -167,7 +167,7 @@ class Ledger:
         finally:
             self._readers.put_nowait(connection)
 
-    async def _connect(self) -> aiosqlite.Connection:
+    async def _connect(self, cache: int = READER_CACHE) -> aiosqlite.Connection:
         connection = aiosqlite.connect(self.path, isolation_level=None)
         try:
             await connection
@@ -175,7 +175,7 @@ class Ledger:
             await asyncio.to_thread(connection._thread.join)  # noqa: SLF001 - it has yet to speak to this very loop
             raise
         self._open.append(connection)
-        for pragma in PRAGMAS:
+        for pragma in (*PRAGMAS, f"PRAGMA cache_size = -{cache}"):
             await connection.execute(pragma)
         return connection
 
