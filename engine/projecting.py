@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from engine.options import Options
     from engine.vectors import Table, Vectors
 
+SHORTER = 8  # a batch is by so much smaller while questions are asked: whoever asks waits until its step is over
+
 
 def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:
     return {key.id: key.embedded for key in keys}
@@ -68,6 +70,8 @@ class Projector:
         """Fold one batch while the one before it is put into graph and vectors; says whether there was any to do."""
         async with self._stepping:
             limit, newest = self.options.project_batch, self.options.describing.fragments
+            if self.courtesy.lately:
+                limit = max(1, limit // SHORTER)
             batch = await self.ledger.read(gather, limit, newest, self._under_way)
             try:
                 made = None if batch.empty else await self._fold(batch)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from engine import courtesy
+from engine.courtesy import Courtesy, in_turns
+
+
+async def test_background_work_waits_until_nobody_is_waiting() -> None:
+    kind, order = Courtesy(), list[str]()
+
+    async def background() -> None:
+        await kind.after_you()
+        order.append("background")
+
+    with kind.asked():
+        working = asyncio.create_task(background())
+        await asyncio.sleep(0)
+        order.append("answer")
+    await working
+    assert order == ["answer", "background"]
+
+
+async def test_background_work_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(courtesy, "LONGEST", 0.01)
+    kind = Courtesy()
+    with kind.asked():
+        async with asyncio.timeout(5):
+            await kind.after_you()
+
+
+async def test_whoever_asked_a_moment_ago_may_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = Courtesy()
+    assert not kind.lately
+    with kind.asked():
+        assert kind.lately
+    assert kind.lately
+    monkeypatch.setattr(courtesy, "LATELY", 0.0)
+    assert not kind.lately
+
+
+async def test_others_have_their_turn_during_a_long_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(courtesy, "BREATH", -1.0)
+    order = list[str]()
+
+    async def other() -> None:
+        order.append("other")
+
+    waiting = asyncio.create_task(other())
+    async for item in in_turns("ab"):
+        order.append(item)
+    await waiting
+    assert order == ["a", "other", "b"]
