@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-
-import pytest
+from typing import TYPE_CHECKING
 
 from engine import courtesy
 from engine.courtesy import Courtesy, in_turns
+
+if TYPE_CHECKING:
+    import pytest
 
 
 async def test_background_work_waits_until_nobody_is_waiting() -> None:
