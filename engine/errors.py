@@ -127,6 +127,12 @@ class Unavailable(LanguageError):
     hint = "Try again in a moment; if it stays so, the model's provider knows more."
 
 
+class TooSlow(Unavailable):
+    """Did not answer within the time limit."""
+
+    hint = "If it is slow and not stuck, raise THREADLORE_TIMEOUT."
+
+
 class Unreachable(Unavailable):
     """Nothing listens at the address of the model, or there is no way to it."""
 

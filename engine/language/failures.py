@@ -11,7 +11,17 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from engine.errors import BadKey, LanguageError, NoSuchModel, RateLimited, Refused, TooLong, Unavailable, Unreachable
+from engine.errors import (
+    BadKey,
+    LanguageError,
+    NoSuchModel,
+    RateLimited,
+    Refused,
+    TooLong,
+    TooSlow,
+    Unavailable,
+    Unreachable,
+)
 from engine.language.complaints import causes, host, said, unreachable
 
 if TYPE_CHECKING:
@@ -55,7 +65,7 @@ def _not_heard(error: Exception, model: str, base: str) -> LanguageError | None:
         return Unreachable(f"Cannot reach the model {model}{f' at {place}' if place else ''}: {reason}.")
     names = [type(each).__name__ for each in causes(error)]
     if status == REQUEST_TIMEOUT or any("Timeout" in name for name in names):
-        return Unavailable(f"The model {model} did not answer in time.")
+        return TooSlow(f"The model {model} did not answer in time.")
     if any(name.startswith(_CUT) for name in names):
         return Unavailable(f"The connection to the model {model} broke off.")
     return None

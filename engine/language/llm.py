@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from engine.errors import LanguageError, Refused, TooLong, Unavailable
+from engine.errors import LanguageError, Refused, TooLong, TooSlow, Unavailable
 from engine.jsonreply import parse_condensed, parse_json_reading
 from engine.language.calls import Ask, Calls
 from engine.language.failures import wants_plain_text
@@ -63,6 +63,7 @@ class LLM:
     calls: Calls
     count: Callable[[str], int]
     _without_format: set[str] = field(default_factory=set)
+    _too_slow: set[str] = field(default_factory=set)
 
     @property
     def name(self) -> str:
@@ -97,7 +98,8 @@ class LLM:
 
     async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
         """All in one call if they are several; what its reply lacks is asked for alone."""
-        found = await self._summarised_together(wanted, bill) if len(wanted) > 1 else {}
+        together = len(wanted) > 1 and self._extractor.name not in self._too_slow
+        found = await self._summarised_together(wanted, bill) if together else {}
         alone = [place for place in range(len(wanted)) if place not in found]
         asking = (self._summarised(wanted[place], bill) for place in alone)
         failures = list[LanguageError]()
@@ -144,10 +146,16 @@ class LLM:
         return text
 
     async def _summarised_together(self, wanted: Sequence[Fragments], bill: Bill) -> dict[int, str]:
-        """By place, what the reply of a shared call has of them; what no model may or can take at once is nothing."""
+        """By place, what the reply of a shared call has of them: nothing if it is too much for the model.
+
+        A model that is too slow for it is not asked so again.
+        """
         try:
             reply = await self._told("summarise", render_summarise_several(wanted), bill)
         except (TooLong, Refused):
+            return {}
+        except TooSlow:
+            self._too_slow.add(self._extractor.name)
             return {}
         return {number - 1: text for number, text in parse_summaries(reply).items() if number <= len(wanted)}
 

@@ -9,7 +9,17 @@ from email.utils import format_datetime
 
 import pytest
 
-from engine.errors import BadKey, LanguageError, NoSuchModel, RateLimited, Refused, TooLong, Unavailable, Unreachable
+from engine.errors import (
+    BadKey,
+    LanguageError,
+    NoSuchModel,
+    RateLimited,
+    Refused,
+    TooLong,
+    TooSlow,
+    Unavailable,
+    Unreachable,
+)
 from engine.language.failures import failure, wants_plain_text
 
 
@@ -41,9 +51,9 @@ class ContextWindowExceededError(ProviderError):
         (ProviderError("no such model", 404), NoSuchModel),
         (ProviderError("busy", 503), Unavailable),
         (ProviderError("refused connection", 500), Unavailable),
-        (ProviderError("waited", 408), Unavailable),
+        (ProviderError("waited", 408), TooSlow),
         (ProviderError("broken pipe"), Unavailable),
-        (TimeoutError(), Unavailable),
+        (TimeoutError(), TooSlow),
         (ConnectionResetError("peer"), Unavailable),
     ],
 )

@@ -137,6 +137,17 @@ async def test_a_shared_call_that_is_refused_harms_none_of_its_names(
     assert len(server.requests) == 3
 
 
+async def test_a_model_that_is_too_slow_for_a_shared_call_is_asked_for_each_alone_from_then_on(
+    server: OpenAIServer, patient: Callable[[Patience], Calls], model: ModelSettings
+) -> None:
+    server.replier = replies("A text.")
+    server.faults.append(Fault("silence"))
+    language = llm(patient(Patience(timeout=0.5, attempts=1)), model)
+    for _ in range(2):
+        assert await language.summarise([ADA, MILL], Bill()) == ["A text.", "A text."]
+    assert len(server.requests) == 1 + 2 + 2
+
+
 async def test_a_summary_that_fails_alone_leaves_the_others(
     server: OpenAIServer, calls: Calls, model: ModelSettings
 ) -> None:
