@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+MOMENT = 0.5  # seconds between the calls of a question, about
 SEEKS, SOON = 2, 0.3  # tries to find somebody at an address, and the seconds between them
 
 RANKS: dict[Purpose, int] = {"answer": 0, "condense": 0, "rerank": 0, "embed": 0, "summarise": 1, "extract": 2}
@@ -51,7 +52,7 @@ class Calls:
     def __init__(self, at_once: int = 8, patience: Patience | None = None, provider: Provider | None = None) -> None:
         self.patience = patience or Patience()
         self._provider = provider or Direct()
-        self._places = PrioritySemaphore(at_once, reserved=1)
+        self._places = PrioritySemaphore(at_once, reserved=1, moment=MOMENT)
         self._again = stamina.AsyncRetryingCaller(
             attempts=self.patience.attempts,
             timeout=self.patience.timeout,  # quick failures are tried again, a call that took all the time is not

@@ -12,32 +12,57 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 URGENT = 0
+LONGEST, PAUSE = 1.0, 0.2  # seconds that the background is kept waiting at a stretch, and then is not
 
 
 class PrioritySemaphore:
     """At most `limit` at once; who waits is let in by rank (0 first), then in the order of coming.
 
-    Ranks other than 0 leave `reserved` places alone, so that a question need not wait for work in the background.
+    Ranks other than 0 leave `reserved` places alone, so that a question need not wait for work in the background; and
+    none of them begins within a `moment` (seconds) after one of rank 0 came or left: the same question will ask again.
     """
 
-    def __init__(self, limit: int, reserved: int = 0) -> None:
+    def __init__(self, limit: int, reserved: int = 0, moment: float = 0.0) -> None:
         if limit < 1:
             raise ValueError(f"limit must be at least 1, not {limit}")
         self._limit = limit
         self._background_limit = max(1, limit - reserved)
         self._running = 0
         self._background = 0
+        self._moment = moment
+        self._hurry: tuple[float, float] | None = None  # since and until when the background waits
+        self._left_alone = 0.0  # until when it does not
         self._tickets = count()
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
 
     @asynccontextmanager
     async def place(self, rank: int) -> AsyncIterator[None]:
         """Hold one place."""
+        self._hasten(rank)
         await self._enter(rank)
         try:
             yield
         finally:
+            self._hasten(rank)
             self._leave(rank)
+
+    def _hasten(self, rank: int) -> None:
+        """Keep the background waiting for a moment, if this is urgent."""
+        if rank > URGENT or not self._moment:
+            return
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._left_alone:
+            return
+        since = self._hurry[0] if self._hurry else loop.time()
+        self._hurry = since, min(loop.time() + self._moment, since + LONGEST)
+        loop.call_at(self._hurry[1], self._calm_down, self._hurry)
+
+    def _calm_down(self, hurry: tuple[float, float]) -> None:
+        if self._hurry is hurry:
+            self._hurry = None
+            if hurry[1] >= hurry[0] + LONGEST:
+                self._left_alone = hurry[1] + PAUSE
+            self._admit()
 
     async def _enter(self, rank: int) -> None:
         turn = asyncio.get_running_loop().create_future()
@@ -69,4 +94,6 @@ class PrioritySemaphore:
                 return
 
     def _has_room(self, rank: int) -> bool:
-        return self._running < self._limit and (rank <= URGENT or self._background < self._background_limit)
+        if rank > URGENT and (self._hurry or self._background >= self._background_limit):
+            return False
+        return self._running < self._limit

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from engine.language import priority
 from engine.language.priority import PrioritySemaphore
 
 
@@ -109,3 +110,30 @@ async def test_a_failure_inside_gives_the_place_back() -> None:
 def test_a_limit_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="0"):
         PrioritySemaphore(0)
+
+
+async def test_between_two_calls_of_a_question_nothing_of_the_background_begins() -> None:
+    line = Line(PrioritySemaphore(2, moment=0.05))
+    await line.come("condense", 0)
+    await line.come("extraction", 2)
+    await line.go("condense")
+    await line.come("answer", 0)
+    assert line.entered == ["condense", "answer"]
+    async with asyncio.timeout(5):
+        while "extraction" not in line.entered:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_however_many_questions_there_are_the_background_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(priority, "LONGEST", 0.05)
+    line = Line(PrioritySemaphore(3, moment=0.04))
+    await line.come("extraction", 2)
+    async with asyncio.timeout(5):
+        number = 0
+        while number < 10 or "more" not in line.entered:
+            number += 1
+            await line.come(f"question {number}", 0)
+            await line.go(f"question {number}")
+            if number == 1:
+                await line.come("more", 2)
+            await asyncio.sleep(0.01)
