@@ -140,17 +140,22 @@ class CatchingUp:
 
     async def _fetch(self, look: Look) -> bool:
         """Take in the files that came with what was taken in, now or before; False if some could not be had."""
-        had = True
-        owed = await self._store.files.owed(look.place.room, OWED)
-        for file in {each.message: each for each in owed}.values():
-            try:
-                message = look.sharing.get(file.message) or await self._shared(look.place, file)
-                if message is not None:
-                    await self._past.fetch(message)
-            except PlatformError as error:
-                log.warning("file_not_fetched", room=file.room, error=type(error).__name__)
-                had = False
+        had, after = True, ""
+        while owed := await self._store.files.owed(look.place.room, OWED, after):
+            after = owed[-1].document
+            for file in {each.message: each for each in owed}.values():
+                had &= await self._had(look, file)
         return had
+
+    async def _had(self, look: Look, file: Filed) -> bool:
+        try:
+            message = look.sharing.get(file.message) or await self._shared(look.place, file)
+            if message is not None:
+                await self._past.fetch(message)
+        except PlatformError as error:
+            log.warning("file_not_fetched", room=file.room, error=type(error).__name__)
+            return False
+        return True
 
     async def _shared(self, place: Place, file: Filed) -> Message | None:
         """The message that a file came with, as it is now; it is forgotten if it was deleted."""

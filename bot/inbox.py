@@ -121,8 +121,9 @@ class Inbox:
                 log.warning("inbox_unread", error=type(error).__name__)
                 await asyncio.sleep(FIRST)
                 continue
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), LOOK)
+            with suppress(TimeoutError):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
+                async with asyncio.timeout(LOOK):
+                    await self._news.wait()
 
     async def _look(self) -> None:
         """Enter what came, and forget old keys."""

@@ -49,8 +49,9 @@ class Upkeep:
                 await do()
             except Exception as error:  # noqa: BLE001 - whatever it is, it must not end what is done beside it
                 log.warning("upkeep_failed", error=type(error).__name__)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(news.wait(), PAUSE)
+            with suppress(TimeoutError):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
+                async with asyncio.timeout(PAUSE):
+                    await news.wait()
 
     async def tick(self, now: datetime) -> None:
         """What time brings: conversations end, what is too old goes, and once a day channels are compared."""

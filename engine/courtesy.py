@@ -47,8 +47,9 @@ class Courtesy:
     async def after_you(self) -> None:
         """Wait until nobody waits, but not for ever."""
         if not self._free.is_set():
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._free.wait(), LONGEST)
+            with suppress(TimeoutError):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
+                async with asyncio.timeout(LONGEST):
+                    await self._free.wait()
 
 
 async def in_turns(items: Iterable[Item]) -> AsyncIterator[Item]:

@@ -70,12 +70,16 @@ class Files:
         )
         return sorted(found, key=lambda each: each.time, reverse=True)
 
-    async def owed(self, room: str, limit: int) -> list[Filed]:
-        """Up to so many of the files that came with known messages of a channel and were not taken in yet."""
+    async def owed(self, room: str, limit: int, after: str = "") -> list[Filed]:
+        """Up to so many files that came with known messages of a channel and were not taken in yet, by document.
+
+        `after`: the document of the last one that was given before.
+        """
         return await self._where(
-            "room = ? AND NOT settled"
+            "room = ? AND document > ? AND NOT settled"
             " AND EXISTS (SELECT 1 FROM message m WHERE m.room = file.room AND m.id = file.message)",
             room,
+            after,
             limit=limit,
         )
 

@@ -157,7 +157,7 @@ class LLM:
         except TooSlow:
             self._too_slow.add(self._extractor.name)
             return {}
-        return {number - 1: text for number, text in parse_summaries(reply).items() if number <= len(wanted)}
+        return {number - 1: text for number, text in parse_summaries(reply, len(wanted)).items()}
 
     def _reading_settings(self) -> str:
         chosen = self.settings

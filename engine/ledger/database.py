@@ -203,8 +203,9 @@ class Ledger:
         Readers are kept from it for a moment; one that goes on reading all the while is left alone.
         """
         held = list[aiosqlite.Connection]()
-        self._readable.clear()
         try:
+            await within_thread(self._writer, log.write_back)
+            self._readable.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(PAUSE):
                     while len(held) < READERS:

@@ -51,45 +51,40 @@ async def match(db: Connection, table: Table, text: str, where: Area) -> str:
         terms = [term for run in runs for term in run if len(term) > 2]
     quoted = [f'"{term}"' for term in dict.fromkeys(terms)]
     uncommon = [term for term in quoted if not await _common(db, table, term, where)]
-    return " OR ".join(uncommon or await _rarest(db, table, quoted))
+    return " OR ".join(uncommon or await _rarest(db, table, quoted, where))
 
 
 async def _common(db: Connection, table: Table, term: str, where: Area) -> bool:
     """Whether a word is in a large share of what may be found at all; other spaces do not count."""
-    kind, rows_of, condition = (
-        (Stale.CHUNK, "chunk x INDEXED BY chunk_place", where.condition("x"))
-        if table == "chunk_words"
-        else (
-            Stale.NAME,
-            "entity x INDEXED BY entity_place",
-            f"x.space IN ({','.join(map(str, sorted(where.spaces)))})",
-        )
-    )
     [[rows]] = await db.execute_fetchall(
         "SELECT COALESCE(SUM(rows), 0) FROM population WHERE kind = ? AND space IN (SELECT value FROM json_each(?))",
-        (kind, json.dumps(sorted(where.spaces))),
+        (Stale.CHUNK if table == "chunk_words" else Stale.NAME, json.dumps(sorted(where.spaces))),
     )
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
-    if rows < limit:
-        return False
+    return rows >= limit and await _found(db, table, term, where, limit) >= limit
+
+
+async def _found(db: Connection, table: Table, term: str, where: Area, limit: int) -> int:
+    """How many rows of the area hold a word; counted up to the limit."""
+    rows_of, condition = (
+        ("chunk x INDEXED BY chunk_place", where.condition("x"))
+        if table == "chunk_words"
+        else ("entity x INDEXED BY entity_place", f"x.space IN ({','.join(map(str, sorted(where.spaces)))})")
+    )
     [[found]] = await db.execute_fetchall(
         f"SELECT COUNT(*) FROM (SELECT 1 FROM {table} w CROSS JOIN {rows_of} ON x.id = w.rowid"
         f" WHERE w.{table} MATCH ? AND {condition} LIMIT ?)",
         (term, limit),
     )
-    return bool(found >= limit)
+    return int(found)
 
 
-async def _rarest(db: Connection, table: Table, terms: Sequence[str]) -> list[str]:
+async def _rarest(db: Connection, table: Table, terms: Sequence[str], where: Area) -> list[str]:
     """Of words that are all common the rarest, as long as not too many texts have to be ranked; one at least."""
-    held = {
-        term: found
-        for term in terms
-        for [found] in await db.execute_fetchall(f"SELECT COUNT(*) FROM {table} WHERE {table} MATCH ?", (term,))
-    }
+    held = {term: await _found(db, table, term, where, RANKED) for term in terms} if len(terms) > 1 else {}
     chosen, ranked = list[str](), 0
-    for term in sorted(terms, key=lambda term: held[term]):
-        ranked += held[term]
+    for term in sorted(terms, key=lambda term: held.get(term, 0)):
+        ranked += held.get(term, 0)
         if chosen and ranked > RANKED:
             break
         chosen.append(term)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot import catching_up
 from bot.errors import NotThere, PlatformError, PutOut, Withheld
 from bot.shelving import Shelf
 from bot.store import ChannelSettings
@@ -282,6 +283,18 @@ async def test_a_file_that_could_not_be_had_is_not_missed_once_its_message_is_de
     await home.say(place, "bob", "Much later.", after=3 * DAY)
     await back(home)
     assert "Look." not in str(await home.texts(place))
+    assert not home.listening.owed
+
+
+async def test_however_many_files_were_shared_all_are_had(home: Household, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catching_up, "OWED", 2)
+    place, _ = await away(home)
+    for name in "abcde":
+        upload = home.platform.upload(f"{name}.txt", f"The {name} is here.".encode())
+        home.platform.say(place, "ada", "Look.", uploads=[upload], after=7200)
+    await back(home)
+    found = [key for key in await home.texts(place) if key.startswith("file:")]
+    assert len(found) == 5
     assert not home.listening.owed
 
 

@@ -109,7 +109,7 @@ async def test_several_names_share_a_call(server: OpenAIServer, calls: Calls, mo
     [
         shared("1<|#|>Ada mills."),
         "summary<|#|>1<|#|>Ada mills.\nsummary<|#|>2<|#|>The mill is o",
-        shared("1<|#|>Ada mills.", "3<|#|>Nobody asked.", "2<|#|>"),
+        shared("1<|#|>Ada mills.", "2<|#|>"),
     ],
 )
 async def test_what_a_shared_reply_lacks_is_asked_for_alone(
