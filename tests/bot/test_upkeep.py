@@ -82,3 +82,13 @@ async def test_a_daily_look_that_could_not_begin_is_not_put_off_for_a_day(
         monkeypatch.setattr(rooms, "known", known)
         await home.listening.tick()
         assert place in home.listening.owed
+
+
+async def test_it_ends_also_if_there_is_news_at_that_moment(tmp_path: Path) -> None:
+    async with household(tmp_path) as home:
+        task = asyncio.create_task(home.listening.work())
+        await asyncio.sleep(0.1)
+        home.listening._presence.news.set()
+        task.cancel()
+        _, left = await asyncio.wait({task}, timeout=5)
+        assert not left

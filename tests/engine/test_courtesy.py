@@ -55,3 +55,19 @@ async def test_others_have_their_turn_during_a_long_loop(monkeypatch: pytest.Mon
         order.append(item)
     await waiting
     assert order == ["a", "other", "b"]
+
+
+async def test_work_that_is_ended_at_the_moment_in_which_it_may_go_on_ends() -> None:
+    kind = Courtesy()
+
+    async def for_ever() -> None:
+        while True:
+            await kind.after_you()
+            await asyncio.sleep(1)
+
+    with kind.asked():
+        working = asyncio.create_task(for_ever())
+        await asyncio.sleep(0.01)
+    working.cancel()
+    _, left = await asyncio.wait({working}, timeout=5)
+    assert not left
