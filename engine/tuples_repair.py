@@ -19,12 +19,12 @@ _WITH_CORE = re.compile(
 )
 # Without the core it may be prose ("a <|> b", "x || y"): only where it is glued to text on both sides.
 _WITHOUT_CORE = re.compile(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
-_END = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
+END = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
 
 
 def rows(reply: str) -> list[str]:
     """The lines of a reply, parted at end marks too; blank ones left out."""
-    lines = (line.strip() for part in _END.split(reply) for line in part.split("\n"))
+    lines = (line.strip() for part in END.split(reply) for line in part.split("\n"))
     return [line[1:-1] if line.startswith("(") and line.endswith(")") else line for line in lines if line]
 
 

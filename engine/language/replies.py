@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from engine.thoughts import without_thoughts
-from engine.tuples_repair import DELIMITER, readings
+from engine.tuples_repair import DELIMITER, END, readings
 
 _TAG = re.compile(r"[\W_]*summary[\W_]*", re.IGNORECASE)
 _NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")
-_END = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
 _FENCE = re.compile(r"`{3,}\w*")
 FIELDS = 2  # the tag and the number; a text may begin on the next line
 _UNREAD: tuple[int, list[str]] = (0, [])
@@ -21,7 +20,7 @@ def parse_summaries(reply: str, count: int) -> dict[int, str]:
     Plain lines go on with the text before them; a row that cannot be read voids it, and so does a second text of the
     same number. Without an end mark the last text may have been cut off: it is left out.
     """
-    told, *after = _END.split(without_thoughts(reply), maxsplit=1)
+    told, *after = END.split(without_thoughts(reply), maxsplit=1)
     found: list[tuple[int, list[str]]] = []
     for line in told.splitlines():
         row = line.strip()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from engine.records import Usage
 
 REPLIES_KEPT = 1000
+AT_ONCE = 10_000  # keys of a statement; SQLite takes 32,766 values
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,12 @@ class Reply:
 
 async def summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes, str]:
     """The summaries made of these inputs, as far as they are known."""
-    marks = ", ".join("?" * len(keys))
-    return dict(await db.execute_fetchall(f"SELECT key, text FROM summary WHERE key IN ({marks})", tuple(keys)))
+    ordered, found = list(keys), dict[bytes, str]()
+    for start in range(0, len(ordered), AT_ONCE):
+        some = ordered[start : start + AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        found |= dict(await db.execute_fetchall(f"SELECT key, text FROM summary WHERE key IN ({marks})", some))
+    return found
 
 
 async def keep_summaries(db: Connection, made: Mapping[bytes, str]) -> None:

@@ -83,3 +83,9 @@ async def test_usage_adds_up_by_day_purpose_and_model(desk: Desk) -> None:
         ("2026-11-20", "embed", "m", 1, 7, 0, 0.0),
         ("2026-11-21", "answer", "m", 1, 10, 5, 0.5),
     ]
+
+
+async def test_however_many_summaries_are_asked_for_those_that_are_known_come(desk: Desk) -> None:
+    keys = [number.to_bytes(4, "big") for number in range(40_000)]
+    await desk.ledger.write(memos.keep_summaries, {key: key.hex() for key in keys[::2]})
+    assert await desk.ledger.read(memos.summaries, keys) == {key: key.hex() for key in keys[::2]}
