@@ -70,6 +70,7 @@ class _Work:
     reducing: Generator[list[Texts], Sequence[str], str]
     waiting: list[_Wanted] = field(default_factory=list)
     memos: set[bytes] = field(default_factory=set)
+    described: Described | None = None
 
 
 @dataclass(slots=True)
@@ -83,34 +84,28 @@ class Describer:
 
     async def describe(self, subjects: Sequence[Subject], bill: Bill) -> list[Described]:
         """A text of all fragments of each; where a summary fails there is a join, said to be incomplete."""
-        done: dict[int, Described] = {}
-        works: dict[int, _Work] = {}
-        async for place, subject in in_turns(enumerate(subjects)):
+        works: list[_Work] = []
+        async for subject in in_turns(subjects):
             fragments = newest(subject.fragments, self.limits)
-            works[place] = _Work(subject, reduction(fragments, self.count, self.limits))
-            self._go_on(works, place, None, done)
-        while works:
-            made = await self._summaries({each.key: each for work in works.values() for each in work.waiting}, bill)
-            async for place, work in in_turns(list(works.items())):
+            works.append(_Work(subject, reduction(fragments, self.count, self.limits)))
+            self._go_on(works[-1], None)
+        while under_way := [work for work in works if work.described is None]:
+            made = await self._summaries({each.key: each for work in under_way for each in work.waiting}, bill)
+            async for work in in_turns(under_way):
                 summaries = [made[each.key] for each in work.waiting if each.key in made]
                 if len(summaries) == len(work.waiting):
-                    self._go_on(works, place, summaries, done)
+                    self._go_on(work, summaries)
                 else:
                     text = joined(newest(work.subject.fragments, self.limits), self.count, self.limits)
-                    done[place] = Described(text, frozenset(work.memos), complete=False)
-                    del works[place]
-        return [done[place] for place in range(len(subjects))]
+                    work.described = Described(text, frozenset(work.memos), complete=False)
+        return [work.described for work in works if work.described is not None]
 
-    def _go_on(
-        self, works: dict[int, _Work], place: int, summaries: Sequence[str] | None, done: dict[int, Described]
-    ) -> None:
+    def _go_on(self, work: _Work, summaries: Sequence[str] | None) -> None:
         """Up to the next summaries that a description wants, or to its end."""
-        work = works[place]
         try:
             inputs = next(work.reducing) if summaries is None else work.reducing.send(summaries)
         except StopIteration as end:
-            done[place] = Described(end.value, frozenset(work.memos))
-            del works[place]
+            work.described = Described(end.value, frozenset(work.memos))
             return
         work.waiting = [self._wanted(work.subject, texts) for texts in inputs]
         work.memos |= {each.key for each in work.waiting}
