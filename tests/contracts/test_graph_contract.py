@@ -6,21 +6,23 @@ The two graph libraries cannot be loaded into one process: the whole file runs o
 from __future__ import annotations
 
 import asyncio
+import errno
 import importlib.util
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import BrokenProjection, FolderInUse, StoreError
+from engine import kuzu_graph
+from engine.errors import BrokenProjection, DiskTrouble, FolderInUse, StoreError
 from engine.graph import Edge, Graph, Node
-from engine.kuzu_graph import KuzuGraph
+from engine.kuzu_graph import RENEW_AFTER, KuzuGraph
 from tests.fakes.graph import MemoryGraph
 
 if TYPE_CHECKING:
@@ -281,6 +283,39 @@ async def test_many_edges_are_made_while_others_read_all_the_time(graph: Graph) 
     assert len((await graph.everything())[1]) == 2000 + 900
 
 
+async def test_after_many_writes_the_database_was_opened_anew_and_everything_is_there(tmp_path: Path) -> None:
+    leaves, most = 4_000, 2 * RENEW_AFTER
+    graph = await opened(tmp_path / "graph")
+    await graph.put(*star(leaves, 1.0, known=False))
+    for turn in range(most // leaves):
+        await graph.put([], star(leaves, float(turn + 2), known=True)[1])
+    assert graph._written < RENEW_AFTER
+    assert await graph.around([0], [1], 3) == [edge(number, 0, number, turn + 2.0, known=True) for number in (1, 2, 3)]
+    assert len((await graph.everything())[1]) == leaves
+    await graph.close()
+
+
+async def test_a_graph_that_could_not_be_opened_again_is_opened_by_the_next_put(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    graph = await opened(tmp_path / "graph")
+    await chain(graph)
+    monkeypatch.setattr(kuzu_graph, "RENEW_AFTER", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(kuzu_graph, "open_database", full)
+        with pytest.raises(DiskTrouble):
+            await graph.put([], [edge(10, 1, 2, 5.0)])
+        with pytest.raises(StoreError):
+            await graph.around([1], [1], 5)
+    await graph.put([], [edge(10, 1, 2, 5.0)])
+    assert await graph.around([1], [1], 5) == [edge(10, 1, 2, 5.0, known=True)]
+    assert len((await graph.everything())[1]) == 2
+    await graph.close()
+
+
 Step = tuple[str, list[Node], list[Edge]]
 IDS = st.integers(0, 6)
 NODES = st.lists(st.builds(Node, IDS, st.just(1)), max_size=4)
@@ -351,7 +386,7 @@ import asyncio, sys
 from pathlib import Path
 from engine.errors import EngineError
 from engine.graph import Edge, Node
-from engine.kuzu_graph import KuzuGraph
+from engine.kuzu_graph import RENEW_AFTER, KuzuGraph
 async def main():
     {body}
 asyncio.run(main())
