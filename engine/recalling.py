@@ -78,7 +78,10 @@ class Recaller:
             )
 
     async def _search(self, searcher: Searcher, condensing: Coroutine[Any, Any, Condensed], bill: Bill) -> Found:
-        """One embedding call, then all searches at once; a slow rewrite does not keep the vector leg waiting."""
+        """One embedding call, then the searches; a slow rewrite does not keep the vector leg waiting.
+
+        Names come first, and alone: of all that is searched only the graph has to wait for what they give.
+        """
         question, watch = searcher.question, searcher.watch
         task = asyncio.create_task(watch.timed("condense", condensing))
         early: asyncio.Task[tuple[int, ...]] | None = None
@@ -90,9 +93,10 @@ class Recaller:
             low, high = ", ".join(asked.low) or asked.question, ", ".join(asked.high) or asked.question
             embedding = self.projector.embedder.embed([asked.question, low, high], bill)
             vectors, known = Vectors(*await watch.timed("embed", embedding)), Known()
+            named = await _leg(question, LOCAL_LEG, searcher.named(asked, vectors, known), ())
             chunks, local, world = await asyncio.gather(
                 early or _leg(question, VECTOR_LEG, searcher.chunks(asked.question, vectors.question), ()),
-                _leg(question, LOCAL_LEG, searcher.local(asked, vectors, known), Leg()),
+                _leg(question, LOCAL_LEG, searcher.local(named, vectors, known), Leg()),
                 _leg(question, GLOBAL_LEG, searcher.world(vectors, known), Leg()),
             )
         except BaseException:

@@ -146,10 +146,10 @@ class Searcher:
         missing = [id_ for id_ in ids if id_ not in found]
         return found | (await store.fetch("chunks", missing) if missing else {})
 
-    async def local(self, asked: Condensed, vectors: Vectors, known: Known) -> Leg:
-        """Entities by the low keywords, exact names first; then the relations around them."""
+    async def named(self, asked: Condensed, vectors: Vectors, known: Known) -> tuple[int, ...]:
+        """Entities by the low keywords, exact names first."""
         exact, named, hits = await asyncio.gather(
-            self._exact(asked), self._named(asked), self._distinct(vectors.low, known)
+            self._exact(asked), self._by_words(asked), self._distinct(vectors.low, known)
         )
         known.similarity.update({(Stale.NAME, hit.id): hit.similarity for hit in hits})
         order = list(dict.fromkeys([*exact, *fuse((1.0, [hit.id for hit in hits]), (0.5, named))]))
@@ -158,8 +158,11 @@ class Searcher:
         for id_ in order:
             if id_ in known.entities:
                 names.setdefault(known.entities[id_].canonical, []).append(id_)
-        kept = [id_ for ids in list(names.values())[: self.question.top_k] for id_ in ids]
-        return Leg(tuple(kept), await self._around(kept, vectors, known))
+        return tuple(id_ for ids in list(names.values())[: self.question.top_k] for id_ in ids)
+
+    async def local(self, entities: tuple[int, ...], vectors: Vectors, known: Known) -> Leg:
+        """These entities, and the relations around them."""
+        return Leg(entities, await self._around(entities, vectors, known))
 
     async def _exact(self, asked: Condensed) -> list[int]:
         """Entities that are named outright, or by an alias."""
@@ -168,7 +171,7 @@ class Searcher:
         told = self.where.names
         return [id_ for id_ in found if told is None or id_ in told]
 
-    async def _named(self, asked: Condensed) -> list[int]:
+    async def _by_words(self, asked: Condensed) -> list[int]:
         words = " ".join(asked.low) or asked.question
         wanted, where = self.question.top_k // 2, self.where
         searching = self.projector.ledger.read(search.names_by_words, words, wanted, where.area, where.names)

@@ -178,7 +178,8 @@ async def test_what_was_met_is_known_with_its_similarity(tmp_path: Path) -> None
         searcher = Searcher(engine._projector, question, await engine._recaller._where(question), Stopwatch())
         embedded = await engine._projector.embedder.embed(["Ada met Bob"] * 3, Bill())
         known = Known()
-        await searcher.local(Condensed("Ada"), Vectors(*embedded), known)
+        named = await searcher.named(Condensed("Ada"), Vectors(*embedded), known)
+        await searcher.local(named, Vectors(*embedded), known)
         await searcher.world(Vectors(*embedded), known)
         assert len(known.entities) == 2
         assert all(0.2 < similarity <= 1.001 for similarity in known.similarity.values())
