@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Up to here reading the rows themselves is as fast as the index, and exact.
 EXACT_ROWS = 2_000
 # The index is told to look at partitions of about this many rows.
-PARTITION_ROWS = 4_000
+PARTITION_ROWS = 8_000
 # With every so many rows of the table in the area, its nearest are in the nearest quarter of the partitions.
 DENSE = 0.05
 DENSE_SHARE = 0.25

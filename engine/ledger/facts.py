@@ -44,17 +44,18 @@ async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading)
     ends = [(min(pair), max(pair)) for pair in ((names[a], names[b]) for a, b, _ in told.links)]
     pairs = await intern_pairs(db, space, set(ends))
     await db.executemany(
-        "INSERT INTO mention (chunk, name, time, hash, surface, type, description) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO mention (chunk, number, name, time, hash, surface, type, description)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (chunk, names[name], time, row_hash(m.description), m.name, m.type, m.description)
-            for name, m in told.mentions
+            (chunk, number, names[name], time, row_hash(m.description), m.name, m.type, m.description)
+            for number, (name, m) in enumerate(told.mentions)
         ],
     )
     await db.executemany(
-        "INSERT INTO link (chunk, pair, time, hash, keywords, description) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO link (chunk, number, pair, time, hash, keywords, description) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (chunk, pairs[pair], time, row_hash(x.description), x.keywords, x.description)
-            for pair, (_, _, x) in zip(ends, told.links, strict=True)
+            (chunk, number, pairs[pair], time, row_hash(x.description), x.keywords, x.description)
+            for number, (pair, (_, _, x)) in enumerate(zip(ends, told.links, strict=True))
         ],
     )
     # What was given up meanwhile could not be embedded, and stays so.
@@ -106,11 +107,11 @@ async def reading_of(db: Connection, key: bytes) -> Reading | None:
     if not found:
         return None
     mentions = await db.execute_fetchall(
-        "SELECT surface, type, description FROM mention WHERE chunk = ? AND type <> '' ORDER BY id", found[0]
+        "SELECT surface, type, description FROM mention WHERE chunk = ? AND type <> '' ORDER BY number", found[0]
     )
     links = await db.execute_fetchall(
         "SELECT x.canonical, y.canonical, f.keywords, f.description FROM link f JOIN pair p ON p.id = f.pair"
-        " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b WHERE f.chunk = ? ORDER BY f.id",
+        " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b WHERE f.chunk = ? ORDER BY f.number",
         found[0],
     )
     surfaces = await db.execute_fetchall(

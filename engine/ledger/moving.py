@@ -22,22 +22,28 @@ async def carry(db: Connection, document: int, space: int) -> None:
     await drop_replies(db, Stale.CHUNK, ids)
     mentions = list(
         await db.execute_fetchall(
-            "SELECT m.id, m.name, n.canonical FROM chunk c JOIN mention m ON m.chunk = c.id"
+            "SELECT m.chunk, m.number, m.name, n.canonical FROM chunk c JOIN mention m ON m.chunk = c.id"
             " JOIN name n ON n.id = m.name WHERE c.document = ?",
             (document,),
         )
     )
     links = list(
         await db.execute_fetchall(
-            "SELECT f.id, f.pair, x.canonical, y.canonical FROM chunk c JOIN link f ON f.chunk = c.id"
+            "SELECT f.chunk, f.number, f.pair, x.canonical, y.canonical FROM chunk c JOIN link f ON f.chunk = c.id"
             " JOIN pair p ON p.id = f.pair JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b WHERE c.document = ?",
             (document,),
         )
     )
-    names = await intern_names(db, space, {name for _, _, name in mentions})
-    ends = {link: tuple(sorted((names[a], names[b]))) for link, _, a, b in links}
-    pairs = await intern_pairs(db, space, {(a, b) for a, b in ends.values()})
-    await db.executemany("UPDATE mention SET name = ? WHERE id = ?", [(names[name], id_) for id_, _, name in mentions])
-    await db.executemany("UPDATE link SET pair = ? WHERE id = ?", [(pairs[a, b], id_) for id_, (a, b) in ends.items()])
-    await settle_keys(db, {name for _, name, _ in mentions}, {pair for _, pair, _, _ in links}, generation)
+    names = await intern_names(db, space, {name for *_, name in mentions})
+    ends = [(min(names[a], names[b]), max(names[a], names[b])) for *_, a, b in links]
+    pairs = await intern_pairs(db, space, set(ends))
+    await db.executemany(
+        "UPDATE mention SET name = ? WHERE chunk = ? AND number = ?",
+        [(names[name], chunk, number) for chunk, number, _, name in mentions],
+    )
+    await db.executemany(
+        "UPDATE link SET pair = ? WHERE chunk = ? AND number = ?",
+        [(pairs[pair], chunk, number) for pair, (chunk, number, *_) in zip(ends, links, strict=True)],
+    )
+    await settle_keys(db, {name for _, _, name, _ in mentions}, {pair for _, _, pair, *_ in links}, generation)
     await mark_targets(db, names.values(), pairs.values(), generation)
