@@ -25,7 +25,8 @@ Result = TypeVar("Result")
 
 BUFFER_POOL = 256 << 20
 READERS = 2
-# The library keeps some 300 bytes for every row that it has written, until the database is closed; that takes 20 ms.
+# The library keeps some 300 bytes of every row that it has written until the database is closed. To close it and open
+# it anew takes 20 ms.
 RENEW_AFTER = 40_000
 
 
@@ -75,7 +76,7 @@ class KuzuGraph:
 
     async def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:
         if nodes or edges:
-            await self._in_writer(lambda: self._wield().drop(nodes, edges))
+            await self._in_writer(lambda: self._ready(len(nodes) + len(edges)).drop(nodes, edges))
 
     async def around(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[Edge]:
         ids, within = [int(node) for node in nodes], [int(space) for space in spaces]
@@ -101,11 +102,12 @@ class KuzuGraph:
         """Release the files. May be called twice."""
         if self._closed:
             return
-        if self._writer is not None:
-            await self._in_writer(self._end)
         self._closed = True
-        self._writing.shutdown()
-        self._reading.shutdown()
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._writing, self._guarded, self._end)
+        finally:
+            self._writing.shutdown()
+            self._reading.shutdown()
 
     async def _in_writer(self, work: Callable[[], Result]) -> Result:
         self._must_be_open()
@@ -149,16 +151,20 @@ class KuzuGraph:
                 self._readers.put(session)
 
     def _put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
-        if self._written >= RENEW_AFTER:
-            self._renew()
-        self._written += len(nodes) + len(edges)
-        if many := self._wield().put(nodes, edges):
+        if many := self._ready(len(nodes) + len(edges)).put(nodes, edges):
             with self._alone():
                 self._wield().copy(many)
 
     def _checkpoint(self) -> None:
         with self._alone():
             self._wield().session.run("CHECKPOINT")
+
+    def _ready(self, rows: int) -> Writer:
+        """The writer, for so many rows more; the database is opened anew first if it is time, or failed to be."""
+        if self._writer is None or self._written >= RENEW_AFTER:
+            self._renew()
+        self._written += rows
+        return self._wield()
 
     def _wield(self) -> Writer:
         if self._writer is None:
@@ -171,24 +177,30 @@ class KuzuGraph:
         if others:
             raise BrokenProjection(f"The graph in {self._folder} was made with {others[0]}, not with {self._module}.")
         database = open_database(self._module, self._file, self._buffer_pool)
-        session = Session(self._module, database)
-        for statement in SCHEMA:
-            session.run(statement)
-        readers = [Session(self._module, database) for _ in range(READERS)]
-        self._writer = Writer(session)
-        self._database = database
+        try:
+            session = Session(self._module, database)
+            for statement in SCHEMA:
+                session.run(statement)
+            readers = [Session(self._module, database) for _ in range(READERS)]
+            self._writer = Writer(session)
+        except BaseException:
+            database.close()
+            raise
+        self._database, self._written = database, 0
         for reader in readers:
             self._readers.put(reader)
 
     def _stop(self) -> None:
         """Close everything once the last reader is done; readers that come later wait."""
-        for session in [self._readers.get() for _ in range(READERS)]:
+        sessions = [self._readers.get() for _ in range(READERS)]
+        writer, database = self._writer, self._database
+        self._writer = self._database = None
+        for session in sessions:
             if session is not None:
                 session.close()
-        if self._writer is not None:
-            self._writer.session.close()
-            self._database.close()
-        self._writer = self._database = None
+        if writer is not None:
+            writer.session.close()
+            database.close()
 
     def _turn_away(self) -> None:
         """Tell readers that there is nothing to read any more."""
@@ -200,24 +212,24 @@ class KuzuGraph:
         self._turn_away()
 
     def _renew(self) -> None:
-        """Close and open the database, so that the library lets go of memory; what fails is tried again."""
+        """Close and open the database, so that the library lets go of memory; what fails is tried by the next write."""
+        if not self._file.exists():  # it would be made, and pass for a graph of nothing
+            raise BrokenProjection(f"The graph in {self._folder} is gone.")
         if self._writer is not None:
             self._checkpoint()
-        self._stop()
         try:
+            self._stop()
             self._start()
         except BaseException:
             self._turn_away()
             raise
-        self._written = 0
 
     def _load(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
         fresh = self._file.with_suffix(".fresh")
         self._forget(fresh)
         fill(self._module, fresh, self._buffer_pool, (nodes, edges))
-        self._stop()
-        self._written = 0
         try:
+            self._stop()
             self._forget(self._file, but_file=True)
             fresh.replace(self._file)
             self._start()

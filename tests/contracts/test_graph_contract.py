@@ -12,14 +12,15 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import kuzu_graph
+from engine import kuzu_graph, kuzu_session
 from engine.errors import BrokenProjection, DiskTrouble, FolderInUse, StoreError
 from engine.graph import Edge, Graph, Node
 from engine.kuzu_graph import RENEW_AFTER, KuzuGraph
@@ -316,6 +317,62 @@ async def test_a_graph_that_could_not_be_opened_again_is_opened_by_the_next_put(
     await graph.close()
 
 
+async def test_reads_go_on_while_the_database_is_opened_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, over = await opened(tmp_path / "graph"), asyncio.Event()
+    await chain(graph)
+    monkeypatch.setattr(kuzu_graph, "RENEW_AFTER", 1)
+
+    async def read() -> None:
+        while not over.is_set():
+            assert pairs(await graph.around([1], [1], 5)) == [(10, 1, 2)]
+
+    readers = [asyncio.create_task(read()) for _ in range(4)]
+    for weight in range(1, 8):
+        await graph.put([], [edge(10, 1, 2, float(weight))])
+    over.set()
+    await asyncio.gather(*readers)
+    await graph.close()
+
+
+async def test_a_graph_closed_while_it_is_opened_anew_lets_go_of_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, begun, go_on = await opened(tmp_path / "graph"), threading.Event(), threading.Event()
+    await chain(graph)
+    real = kuzu_session.open_database
+
+    def slow(*given: Any) -> Any:
+        begun.set()
+        go_on.wait()
+        return real(*given)
+
+    monkeypatch.setattr(kuzu_graph, "RENEW_AFTER", 1)
+    monkeypatch.setattr(kuzu_graph, "open_database", slow)
+    putting = asyncio.create_task(graph.put([], [edge(10, 1, 2, 5.0)]))
+    await asyncio.to_thread(begun.wait)
+    closing = asyncio.create_task(graph.close())
+    await asyncio.sleep(0)
+    go_on.set()
+    await asyncio.gather(putting, closing)
+    monkeypatch.undo()
+    again = await opened(tmp_path / "graph")
+    assert await again.around([1], [1], 5) == [edge(10, 1, 2, 5.0, known=True)]
+    await again.close()
+
+
+async def test_a_database_that_is_gone_is_not_taken_for_one_of_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = await opened(tmp_path / "graph")
+    await chain(graph)
+    await graph.compact()
+    (tmp_path / "graph" / f"graph.{MODULE}").unlink()
+    monkeypatch.setattr(kuzu_graph, "RENEW_AFTER", 1)
+    with pytest.raises(BrokenProjection, match="gone"):
+        await graph.put([node(9)], [])
+    await graph.close()
+
+
 Step = tuple[str, list[Node], list[Edge]]
 IDS = st.integers(0, 6)
 NODES = st.lists(st.builds(Node, IDS, st.just(1)), max_size=4)
@@ -348,9 +405,10 @@ async def apply(graph: Graph, step: Step) -> bool:
     return True
 
 
+@pytest.mark.parametrize("renew_after", [RENEW_AFTER, 3])
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(STEPS)
-def test_any_sequence_of_calls_and_restarts_equals_a_dict(steps: list[Step]) -> None:
+@given(steps=STEPS)
+def test_any_sequence_of_calls_and_restarts_equals_a_dict(renew_after: int, steps: list[Step]) -> None:
     async def run(path: Path) -> None:
         model, graph = MemoryGraph(), await opened(path)
         for step in steps:
@@ -364,7 +422,8 @@ def test_any_sequence_of_calls_and_restarts_equals_a_dict(steps: list[Step]) -> 
             assert await graph.around([0, 1, 2], [1], 3) == await model.around([0, 1, 2], [1], 3)
         await graph.close()
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kuzu_graph, "RENEW_AFTER", renew_after)
         asyncio.run(run(Path(folder) / "graph"))
 
 
@@ -384,9 +443,10 @@ def child(program: str, path: Path) -> subprocess.Popen[str]:
     source = f"""
 import asyncio, sys
 from pathlib import Path
+from engine import kuzu_graph
 from engine.errors import EngineError
 from engine.graph import Edge, Node
-from engine.kuzu_graph import RENEW_AFTER, KuzuGraph
+from engine.kuzu_graph import KuzuGraph
 async def main():
     {body}
 asyncio.run(main())
@@ -412,8 +472,10 @@ except EngineError as error:
     assert FolderInUse.hint in told
 
 
-async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+@pytest.mark.parametrize("renew_after", [RENEW_AFTER, 5])
+async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, renew_after: int) -> None:
     other = child(
+        f"kuzu_graph.RENEW_AFTER = {renew_after}\n"
         """
 graph = await KuzuGraph.open(Path(sys.argv[1]), sys.argv[2], 64 << 20)
 for number in range(10**6):
