@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 INDEX_ABOVE = 8_000
 SCALARS_ABOVE = 2_000
 RETRAIN_AT = 4.0
-# Rounds of k-means over the centres of the partitions; the library's own 50 take five times as long for nothing.
+# Rounds of k-means that find the centres of the partitions; the library's own 50 take five times as long for nothing.
 ROUNDS = 10
+MOVED_AT_ONCE = 4_000
 # Each tidying adds a part to an index, every search looks through all of them, and files of different parts are never
 # merged: with so many, and one more for every so many rows, the index is built anew.
 PARTS, ROWS_A_PART = 8, 50_000
@@ -69,8 +70,8 @@ class Tidier:
         for fragment in torn_files(table.folder):
             inside = (await table.table.query().fragment_ids([fragment]).select(["id"]).to_arrow())["id"].to_pylist()
             moving += sorted(inside)[: len(inside) // REWRITE_SHARE + 1]
-        for start in range(0, len(moving), PARTITION_ROWS):
-            where = among("id", moving[start : start + PARTITION_ROWS])
+        for start in range(0, len(moving), MOVED_AT_ONCE):
+            where = among("id", moving[start : start + MOVED_AT_ONCE])
             await table.write(await table.table.query().where(where).to_arrow())
 
     async def _index(self) -> None:

@@ -80,7 +80,7 @@ class Recaller:
     async def _search(self, searcher: Searcher, condensing: Coroutine[Any, Any, Condensed], bill: Bill) -> Found:
         """One embedding call, then the searches; a slow rewrite does not keep the vector leg waiting.
 
-        Names come first, and alone: of all that is searched only the graph has to wait for what they give.
+        Names come first: the graph has to wait for what they give, and nothing for what the others give.
         """
         question, watch = searcher.question, searcher.watch
         task = asyncio.create_task(watch.timed("condense", condensing))

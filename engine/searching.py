@@ -198,15 +198,16 @@ class Searcher:
         edges = [edge for edge in await self.watch.timed("graph", looking) if told is None or edge.id in told]
         fetching = self.projector.vectors.fetch("relations", [edge.id for edge in edges])
         rows = await self.watch.timed("fetch relations", fetching)
-        for id_, vector in rows.items():
-            known.similarity.setdefault((Stale.PAIR, id_), float((vector @ vectors.question).max()))
+        similar = {id_: float((vector @ vectors.question).max()) for id_, vector in rows.items()}
+        for id_, similarity in similar.items():
+            known.similarity.setdefault((Stale.PAIR, id_), similarity)
         await self._profiles(known, {end for edge in edges for end in (edge.source, edge.target)})
         await self._relations(known, [edge.id for edge in edges])
 
         def score(id_: int) -> float:
             relation = known.relations[id_]
             degrees = sum(known.entities[end].degree for end in relation.ends if end in known.entities)
-            return blend(known.similarity.get((Stale.PAIR, id_), 0.0), degrees, relation.weight)
+            return blend(similar.get(id_, 0.0), degrees, relation.weight)
 
         return tuple(sorted((e.id for e in edges if e.id in known.relations), key=lambda id_: (-score(id_), id_)))
 

@@ -172,8 +172,9 @@ async def recent(
     narrowed = "" if only is None else "AND g.chunk IN (SELECT value FROM json_each(?))"
     rows = await db.execute_fetchall(
         f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
-        f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON (f.chunk, f.number) IN"
-        f" (SELECT g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id {narrowed}"
+        f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id"
+        " AND (f.time, f.hash, f.chunk, f.number) IN"
+        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id {narrowed}"
         " ORDER BY g.time DESC, g.hash DESC LIMIT ?)",
         (json.dumps(list(ids)), *([] if only is None else [json.dumps(sorted(only))]), newest),
     )

@@ -198,8 +198,9 @@ async def evidence(
     narrowed = "" if only is None else "AND g.chunk IN (SELECT value FROM json_each(?))"
     rows = await db.execute_fetchall(
         f"SELECT j.value, f.chunk FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
-        f" CROSS JOIN {facts} f ON (f.chunk, f.number) IN (SELECT g.chunk, g.number FROM {facts} g"
-        f" WHERE g.{column} = k.id {narrowed} ORDER BY g.time DESC, g.hash DESC LIMIT ?)"
+        f" CROSS JOIN {facts} f ON f.{column} = k.id AND (f.time, f.hash, f.chunk, f.number) IN"
+        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id {narrowed}"
+        " ORDER BY g.time DESC, g.hash DESC LIMIT ?)"
         " ORDER BY f.time DESC, f.hash DESC, f.chunk",
         (json.dumps(list(ids)), *([] if only is None else [json.dumps(sorted(only))]), newest),
     )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.fakes.engines import HERE, doc, light_engine
 from tests.fakes.vectors import MemoryVectors
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from engine.engine import Engine
@@ -151,6 +153,56 @@ async def test_a_failing_vector_store_is_an_error_and_not_nothing_found(tmp_path
         for mode in MODES:
             with pytest.raises(BrokenProjection, match="cannot be read"):
                 await engine.recall(asking("Ada", mode=mode))
+
+
+async def test_names_are_searched_before_anything_else(tmp_path: Path) -> None:
+    class Noting(MemoryVectors):
+        def __init__(self, former: MemoryVectors) -> None:
+            super().__init__(former.dim)
+            self.tables, self.noted = former.tables, list[str]()
+
+        async def search(self, table: Table, vector: np.ndarray, k: int, area: Area) -> list[Hit]:
+            self.noted.append(f"{table} begin")
+            await asyncio.sleep(0.01)
+            self.noted.append(f"{table} end")
+            return await super().search(table, vector, k, area)
+
+    async with light_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await engine.settled()
+        assert isinstance(engine._projector.vectors, MemoryVectors)
+        engine._projector.vectors = noting = Noting(engine._projector.vectors)
+        await engine.recall(asking("Ada", mode="mix"))
+        assert noting.noted[:2] == ["entities begin", "entities end"]
+        assert {"chunks begin", "relations begin"} == set(noting.noted[2:4])
+
+
+async def test_the_order_of_relations_does_not_hang_on_which_leg_is_faster(tmp_path: Path) -> None:
+    class Slow(MemoryVectors):
+        def __init__(self, former: MemoryVectors, slow: str) -> None:
+            super().__init__(former.dim)
+            self.tables, self.slow = former.tables, slow
+
+        async def search(self, table: Table, vector: np.ndarray, k: int, area: Area) -> list[Hit]:
+            await asyncio.sleep(0.02 * (self.slow == "search" and table == "relations"))
+            return await super().search(table, vector, k, area)
+
+        async def fetch(self, table: Table, ids: Collection[int]) -> dict[int, np.ndarray]:
+            await asyncio.sleep(0.02 * (self.slow == "fetch"))
+            return await super().fetch(table, ids)
+
+    async with light_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Ada met Bob at the old mill.", "Ada owes Carl much money."))
+        await engine.settled()
+        former = engine._projector.vectors
+        assert isinstance(former, MemoryVectors)
+        question = Question("met at the old mill", HERE, low=("Ada",), high=("owes much money",))
+        orders = []
+        for slow in ("search", "fetch"):
+            engine._projector.vectors = Slow(former, slow)
+            orders.append([(row.source, row.target) for row in (await engine.recall(question)).relations])
+        assert len(orders[0]) > 1
+        assert orders[0] == orders[1]
 
 
 async def test_an_empty_store_is_nothing_found_and_no_error(tmp_path: Path) -> None:

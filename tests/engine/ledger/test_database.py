@@ -8,13 +8,32 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import DiskTrouble, NewerSchema, StoreError
-from engine.ledger import Ledger, database, log, work
+from engine.ledger import Ledger, database, documents, facts, log, work
+from tests.engine.ledger.desk import Desk
 from tests.fakes.engines import files_with
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.ledger.connection import Connection
+
+
+# A document with one chunk, as it stood when each fact was a row with a number of its own.
+FORMER_FACTS = """
+INSERT INTO space VALUES (1, 'here');
+INSERT INTO room VALUES (1, 'room');
+INSERT INTO document (id, key, space, room, kind, title, link, open, status, generation)
+    VALUES (1, 'doc', 1, 1, 'file', '', '', 0, 'indexed', 1);
+INSERT INTO chunk (id, key, document, space, room, ordinal, tokens, time, text, text_hash, reading)
+    VALUES (1, 'one', 1, 1, 1, 0, 1, 5, 'Ada met Bob', x'00', CAST('read' AS BLOB));
+INSERT INTO name VALUES (1, 1, 'ada', 1), (2, 1, 'bob', 2);
+INSERT INTO pair VALUES (1, 1, 1, 2, 1);
+INSERT INTO mention (chunk, name, time, hash, surface, type, description) VALUES
+    (1, 2, 5, 7, 'Bob', 'person', 'met Ada'),
+    (1, 1, 5, 9, 'Ada', 'person', 'met Bob'),
+    (1, 1, 5, 8, 'Ada', 'person', 'came late');
+INSERT INTO link (chunk, pair, time, hash, keywords, description) VALUES (1, 1, 5, 6, 'meeting', 'Ada met Bob');
+"""
 
 
 async def fail_after_writing(db: Connection) -> None:
@@ -147,6 +166,30 @@ async def test_a_migration_that_fails_leaves_the_former_schema(tmp_path: Path, m
     async with ledger.reader() as db:
         assert not list(await db.execute_fetchall("SELECT 1 FROM sqlite_schema WHERE name = 'half'"))
     await ledger.close()
+
+
+async def test_facts_of_a_former_schema_are_told_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "ledger.db"
+    with monkeypatch.context() as patch:
+        former = database.migrations()[:2]
+        patch.setattr(database, "migrations", lambda: former)
+        await (await Ledger.open(path)).close()
+    old = sqlite3.connect(path)
+    old.executescript(FORMER_FACTS)
+    old.close()
+    desk = Desk(await Ledger.open(path))
+    assert await desk.pairs("SELECT surface, description FROM mention WHERE chunk = 1 ORDER BY number") == [
+        ("Bob", "met Ada"),
+        ("Ada", "met Bob"),
+        ("Ada", "came late"),
+    ]
+    assert await desk.pairs("SELECT keywords, description FROM link") == [("meeting", "Ada met Bob")]
+    read = await desk.ledger.read(facts.reading_of, b"read")
+    assert read is not None
+    assert [each.name for each in read.mentions] == ["Bob", "Ada", "Ada"]
+    await desk.ledger.write(documents.forget, "doc")
+    assert await desk.column("SELECT chunk FROM mention UNION SELECT chunk FROM link") == []
+    await desk.ledger.close()
 
 
 async def test_the_words_are_cut_as_the_folder_was_told_at_first(tmp_path: Path) -> None:
