@@ -67,12 +67,16 @@ def load(folder: Path | None) -> tiktoken.Encoding:
             hint="It comes with litellm: install the dependencies again, as requirements.lock names them.",
         )
     import tiktoken  # noqa: PLC0415  - a start that counts nothing should not pay for it
+    from tiktoken_ext.openai_public import o200k_base  # noqa: PLC0415
 
     with _loading:
         before = os.environ.get(_CACHE_VARIABLE)
         os.environ[_CACHE_VARIABLE] = str(folder)
         try:
-            return tiktoken.get_encoding(ENCODING)
+            vocabulary = o200k_base()
+            encoding = tiktoken.Encoding(**vocabulary)
+            vocabulary["mergeable_ranks"].clear()  # all that cuts words has a copy of its own: 30 MB
+            return encoding
         finally:
             if before is None:
                 del os.environ[_CACHE_VARIABLE]
