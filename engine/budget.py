@@ -66,22 +66,27 @@ def load(folder: Path | None) -> tiktoken.Encoding:
             f"The vocabulary {ENCODING} was not found{f' in {folder}' if folder else ''}.",
             hint="It comes with litellm: install the dependencies again, as requirements.lock names them.",
         )
+    with _loading:
+        return _read(folder)
+
+
+@functools.cache
+def _read(folder: Path) -> tiktoken.Encoding:
     import tiktoken  # noqa: PLC0415  - a start that counts nothing should not pay for it
     from tiktoken_ext.openai_public import o200k_base  # noqa: PLC0415
 
-    with _loading:
-        before = os.environ.get(_CACHE_VARIABLE)
-        os.environ[_CACHE_VARIABLE] = str(folder)
-        try:
-            vocabulary = o200k_base()
-            encoding = tiktoken.Encoding(**vocabulary)
-            vocabulary["mergeable_ranks"].clear()  # all that cuts words has a copy of its own: 30 MB
-            return encoding
-        finally:
-            if before is None:
-                del os.environ[_CACHE_VARIABLE]
-            else:
-                os.environ[_CACHE_VARIABLE] = before
+    before = os.environ.get(_CACHE_VARIABLE)
+    os.environ[_CACHE_VARIABLE] = str(folder)
+    try:
+        vocabulary = o200k_base()
+    finally:
+        if before is None:
+            del os.environ[_CACHE_VARIABLE]
+        else:
+            os.environ[_CACHE_VARIABLE] = before
+    encoding = tiktoken.Encoding(**vocabulary)
+    vocabulary["mergeable_ranks"].clear()  # 28 MiB; the encoding cuts words by a copy of its own
+    return encoding
 
 
 def vocabulary_folder() -> Path | None:

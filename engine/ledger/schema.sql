@@ -125,6 +125,7 @@ CREATE TRIGGER pair_itself AFTER INSERT ON pair WHEN new.target = -1 BEGIN
 END;
 
 -- What one chunk says about one name, about two names. An empty type: the name was only an end of a link.
+-- Migration 3 lays both tables out by name and by pair.
 CREATE TABLE mention (
     id          INTEGER PRIMARY KEY,
     chunk       INTEGER NOT NULL REFERENCES chunk ON DELETE CASCADE,

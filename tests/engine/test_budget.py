@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine import budget
 from engine.budget import O200k, fit, load, vocabulary_folder
 from engine.errors import EngineError
 from tests.fakes.tokenizers import Characters
@@ -84,8 +85,13 @@ def test_loading_leaves_the_environment_as_it_was(before: str | None, monkeypatc
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
     if before:
         monkeypatch.setenv("TIKTOKEN_CACHE_DIR", before)
+    budget._read.cache_clear()
     assert load(vocabulary_folder()).name == "o200k_base"
     assert os.environ.get("TIKTOKEN_CACHE_DIR") == before
+
+
+def test_a_vocabulary_is_loaded_once() -> None:
+    assert load(vocabulary_folder()) is load(vocabulary_folder())
 
 
 def test_a_missing_vocabulary_is_said_with_a_hint_and_not_downloaded(tmp_path: Path) -> None:
