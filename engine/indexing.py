@@ -14,6 +14,7 @@ import structlog
 
 from engine.embedding import parts
 from engine.errors import BadKey, EngineError, LanguageError, NoSuchModel, Refused, StoreError, TooLong, Unreachable
+from engine.haste import Haste, Load
 from engine.ledger import facts, marks, memos, work
 from engine.ledger.marks import Stale
 from engine.records import Bill, Excerpt
@@ -54,12 +55,12 @@ class Worker:
     _calm: asyncio.Condition = field(default_factory=asyncio.Condition)
     _reading: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     _same: dict[bytes, asyncio.Lock] = field(default_factory=dict)
-    _hurried: int = 0
+    _haste: Haste = field(default_factory=Haste)
     _unheard: Unreachable | None = None
 
     def start(self) -> None:
         """Begin, or go on where the last run stopped."""
-        steps: dict[str, Callable[[], Awaitable[bool]]] = {
+        steps: dict[str, Callable[[], Awaitable[Load]]] = {
             "embed": self._embed,
             "read": self._read,
             "project": self._project,
@@ -98,14 +99,11 @@ class Worker:
 
     async def settled(self) -> None:
         """Return once every accepted document is indexed or failed; raises what keeps the worker from it."""
-        self._hurried += 1
-        self.wake()
-        try:
+        with self._haste.wanted():
+            self.wake()
             async with self._calm:  # held while looking, so that no step comes to rest unseen
                 while not await self._done():
                     await self._rested()
-        finally:
-            self._hurried -= 1
 
     async def progress(self) -> None:
         """Return when some step has come to rest, or after half a second; raises what keeps it from going on."""
@@ -127,23 +125,26 @@ class Worker:
         """The ledger that is worked on."""
         return self.projector.ledger
 
-    async def _repeat(self, name: str, step: Callable[[], Awaitable[bool]], news: asyncio.Event) -> None:
+    async def _repeat(self, name: str, step: Callable[[], Awaitable[Load]], news: asyncio.Event) -> None:
         """Do a step as long as there is something to do, then wait for news; trouble is waited out."""
         while True:
             news.clear()
             await self.projector.courtesy.after_you()
+            since = time.monotonic()
             try:
-                busy = await step()
+                load = await step()
                 self._troubles.pop(name, None)
             except (StoreError, LanguageError) as error:
-                self._troubles[name], busy = error, False
+                self._troubles[name], load = error, Load.NONE
                 log.warning("worker_waits", error=str(error), hint=error.hint)
                 await asyncio.sleep(TROUBLE_WAIT)
             except Exception as error:
                 self._troubles[name] = error
                 log.exception("worker_stopped")
                 raise
-            if not busy:
+            if load:
+                await self._haste.let_gather(load, since)
+            else:
                 await self._rest(news)
 
     async def _rest(self, news: asyncio.Event) -> None:
@@ -156,11 +157,12 @@ class Worker:
 
     # Embedding: a stale chunk is embedded and put, or dropped if it is gone.
 
-    async def _embed(self) -> bool:
-        found = await self.ledger.read(marks.stale_marks, Stale.CHUNK, self.projector.options.embed_batch)
+    async def _embed(self) -> Load:
+        most = self.projector.options.embed_batch
+        found = await self.ledger.read(marks.stale_marks, Stale.CHUNK, most)
         if not found:
             await self.ledger.write(work.advance)
-            return False
+            return Load.NONE
         chunks = await self.ledger.read(work.chunks, [mark.id for mark in found])
         gone = {mark.id for mark in found} - {chunk.id for chunk in chunks}
         if gone:
@@ -169,7 +171,7 @@ class Worker:
         await self._embed_chunks(chunks, bill)
         await self.ledger.write(_embedded, found, bill)
         self.wake()
-        return True
+        return Load.of(len(found), most)
 
     async def _embed_chunks(self, chunks: Sequence[Unembedded], bill: Bill) -> None:
         """Embed chunks; one that is refused fails alone."""
@@ -203,7 +205,7 @@ class Worker:
 
     # Reading: several chunks at once; one that fails, fails alone.
 
-    async def _read(self) -> bool:
+    async def _read(self) -> Load:
         readers = self.projector.options.readers
         most = 1 if self._unheard else 2 * readers  # while nobody is there to read, one asks whether that is over
         room = most - len(self._reading)
@@ -215,7 +217,7 @@ class Worker:
         if not self._reading:
             if self._unheard and not await self.ledger.read(work.unread_left):
                 self._unheard = None
-            return False
+            return Load.NONE
         # Not for ever: what comes meanwhile is not to wait for a slow reply.
         await asyncio.wait(self._reading.values(), timeout=LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
         done = [id_ for id_, task in self._reading.items() if task.done()]
@@ -223,7 +225,7 @@ class Worker:
             self._reading.pop(id_).result()
         if done:
             self.wake()
-        return True
+        return Load.FULL  # what comes of a model waits for nothing
 
     async def _read_one(self, chunk: Unread) -> None:
         excerpt, bill = Excerpt(chunk.text, chunk.section), Bill()
@@ -260,14 +262,14 @@ class Worker:
 
     # Projecting: hot keys wait for the end of their quiet period, unless somebody waits for everything.
 
-    async def _project(self) -> bool:
-        if await self.projector.step():
+    async def _project(self) -> Load:
+        if load := await self.projector.step():
             self.wake()
-            return True
-        if self._hurried and await self.ledger.read(work.only_held_left):
+            return load
+        if self._haste.hurried and await self.ledger.read(work.only_held_left):
             await self.projector.end_quiet()
             return await self.projector.step()
-        return False
+        return Load.NONE
 
     async def _quiet_periods(self) -> None:
         while True:

@@ -16,6 +16,7 @@ from engine.courtesy import Courtesy
 from engine.embedding import clip, embed_or_spare, entity_text, relation_text, text_hash
 from engine.folding import Folder
 from engine.graph import Edge, Node
+from engine.haste import Load
 from engine.ledger import marks, profiles, work
 from engine.ledger.marks import Stale
 from engine.records import Bill
@@ -66,8 +67,8 @@ class Projector:
     _delivery: asyncio.Task[None] | None = None
     _under_way: tuple[Mark, ...] = ()
 
-    async def step(self) -> bool:
-        """Fold one batch while the one before it is put into graph and vectors; says whether there was any to do."""
+    async def step(self) -> Load:
+        """Fold one batch while the one before it is put into graph and vectors; says how much there was to do."""
         async with self._stepping:
             limit, newest = self.options.project_batch, self.options.describing.fragments
             if self.courtesy.lately:
@@ -84,7 +85,9 @@ class Projector:
             if made is not None:
                 self._under_way = batch.marks
                 self._delivery = asyncio.create_task(self._deliver(made), name="projector delivers")
-            return busy or made is not None
+            if made is None:
+                return Load.FULL if busy else Load.NONE
+            return Load.of(len(batch.marks), limit)
 
     @asynccontextmanager
     async def still(self) -> AsyncIterator[None]:

@@ -145,6 +145,24 @@ async def test_chunks_of_several_documents_are_embedded_in_one_batch(tmp_path: P
     assert max(batches) >= 10
 
 
+async def test_documents_that_come_one_after_another_are_embedded_together(tmp_path: Path) -> None:
+    batches: list[int] = []
+
+    class Counting(HashEmbedder):
+        async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+            batches.append(sum("number" in text for text in texts))
+            return await super().embed(texts, bill)
+
+    async with light_engine(tmp_path, embedder=Counting()) as engine:
+        for number in range(20):
+            await engine.add(doc(f"d{number}", f"ada met number {number}."))
+            await asyncio.sleep(0.02)
+        await engine.settled()
+    made = [each for each in batches if each]
+    assert sum(made) == 20
+    assert len(made) <= 5
+
+
 async def test_a_long_chunk_has_several_vectors_and_is_found_by_any_of_them(tmp_path: Path) -> None:
     embedder = HashEmbedder(max_tokens=40)
     async with light_engine(tmp_path, embedder=embedder) as engine:
