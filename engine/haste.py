@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACE = 1.0  # seconds from one batch to the next: documents that are put one by one cost several times as much
-
 
 class Load(IntEnum):
     """How much there was to do for a batch."""
@@ -51,9 +49,9 @@ class Haste:
             if not self._waiting:
                 self._wanted.clear()
 
-    async def let_gather(self, load: Load, since: float) -> None:
-        """Wait before the next batch; the last one began at `since` (monotonic). A full one has more behind it."""
-        left = since + PACE - time.monotonic()
+    async def let_gather(self, load: Load, until: float) -> None:
+        """Wait before the next batch, but not beyond `until` (monotonic). A full one has more behind it."""
+        left = until - time.monotonic()
         if load is Load.SOME and left > 0:
             with suppress(TimeoutError):
                 async with asyncio.timeout(left):

@@ -27,7 +27,7 @@ class Options:
     describing: Limits = field(default_factory=Limits)
     readers: int = 8
     embed_batch: int = 64
-    project_batch: int = 2048
+    project_batch: int = 4096
     quiet: float = 600.0
     compact_after: float = 600.0
     attempts: int = 6

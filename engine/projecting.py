@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from engine.options import Options
     from engine.vectors import Table, Vectors
 
-SHORTER = 8  # a batch is by so much smaller while questions are asked: whoever asks waits until its step is over
+SHORTER = 16  # a batch is by so much smaller while questions are asked: whoever asks waits until its step is over
 
 
 def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from engine.allocation import collect_rarely
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Common:
 def run(context: typer.Context, work: Callable[[Common], Awaitable[int]]) -> None:
     """Do the work of a command, and leave with its exit code; errors are told on stderr."""
     common = context.find_object(Common) or Common()
+    collect_rarely()
     try:
         code = asyncio.run(_logged(work, common))
     except KeyboardInterrupt:

@@ -14,6 +14,7 @@ from contextlib import aclosing
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from engine.allocation import collect_rarely
 from engine.errors import LanguageError, Unavailable
 from engine.frames import framed, leave_signals, take
 from engine.language import wire
@@ -99,6 +100,7 @@ class Caller:
 def main() -> None:
     """Serve on the standard pipes."""
     leave_signals()
+    collect_rarely()
     # What a library prints must not fall between the frames.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine import Engine, Options, Question
+from engine.allocation import collect_rarely
 from engine.language.apart import Apart
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.ingest import SCOPE, ingest, language, rest
@@ -68,6 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=10_000)
     chosen = parser.parse_args()
+    collect_rarely()  # as the program does
     with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as folder:
         idle, busy, after, lasted = asyncio.run(run(chosen.documents, Path(folder)))
     print("| first word | p50 ms | p95 ms |")

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from engine.allocation import give_back, return_large_blocks
+from engine.allocation import YOUNG, collect_rarely, give_back, return_large_blocks
 
 STATUS = Path("/proc/self/status")
 
@@ -51,3 +52,12 @@ def test_without_glibc_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", no_library)
     return_large_blocks()
     give_back()
+
+
+def test_rings_of_objects_are_looked_for_less_often() -> None:
+    former = gc.get_threshold()
+    try:
+        collect_rarely()
+        assert gc.get_threshold() == (YOUNG, *former[1:])
+    finally:
+        gc.set_threshold(*former)
