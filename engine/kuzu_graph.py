@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.allocation import give_back
 from engine.errors import BrokenProjection, StoreError
 from engine.kuzu_reading import around, everything, many_gone
 from engine.kuzu_session import MODULES, SCHEMA, Module, Session, open_database
@@ -219,6 +220,7 @@ class KuzuGraph:
             self._checkpoint()
         try:
             self._stop()
+            give_back()
             self._start()
         except BaseException:
             self._turn_away()

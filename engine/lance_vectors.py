@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TABLES: tuple[Table, ...] = get_args(Table)
 INDEX_CACHE = 96 << 20
-METADATA_CACHE = 32 << 20
+METADATA_CACHE = 16 << 20
 # Every so many writes (each leaves a file) or new rows (each is searched without the index) a table is tidied.
 TIDY_WRITES = 100
 TIDY_ROWS = 8_000
