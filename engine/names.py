@@ -47,9 +47,15 @@ def storable(text: str) -> str:
 
 def clean_text(text: str) -> str:
     """A description as it is kept; "" if nothing but blanks and quotation marks is left."""
-    text = storable(_ENTITY.sub(lambda entity: html.unescape(entity[0]), text.strip()))
-    text = _TAGS.sub("", text).translate(_NARROW)
-    return _something(_unquoted(_HAN_GAP.sub("", text)).strip())
+    text = text.strip()
+    if "&" in text:
+        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    text = storable(text)
+    if "<" in text:
+        text = _TAGS.sub("", text)
+    if not text.isascii():
+        text = _HAN_GAP.sub("", text.translate(_NARROW))
+    return _something(_unquoted(text).strip())
 
 
 def clean_name(text: str) -> str:

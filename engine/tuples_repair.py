@@ -19,6 +19,7 @@ _WITH_CORE = re.compile(
 )
 # Without the core it may be prose ("a <|> b", "x || y"): only where it is glued to text on both sides.
 _WITHOUT_CORE = re.compile(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
+_SIGNS = frozenset("<|#")  # a damaged delimiter has at least one of them
 END = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
 
 
@@ -30,6 +31,8 @@ def rows(reply: str) -> list[str]:
 
 def readings(row: str) -> list[list[str]]:
     """The fields of a row, with sure repairs only, and with daring ones too: the caller takes what makes sense."""
+    if _SIGNS.isdisjoint(row.replace(DELIMITER, "")):
+        return [_fields(row)]
     sure = _WITH_CORE.sub(DELIMITER, row)
     daring = _WITHOUT_CORE.sub(DELIMITER, sure)
     return [_fields(sure), _fields(daring)] if daring != sure else [_fields(sure)]

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 SCOPE = Scope(frozenset({"bench"}), frozenset())
 SLICES = 5
 AHEAD = 100  # documents that may wait to be read, so that adding does not run far ahead of the work
+LOOKS = 20  # documents from one look at how many wait to the next
 QUESTIONS = 60
 REST, LONGEST_REST = 15.0, 240.0  # seconds; the stores put themselves in order when nothing is written
 CALM, LOOK = 0.1, 3.0  # of a core, and seconds for which it is looked at
@@ -86,17 +87,21 @@ async def language(apart: Apart) -> AsyncIterator[LLM]:
 
 
 async def ingest(engine: Engine, count: int, start: int = 0) -> list[float]:
-    """Add documents and wait until all are settled; gives documents a second by slice (the last one waits longest)."""
+    """Add documents and wait until all are settled; gives documents read a second by slice.
+
+    The last slice ends when all is settled, not read alone.
+    """
     rates: list[float] = []
     size, since = count // SLICES, time.perf_counter()
-    for number in range(start, start + count):
-        await engine.add(document(number))
-        if number % 50 == 0:
-            while (await engine.status(SCOPE)).unread > AHEAD:  # noqa: ASYNC110 - there is no event for "less is left"
+    for added in range(1, count + 1):
+        await engine.add(document(start + added - 1))
+        if added % LOOKS == 0 or added == count:
+            may_wait = AHEAD if added < count else size
+            while (unread := (await engine.status(SCOPE)).unread) > may_wait:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0.02)
-        if (number - start + 1) % size == 0 and len(rates) < SLICES - 1:
-            rates.append(size / (time.perf_counter() - since))
-            since = time.perf_counter()
+            if added - unread >= size * (len(rates) + 1) and len(rates) < SLICES - 1:
+                rates.append(size / (time.perf_counter() - since))
+                since = time.perf_counter()
     await engine.settled()
     return [*rates, size / (time.perf_counter() - since)]
 
