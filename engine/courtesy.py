@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 BREATH = 0.005  # seconds of work after which whatever else waits on the loop has its turn
-LATELY = 10.0  # seconds after a question in which another one is likely
 LONGEST = 1.0  # seconds that background work steps aside at a stretch, so that many questions do not starve it
 
 
@@ -22,7 +21,6 @@ class Courtesy:
 
     def __init__(self) -> None:
         self._waiting = 0
-        self._last = -LATELY
         self._free = asyncio.Event()
         self._free.set()
 
@@ -34,15 +32,9 @@ class Courtesy:
         try:
             yield
         finally:
-            self._last = time.monotonic()
             self._waiting -= 1
             if not self._waiting:
                 self._free.set()
-
-    @property
-    def lately(self) -> bool:
-        """Whether somebody waits, or waited a moment ago: then steps had better be short."""
-        return self._waiting > 0 or time.monotonic() - self._last < LATELY
 
     async def after_you(self) -> None:
         """Wait until nobody waits, but not for ever."""

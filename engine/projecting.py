@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from engine.options import Options
     from engine.vectors import Table, Vectors
 
-SHORTER = 16  # a batch is by so much smaller while questions are asked: whoever asks waits until its step is over
-
 
 def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:
     return {key.id: key.embedded for key in keys}
@@ -71,8 +69,6 @@ class Projector:
         """Fold one batch while the one before it is put into graph and vectors; says how much there was to do."""
         async with self._stepping:
             limit, newest = self.options.project_batch, self.options.describing.fragments
-            if self.courtesy.lately:
-                limit = max(1, limit // SHORTER)
             batch = await self.ledger.read(gather, limit, newest, self._under_way)
             try:
                 made = None if batch.empty else await self._fold(batch)

@@ -33,16 +33,6 @@ async def test_background_work_does_not_wait_for_ever(monkeypatch: pytest.Monkey
             await kind.after_you()
 
 
-async def test_whoever_asked_a_moment_ago_may_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = Courtesy()
-    assert not kind.lately
-    with kind.asked():
-        assert kind.lately
-    assert kind.lately
-    monkeypatch.setattr(courtesy, "LATELY", 0.0)
-    assert not kind.lately
-
-
 async def test_others_have_their_turn_during_a_long_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(courtesy, "BREATH", -1.0)
     order = list[str]()
