@@ -35,7 +35,7 @@ chat: $(READY) ## talk to your own documents in the terminal
 	@$(BIN)/threadlore chat
 
 test: $(READY) ## the whole suite, offline
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 4 --dist loadfile
 
 lint: $(READY) ## ruff and mypy, as strict as they go
 	$(BIN)/ruff check .

@@ -61,12 +61,13 @@ class Housekeeper:
     async def _project_until(self, generation: int) -> None:
         """Return once every change up to this one is projected; what waits for a quiet period does not wait for it."""
         ledger = self.projector.ledger
-        while (first := await ledger.read(marks.first_stale)) is not None and first <= generation:
-            due = await ledger.read(marks.first_stale, held=False)
-            if due is None or due > generation:
-                await self.projector.end_quiet()
-                self.worker.wake()
-            await self.worker.progress()
+        with self.worker.urgent():
+            while (first := await ledger.read(marks.first_stale)) is not None and first <= generation:
+                due = await ledger.read(marks.first_stale, held=False)
+                if due is None or due > generation:
+                    await self.projector.end_quiet()
+                    self.worker.wake()
+                await self.worker.progress()
 
     async def begin_rebuild(self) -> None:
         """Empty both projections and mark everything; the graph is filled at the end, all at once."""

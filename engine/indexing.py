@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,14 +14,14 @@ import structlog
 
 from engine.embedding import parts
 from engine.errors import BadKey, EngineError, LanguageError, NoSuchModel, Refused, StoreError, TooLong, Unreachable
-from engine.haste import Haste, Load
+from engine.haste import Haste, Then
 from engine.ledger import facts, marks, memos, work
 from engine.ledger.marks import Stale
 from engine.records import Bill, Excerpt
 from engine.vectors import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from engine.ledger import Ledger
     from engine.ledger.connection import Connection
@@ -37,8 +37,8 @@ FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
 TROUBLE_WAIT = 2.0
 LOOK_AGAIN = 0.25
 SHORTEST_QUIET = 1.0
-# Seconds from the begin of a batch to the next while more keeps coming: one by one costs several times as much.
-PACE = {"embed": 1.0, "read": 0.0, "project": 2.0}
+# Seconds from the beginning of a batch to the next while more keeps coming: one by one costs several times as much.
+PACE = {"embed": 1.0, "project": 2.0}
 
 
 def wait_before(tries: int) -> float:
@@ -62,7 +62,7 @@ class Worker:
 
     def start(self) -> None:
         """Begin, or go on where the last run stopped."""
-        steps: dict[str, Callable[[], Awaitable[Load]]] = {
+        steps: dict[str, Callable[[], Awaitable[Then]]] = {
             "embed": self._embed,
             "read": self._read,
             "project": self._project,
@@ -101,11 +101,17 @@ class Worker:
 
     async def settled(self) -> None:
         """Return once every accepted document is indexed or failed; raises what keeps the worker from it."""
-        with self._haste.wanted():
+        with self._haste.until_done():
             self.wake()
             async with self._calm:  # held while looking, so that no step comes to rest unseen
                 while not await self._done():
                     await self._rested()
+
+    @contextmanager
+    def urgent(self) -> Iterator[None]:
+        """Somebody waits for what is stale already, for as long as this is held."""
+        with self._haste.urgent():
+            yield
 
     async def progress(self) -> None:
         """Return when some step has come to rest, or after half a second; raises what keeps it from going on."""
@@ -127,27 +133,27 @@ class Worker:
         """The ledger that is worked on."""
         return self.projector.ledger
 
-    async def _repeat(self, name: str, step: Callable[[], Awaitable[Load]], news: asyncio.Event) -> None:
-        """Do a step as long as there is something to do, then wait for news; trouble is waited out."""
+    async def _repeat(self, name: str, step: Callable[[], Awaitable[Then]], news: asyncio.Event) -> None:
+        """Do a step as long as there is something to do, at its pace, then wait for news; trouble is waited out."""
         while True:
             news.clear()
             await self.projector.courtesy.after_you()
             since = time.monotonic()
             try:
-                load = await step()
+                then = await step()
                 self._troubles.pop(name, None)
             except (StoreError, LanguageError) as error:
-                self._troubles[name], load = error, Load.NONE
+                self._troubles[name], then = error, Then.REST
                 log.warning("worker_waits", error=str(error), hint=error.hint)
                 await asyncio.sleep(TROUBLE_WAIT)
             except Exception as error:
                 self._troubles[name] = error
                 log.exception("worker_stopped")
                 raise
-            if load:
-                await self._haste.let_gather(load, since + PACE[name])
-            else:
+            if then is Then.REST:
                 await self._rest(news)
+            elif then is Then.GATHER:
+                await self._haste.let_gather(since + PACE[name])
 
     async def _rest(self, news: asyncio.Event) -> None:
         async with self._calm:
@@ -159,12 +165,12 @@ class Worker:
 
     # Embedding: a stale chunk is embedded and put, or dropped if it is gone.
 
-    async def _embed(self) -> Load:
+    async def _embed(self) -> Then:
         most = self.projector.options.embed_batch
         found = await self.ledger.read(marks.stale_marks, Stale.CHUNK, most)
         if not found:
             await self.ledger.write(work.advance)
-            return Load.NONE
+            return Then.REST
         chunks = await self.ledger.read(work.chunks, [mark.id for mark in found])
         gone = {mark.id for mark in found} - {chunk.id for chunk in chunks}
         if gone:
@@ -173,7 +179,7 @@ class Worker:
         await self._embed_chunks(chunks, bill)
         await self.ledger.write(_embedded, found, bill)
         self.wake()
-        return Load.of(len(found), most)
+        return Then.after(len(found), most)
 
     async def _embed_chunks(self, chunks: Sequence[Unembedded], bill: Bill) -> None:
         """Embed chunks; one that is refused fails alone."""
@@ -207,7 +213,7 @@ class Worker:
 
     # Reading: several chunks at once; one that fails, fails alone.
 
-    async def _read(self) -> Load:
+    async def _read(self) -> Then:
         readers = self.projector.options.readers
         most = 1 if self._unheard else 2 * readers  # while nobody is there to read, one asks whether that is over
         room = most - len(self._reading)
@@ -216,10 +222,11 @@ class Worker:
             for chunk in found:
                 task = asyncio.create_task(self._read_one(chunk), name="worker reads a chunk")
                 self._reading[chunk.id] = task
+        self._haste.reads(bool(self._reading))
         if not self._reading:
             if self._unheard and not await self.ledger.read(work.unread_left):
                 self._unheard = None
-            return Load.NONE
+            return Then.REST
         # Not for ever: what comes meanwhile is not to wait for a slow reply.
         await asyncio.wait(self._reading.values(), timeout=LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
         done = [id_ for id_, task in self._reading.items() if task.done()]
@@ -227,7 +234,7 @@ class Worker:
             self._reading.pop(id_).result()
         if done:
             self.wake()
-        return Load.SOME
+        return Then.GO_ON
 
     async def _read_one(self, chunk: Unread) -> None:
         excerpt, bill = Excerpt(chunk.text, chunk.section), Bill()
@@ -264,14 +271,14 @@ class Worker:
 
     # Projecting: hot keys wait for the end of their quiet period, unless somebody waits for everything.
 
-    async def _project(self) -> Load:
-        if load := await self.projector.step():
+    async def _project(self) -> Then:
+        if (then := await self.projector.step()) is not Then.REST:
             self.wake()
-            return load
-        if self._haste.hurried and await self.ledger.read(work.only_held_left):
+            return then
+        if self._haste.end_wanted and await self.ledger.read(work.only_held_left):
             await self.projector.end_quiet()
             return await self.projector.step()
-        return Load.NONE
+        return Then.REST
 
     async def _quiet_periods(self) -> None:
         while True:

@@ -220,11 +220,11 @@ class KuzuGraph:
             self._checkpoint()
         try:
             self._stop()
-            give_back()
             self._start()
         except BaseException:
             self._turn_away()
             raise
+        give_back()
 
     def _load(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
         fresh = self._file.with_suffix(".fresh")

@@ -16,7 +16,7 @@ from engine.courtesy import Courtesy
 from engine.embedding import clip, embed_or_spare, entity_text, relation_text, text_hash
 from engine.folding import Folder
 from engine.graph import Edge, Node
-from engine.haste import Load
+from engine.haste import Then
 from engine.ledger import marks, profiles, work
 from engine.ledger.marks import Stale
 from engine.records import Bill
@@ -44,7 +44,8 @@ def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:
 class Projector:
     """Keeps profiles, graph and vectors in step with the facts, batch after batch.
 
-    `ticked`: a quiet period has ended since everything was last in step.
+    `periods`: quiet periods that have ended; after the `_in_step`th of them everything was in step once. `_took_all`:
+    those that had ended when the batch under way was taken, if nothing was left behind then.
     `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
     `without_graph`: a rebuild fills the graph at its end, all at once.
     """
@@ -57,18 +58,26 @@ class Projector:
     tokenizer: O200k
     options: Options
     unsure: bool = True
-    ticked: bool = False
+    periods: int = 0
     without_graph: bool = False
     renewed: set[tuple[Stale, int]] = field(default_factory=set)
     courtesy: Courtesy = field(default_factory=Courtesy)
     _stepping: asyncio.Lock = field(default_factory=asyncio.Lock)
     _delivery: asyncio.Task[None] | None = None
     _under_way: tuple[Mark, ...] = ()
+    _took_all: int | None = None
+    _in_step: int = 0
 
-    async def step(self) -> Load:
-        """Fold one batch while the one before it is put into graph and vectors; says how much there was to do."""
+    @property
+    def ticked(self) -> bool:
+        """Whether a quiet period has ended since everything was last in step."""
+        return self.periods > self._in_step
+
+    async def step(self) -> Then:
+        """Fold one batch while the one before it is put into graph and vectors; says what follows."""
         async with self._stepping:
             limit, newest = self.options.project_batch, self.options.describing.fragments
+            periods = self.periods
             batch = await self.ledger.read(gather, limit, newest, self._under_way)
             try:
                 made = None if batch.empty else await self._fold(batch)
@@ -76,14 +85,18 @@ class Projector:
             except BaseException:
                 self.unsure = True
                 raise
-            if made is None and not busy:
-                self.unsure = self.ticked = False
-            if made is not None:
-                self._under_way = batch.marks
-                self._delivery = asyncio.create_task(self._deliver(made), name="projector delivers")
             if made is None:
-                return Load.FULL if busy else Load.NONE
-            return Load.of(len(batch.marks), limit)
+                if not busy:
+                    self._caught_up(periods)
+                return Then.GO_ON if busy else Then.REST
+            then = Then.after(len(batch.marks), limit)
+            self._under_way, self._took_all = batch.marks, periods if then is Then.GATHER else None
+            self._delivery = asyncio.create_task(self._deliver(made), name="projector delivers")
+            return then
+
+    def _caught_up(self, periods: int) -> None:
+        """All that was stale after so many quiet periods is in graph and vectors."""
+        self.unsure, self._in_step = False, periods
 
     @asynccontextmanager
     async def still(self) -> AsyncIterator[None]:
@@ -111,12 +124,14 @@ class Projector:
             raise
         finally:
             self._under_way = ()
+        if self._took_all is not None:
+            self._caught_up(self._took_all)
         return True
 
     async def end_quiet(self) -> None:
         """A new period begins: every hot key may be summarised once more."""
         self.renewed.clear()
-        self.ticked = True
+        self.periods += 1
         await self.ledger.write(marks.release_held)
         await self.ledger.write(work.due_summaries, time.time())
 

@@ -92,7 +92,14 @@ async def ingest(engine: Engine, count: int, start: int = 0) -> list[float]:
     The last slice ends when all is settled, not read alone.
     """
     rates: list[float] = []
-    size, since = count // SLICES, time.perf_counter()
+    size, told, since = count // SLICES, 0, time.perf_counter()
+
+    def cut(read: int) -> None:
+        nonlocal told, since
+        now = time.perf_counter()
+        rates.append((read - told) / (now - since))
+        told, since = read, now
+
     for added in range(1, count + 1):
         await engine.add(document(start + added - 1))
         if added % LOOKS == 0 or added == count:
@@ -100,10 +107,10 @@ async def ingest(engine: Engine, count: int, start: int = 0) -> list[float]:
             while (unread := (await engine.status(SCOPE)).unread) > may_wait:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0.02)
             if added - unread >= size * (len(rates) + 1) and len(rates) < SLICES - 1:
-                rates.append(size / (time.perf_counter() - since))
-                since = time.perf_counter()
+                cut(added - unread)
     await engine.settled()
-    return [*rates, size / (time.perf_counter() - since)]
+    cut(count)
+    return rates
 
 
 async def recall(engine: Engine, count: int = QUESTIONS) -> tuple[dict[str, float], float]:

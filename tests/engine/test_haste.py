@@ -5,49 +5,58 @@ import time
 
 import pytest
 
-from engine.haste import Haste, Load
+from engine.haste import Haste, Then
+
+LONG = 60.0
 
 
 @pytest.mark.parametrize(
-    ("taken", "load"), [(0, Load.NONE), (1, Load.SOME), (63, Load.SOME), (64, Load.FULL), (65, Load.FULL)]
+    ("taken", "then"), [(0, Then.REST), (1, Then.GATHER), (63, Then.GATHER), (64, Then.GO_ON), (65, Then.GO_ON)]
 )
-def test_a_batch_is_full_when_it_has_as_many_as_it_may(taken: int, load: Load) -> None:
-    assert Load.of(taken, 64) is load
+def test_a_full_batch_has_more_behind_it(taken: int, then: Then) -> None:
+    assert Then.after(taken, 64) is then
 
 
-async def test_after_a_small_batch_more_comes_together() -> None:
+async def test_more_comes_together_until_its_time_is_over() -> None:
     since = time.monotonic()
-    await Haste().let_gather(Load.SOME, since + 0.2)
+    await Haste().let_gather(since + 0.2)
     assert time.monotonic() - since >= 0.19
-
-
-async def test_after_a_full_batch_the_next_one_begins_at_once() -> None:
-    async with asyncio.timeout(5):
-        await Haste().let_gather(Load.FULL, time.monotonic() + 60)
 
 
 async def test_a_batch_that_took_its_time_is_followed_at_once() -> None:
     async with asyncio.timeout(5):
-        await Haste().let_gather(Load.SOME, time.monotonic() - 1)
+        await Haste().let_gather(time.monotonic() - 1)
 
 
 async def test_nothing_is_waited_for_once_somebody_waits_for_the_end() -> None:
     haste = Haste()
-    gathering = asyncio.create_task(haste.let_gather(Load.SOME, time.monotonic() + 60))
+    gathering = asyncio.create_task(haste.let_gather(time.monotonic() + LONG))
     await asyncio.sleep(0)
     assert not gathering.done()
     async with asyncio.timeout(5):
-        with haste.wanted():
-            assert haste.hurried
+        with haste.until_done(), haste.until_done():
+            assert haste.end_wanted
             await gathering
-            await haste.let_gather(Load.SOME, time.monotonic() + 60)
-    assert not haste.hurried
+            await haste.let_gather(time.monotonic() + LONG)
+    assert not haste.end_wanted
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(haste.let_gather(time.monotonic() + LONG), 0.01)
 
 
-async def test_while_one_of_two_still_waits_there_is_haste() -> None:
+async def test_while_more_is_read_who_waits_for_the_end_lets_it_come_together() -> None:
     haste = Haste()
-    with haste.wanted():
-        with haste.wanted():
-            pass
-        async with asyncio.timeout(5):
-            await haste.let_gather(Load.SOME, time.monotonic() + 60)
+    haste.reads(True)
+    with haste.until_done():
+        gathering = asyncio.create_task(haste.let_gather(time.monotonic() + LONG))
+        await asyncio.sleep(0.01)
+        assert not gathering.done()
+        haste.reads(False)
+        await asyncio.wait_for(gathering, 5)
+
+
+async def test_who_waits_for_what_is_there_already_is_not_kept_by_what_is_read() -> None:
+    haste = Haste()
+    haste.reads(True)
+    with haste.urgent():
+        assert not haste.end_wanted
+        await asyncio.wait_for(haste.let_gather(time.monotonic() + LONG), 5)

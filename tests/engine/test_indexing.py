@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine import indexing
+from engine.batch import write_profiles
 from engine.errors import EngineError, RateLimited, Refused, Unavailable, Unreachable
+from engine.haste import Then
 from engine.indexing import wait_before
 from engine.options import Options
 from tests.fakes.embedder import HashEmbedder
@@ -19,7 +22,21 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from engine import Engine
     from engine.records import Bill
+
+
+class Steps:
+    """Counts the batches that an engine projects."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.batches = 0
+        self._write = engine._ledger.write
+        engine._ledger.write = self._counted  # type: ignore[method-assign]
+
+    async def _counted(self, work: Any, *given: Any, **named: Any) -> Any:
+        self.batches += work is write_profiles
+        return await self._write(work, *given, **named)
 
 
 def test_the_wait_before_another_try_doubles_up_to_ten_minutes() -> None:
@@ -154,13 +171,66 @@ async def test_documents_that_come_one_after_another_are_embedded_together(tmp_p
             return await super().embed(texts, bill)
 
     async with light_engine(tmp_path, embedder=Counting()) as engine:
+        since = time.monotonic()
         for number in range(20):
             await engine.add(doc(f"d{number}", f"ada met number {number}."))
             await asyncio.sleep(0.02)
+        spent = time.monotonic() - since
         await engine.settled()
     made = [each for each in batches if each]
     assert sum(made) == 20
-    assert len(made) <= 5
+    assert len(made) <= 3 + spent / indexing.PACE["embed"]
+
+
+async def test_what_is_told_of_documents_that_come_one_after_another_is_projected_together(tmp_path: Path) -> None:
+    async with light_engine(tmp_path) as engine:
+        steps = Steps(engine)
+        since = time.monotonic()
+        for number in range(20):
+            await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
+            await asyncio.sleep(0.05)
+        spent = time.monotonic() - since
+        assert steps.batches <= 2 + spent / indexing.PACE["project"]
+        await engine.settled()
+        assert steps.batches >= 2
+
+
+async def test_an_engine_stops_while_it_lets_documents_come_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "PACE", {"embed": 60.0, "project": 60.0})
+    async with asyncio.timeout(10):
+        async with light_engine(tmp_path) as engine:
+            await engine.add(doc("a", "Ada met Bob."))
+            while {each.status for each in await engine.documents(HERE)} != {"indexed"}:  # noqa: ASYNC110 - by itself
+                await asyncio.sleep(0.01)
+            await engine.add(doc("b", "Ada met Carl."))
+            await asyncio.sleep(0.1)
+            assert {each.status for each in await engine.documents(HERE)} == {"indexed", "pending"}
+            await engine.compact()  # whoever waits for what is there already does not wait for more
+            await engine.settled()
+            await engine.add(doc("c", "Ada met Dora."))
+
+
+async def test_the_graph_is_trusted_again_once_all_that_was_stale_is_in_it_though_more_keeps_coming(
+    tmp_path: Path,
+) -> None:
+    async with light_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await engine.settled()
+        await engine._worker.stop()
+        projector = engine._projector
+        projector.unsure = True
+        await projector.end_quiet()
+        await engine.pin("here", "Ada", "One.")
+        assert await projector.step() is Then.GATHER
+        assert projector.unsure
+        assert projector.ticked
+        await engine.pin("here", "Ada", "Two.")
+        await engine.pin("here", "Bob", "Three.")
+        assert await projector.step() is Then.GATHER
+        assert not projector.unsure
+        assert not projector.ticked
 
 
 async def test_a_long_chunk_has_several_vectors_and_is_found_by_any_of_them(tmp_path: Path) -> None:

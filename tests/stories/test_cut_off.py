@@ -11,6 +11,7 @@ import pytest
 
 from engine.errors import DiskTrouble
 from engine.folder import Folder
+from engine.haste import Then
 from engine.kuzu_graph import KuzuGraph
 from engine.lance_vectors import LanceVectors
 from engine.ledger import marks, work
@@ -171,7 +172,7 @@ async def test_the_degree_is_right_if_an_entity_comes_back_before_its_relations_
     async with slow._ledger.reader() as db:
         [[ada]] = await db.execute_fetchall("SELECT id FROM name WHERE canonical = 'ada'")
         assert [mark.id for mark in await marks.stale_marks(db, marks.Stale.NAME, 1)] == [ada]
-    assert await slow._projector.step()
+    assert await slow._projector.step() is Then.GO_ON
     await slow.unhide("here", "Ada")
     slow._worker.start()
     await slow.settled()
