@@ -72,4 +72,4 @@ def parts(text: str, tokens: int, tokenizer: Tokenizer) -> list[str]:
     count = ceil(max(1, tokenizer.count(text) - overlap) / max(1, tokens - overlap))
     even = ceil((tokenizer.count(text) + overlap * (count - 1)) / count)
     spans = windows(text, tokenizer, max(overlap + 1, min(tokens, even)), overlap)
-    return [text[span.start : span.stop] for span in spans] or [text]
+    return [text[span.start : span.stop] for span in spans] or [clip(text, tokens, tokenizer)]

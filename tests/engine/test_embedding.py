@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.embedding import clip, embed_or_spare, entity_text, parts, relation_text, text_hash
@@ -37,6 +37,7 @@ def test_a_text_is_clipped_to_whole_characters() -> None:
 
 
 @given(st.text(alphabet="ab \n", max_size=60), st.integers(4, 20))
+@example("     ", 4)
 def test_the_parts_of_a_chunk_fit_and_hold_all_its_words(text: str, tokens: int) -> None:
     made = parts(text, tokens, Characters())
     assert made
