@@ -222,7 +222,7 @@ class Worker:
             for chunk in found:
                 task = asyncio.create_task(self._read_one(chunk), name="worker reads a chunk")
                 self._reading[chunk.id] = task
-        self._haste.reads(bool(self._reading))
+        self._haste.reads(bool(self._reading) and self._unheard is None)
         if not self._reading:
             if self._unheard and not await self.ledger.read(work.unread_left):
                 self._unheard = None

@@ -25,7 +25,7 @@ TABLES: tuple[Table, ...] = get_args(Table)
 INDEX_CACHE = 96 << 20
 METADATA_CACHE = 16 << 20
 # Every so many writes (each leaves a file) or new rows (each is searched without the index) a table is tidied.
-TIDY_WRITES = 25
+TIDY_WRITES = 100
 TIDY_ROWS = 8_000
 TIDY_SHARE = 10
 # A table is also tidied when it has rested for so many seconds after a few writes, or rows.

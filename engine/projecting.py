@@ -44,8 +44,8 @@ def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:
 class Projector:
     """Keeps profiles, graph and vectors in step with the facts, batch after batch.
 
-    `periods`: quiet periods that have ended; after the `_in_step`th of them everything was in step once. `_took_all`:
-    those that had ended when the batch under way was taken, if nothing was left behind then.
+    `periods` is raised when the end of a quiet period begins and when it is over; `_in_step` is what it was when all
+    that is delivered was taken, `_took_all` the same for the batch under way, if that one left nothing behind.
     `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
     `without_graph`: a rebuild fills the graph at its end, all at once.
     """
@@ -83,7 +83,7 @@ class Projector:
                 made = None if batch.empty else await self._fold(batch)
                 busy = await self._delivered()
             except BaseException:
-                self.unsure = True
+                self._in_doubt()
                 raise
             if made is None:
                 if not busy:
@@ -97,6 +97,11 @@ class Projector:
     def _caught_up(self, periods: int) -> None:
         """All that was stale after so many quiet periods is in graph and vectors."""
         self.unsure, self._in_step = False, periods
+
+    def _in_doubt(self) -> None:
+        """Something failed: the graph is looked up first, and what was summarised for nothing is not kept waiting."""
+        self.unsure, self._took_all = True, None
+        self.renewed.clear()
 
     @asynccontextmanager
     async def still(self) -> AsyncIterator[None]:
@@ -120,7 +125,7 @@ class Projector:
             await delivery
         except BaseException:
             delivery.cancel()
-            self.unsure = True
+            self._in_doubt()
             raise
         finally:
             self._under_way = ()
@@ -134,6 +139,7 @@ class Projector:
         self.periods += 1
         await self.ledger.write(marks.release_held)
         await self.ledger.write(work.due_summaries, time.time())
+        self.periods += 1  # a batch that was taken meanwhile has not seen all of this
 
     async def _fold(self, batch: Batch) -> Made:
         """Fold and describe a batch, and write its profiles."""

@@ -34,7 +34,9 @@ async def test_nothing_is_waited_for_once_somebody_waits_for_the_end() -> None:
     await asyncio.sleep(0)
     assert not gathering.done()
     async with asyncio.timeout(5):
-        with haste.until_done(), haste.until_done():
+        with haste.until_done():
+            with haste.until_done():
+                pass
             assert haste.end_wanted
             await gathering
             await haste.let_gather(time.monotonic() + LONG)
@@ -58,5 +60,7 @@ async def test_who_waits_for_what_is_there_already_is_not_kept_by_what_is_read()
     haste = Haste()
     haste.reads(True)
     with haste.urgent():
+        with haste.urgent():
+            pass
         assert not haste.end_wanted
         await asyncio.wait_for(haste.let_gather(time.monotonic() + LONG), 5)

@@ -8,7 +8,7 @@ import pytest
 
 from engine import indexing
 from engine.batch import write_profiles
-from engine.errors import EngineError, RateLimited, Refused, Unavailable, Unreachable
+from engine.errors import EngineError, RateLimited, Refused, StoreError, Unavailable, Unreachable
 from engine.haste import Then
 from engine.indexing import wait_before
 from engine.options import Options
@@ -195,21 +195,54 @@ async def test_what_is_told_of_documents_that_come_one_after_another_is_projecte
         assert steps.batches >= 2
 
 
+async def indexed(engine: Engine, count: int) -> None:
+    """Return once there are so many documents and all of them are indexed; nobody hurries the engine for it."""
+    async with asyncio.timeout(20):
+        while [each.status for each in await engine.documents(HERE)] != ["indexed"] * count:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
 async def test_an_engine_stops_while_it_lets_documents_come_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "PACE", {"embed": 60.0, "project": 60.0})
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         async with light_engine(tmp_path) as engine:
             await engine.add(doc("a", "Ada met Bob."))
-            while {each.status for each in await engine.documents(HERE)} != {"indexed"}:  # noqa: ASYNC110 - by itself
-                await asyncio.sleep(0.01)
-            await engine.add(doc("b", "Ada met Carl."))
-            await asyncio.sleep(0.1)
-            assert {each.status for each in await engine.documents(HERE)} == {"indexed", "pending"}
-            await engine.compact()  # whoever waits for what is there already does not wait for more
-            await engine.settled()
-            await engine.add(doc("c", "Ada met Dora."))
+            await indexed(engine, 1)
+
+
+async def test_whoever_wants_forgotten_words_gone_waits_for_no_other_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "PACE", {"embed": 60.0, "project": 60.0})
+    async with light_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await indexed(engine, 1)
+        await engine.forget("a")
+        async with asyncio.timeout(20):
+            await engine.compact()
+        assert (await engine.verify()).clean
+
+
+async def test_while_documents_are_read_even_who_waits_for_the_end_lets_them_come_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "PACE", {"embed": 60.0, "project": 60.0})
+    language = ToyLanguage()
+    async with light_engine(tmp_path, language) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await indexed(engine, 1)
+        language.gate.clear()
+        await engine.add(doc("b", "Ada met Carl."))
+        await language.asked("extract", 2)
+        settling = asyncio.create_task(engine.settled())
+        await asyncio.sleep(0.1)
+        assert {each.status for each in await engine.documents(HERE)} == {"indexed", "pending"}
+        language.gate.set()
+        async with asyncio.timeout(20):
+            await settling
+        await indexed(engine, 2)
 
 
 async def test_the_graph_is_trusted_again_once_all_that_was_stale_is_in_it_though_more_keeps_coming(
@@ -231,6 +264,44 @@ async def test_the_graph_is_trusted_again_once_all_that_was_stale_is_in_it_thoug
         assert await projector.step() is Then.GATHER
         assert not projector.unsure
         assert not projector.ticked
+
+
+async def test_a_batch_that_left_something_behind_does_not_make_the_graph_trusted(tmp_path: Path) -> None:
+    async with light_engine(tmp_path, options=Options(project_batch=1)) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await engine.settled()
+        await engine._worker.stop()
+        projector = engine._projector
+        projector.unsure = True
+        await engine.pin("here", "Ada", "One.")
+        await engine.pin("here", "Bob", "Two.")
+        assert await projector.step() is Then.GO_ON
+        assert await projector.step() is Then.GO_ON
+        assert projector.unsure
+
+
+async def test_a_graph_that_could_not_be_written_is_not_trusted_until_all_of_it_was_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> None:
+        raise StoreError("the disk is away")
+
+    async with light_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await engine.settled()
+        await engine._worker.stop()
+        projector = engine._projector
+        await engine.pin("here", "Ada", "One.")
+        with monkeypatch.context() as patch:
+            patch.setattr(projector.graph, "put", broken)
+            assert await projector.step() is Then.GATHER
+            with pytest.raises(StoreError, match="away"):
+                await projector.step()
+        assert projector.unsure
+        assert await projector.step() is Then.GATHER
+        assert await projector.step() is Then.GO_ON
+        assert not projector.unsure
+        assert (await engine.verify()).clean
 
 
 async def test_a_long_chunk_has_several_vectors_and_is_found_by_any_of_them(tmp_path: Path) -> None:
