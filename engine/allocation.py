@@ -12,7 +12,8 @@ ARENA_MAX = -8
 
 LARGE = 1 << 20
 ARENAS = 4
-YOUNG = 20_000  # objects between two looks for rings of them; Python's own 700 cost a tenth of all time of an ingest
+# Objects between two looks for rings of them; Python's own 700 cost an ingest a tenth of its processor time.
+YOUNG = 20_000
 
 
 def return_large_blocks() -> None:

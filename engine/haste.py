@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from contextlib import contextmanager, suppress
 from enum import Enum, auto
 from typing import TYPE_CHECKING
@@ -25,43 +26,38 @@ class Then(Enum):
         return cls.REST if not taken else cls.GO_ON if taken >= most else cls.GATHER
 
 
+class Wish(Enum):
+    """What somebody waits for: the end of everything, or what is there already."""
+
+    END = auto()
+    NOW = auto()
+
+
 class Haste:
     """Knows for whom a batch must not wait.
 
-    Who waits until everything is done gains nothing by small batches while more is being read; who waits for what is
-    there already does.
+    Who waits for the end gains nothing by small batches while more is being read; who waits for what is there already
+    does.
     """
 
     def __init__(self) -> None:
-        self._urgent = self._awaited = 0
+        self._wishes: Counter[Wish] = Counter()
         self._reading = False
         self._now = asyncio.Event()
 
-    @property
-    def end_wanted(self) -> bool:
-        """Whether somebody waits until everything is done."""
-        return self._awaited > 0
+    def wanted(self, wish: Wish) -> bool:
+        """Whether somebody waits for that."""
+        return self._wishes[wish] > 0
 
     @contextmanager
-    def until_done(self) -> Iterator[None]:
-        """Somebody waits until everything is done, for as long as this is held."""
-        self._awaited += 1
+    def waiting(self, wish: Wish) -> Iterator[None]:
+        """Somebody waits for that, for as long as this is held."""
+        self._wishes[wish] += 1
         self._weigh()
         try:
             yield
         finally:
-            self._awaited -= 1
-            self._weigh()
-
-    @contextmanager
-    def urgent(self) -> Iterator[None]:
-        """Somebody waits for what is there already, for as long as this is held."""
-        self._urgent += 1
-        self._weigh()
-        try:
-            yield
-        finally:
-            self._urgent -= 1
+            self._wishes[wish] -= 1
             self._weigh()
 
     def reads(self, reading: bool) -> None:  # noqa: FBT001 - the state itself
@@ -78,7 +74,7 @@ class Haste:
                     await self._now.wait()
 
     def _weigh(self) -> None:
-        if self._urgent or (self._awaited and not self._reading):
+        if self.wanted(Wish.NOW) or (self.wanted(Wish.END) and not self._reading):
             self._now.set()
         else:
             self._now.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,14 +14,15 @@ import structlog
 
 from engine.embedding import parts
 from engine.errors import BadKey, EngineError, LanguageError, NoSuchModel, Refused, StoreError, TooLong, Unreachable
-from engine.haste import Haste, Then
+from engine.haste import Haste, Then, Wish
 from engine.ledger import facts, marks, memos, work
 from engine.ledger.marks import Stale
 from engine.records import Bill, Excerpt
 from engine.vectors import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from engine.ledger import Ledger
     from engine.ledger.connection import Connection
@@ -101,17 +102,15 @@ class Worker:
 
     async def settled(self) -> None:
         """Return once every accepted document is indexed or failed; raises what keeps the worker from it."""
-        with self._haste.until_done():
+        with self._haste.waiting(Wish.END):
             self.wake()
             async with self._calm:  # held while looking, so that no step comes to rest unseen
                 while not await self._done():
                     await self._rested()
 
-    @contextmanager
-    def urgent(self) -> Iterator[None]:
+    def urgent(self) -> AbstractContextManager[None]:
         """Somebody waits for what is stale already, for as long as this is held."""
-        with self._haste.urgent():
-            yield
+        return self._haste.waiting(Wish.NOW)
 
     async def progress(self) -> None:
         """Return when some step has come to rest, or after half a second; raises what keeps it from going on."""
@@ -275,7 +274,7 @@ class Worker:
         if (then := await self.projector.step()) is not Then.REST:
             self.wake()
             return then
-        if self._haste.end_wanted and await self.ledger.read(work.only_held_left):
+        if self._haste.wanted(Wish.END) and await self.ledger.read(work.only_held_left):
             await self.projector.end_quiet()
             return await self.projector.step()
         return Then.REST

@@ -44,8 +44,8 @@ def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:
 class Projector:
     """Keeps profiles, graph and vectors in step with the facts, batch after batch.
 
-    `periods` is raised when the end of a quiet period begins and when it is over; `_in_step` is what it was when all
-    that is delivered was taken, `_took_all` the same for the batch under way, if that one left nothing behind.
+    `ticks` is raised before and after what was held for a quiet period comes due; `_in_step` is what it was when a
+    batch was taken that left nothing behind and is delivered, `_took_all` the same for such a batch under way.
     `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
     `without_graph`: a rebuild fills the graph at its end, all at once.
     """
@@ -58,7 +58,7 @@ class Projector:
     tokenizer: O200k
     options: Options
     unsure: bool = True
-    periods: int = 0
+    ticks: int = 0
     without_graph: bool = False
     renewed: set[tuple[Stale, int]] = field(default_factory=set)
     courtesy: Courtesy = field(default_factory=Courtesy)
@@ -71,13 +71,13 @@ class Projector:
     @property
     def ticked(self) -> bool:
         """Whether a quiet period has ended since everything was last in step."""
-        return self.periods > self._in_step
+        return self.ticks > self._in_step
 
     async def step(self) -> Then:
         """Fold one batch while the one before it is put into graph and vectors; says what follows."""
         async with self._stepping:
             limit, newest = self.options.project_batch, self.options.describing.fragments
-            periods = self.periods
+            ticks = self.ticks
             batch = await self.ledger.read(gather, limit, newest, self._under_way)
             try:
                 made = None if batch.empty else await self._fold(batch)
@@ -87,16 +87,16 @@ class Projector:
                 raise
             if made is None:
                 if not busy:
-                    self._caught_up(periods)
+                    self._caught_up(ticks)
                 return Then.GO_ON if busy else Then.REST
             then = Then.after(len(batch.marks), limit)
-            self._under_way, self._took_all = batch.marks, periods if then is Then.GATHER else None
+            self._under_way, self._took_all = batch.marks, ticks if then is Then.GATHER else None
             self._delivery = asyncio.create_task(self._deliver(made), name="projector delivers")
             return then
 
-    def _caught_up(self, periods: int) -> None:
-        """All that was stale after so many quiet periods is in graph and vectors."""
-        self.unsure, self._in_step = False, periods
+    def _caught_up(self, ticks: int) -> None:
+        """All that was stale at that tick is in graph and vectors."""
+        self.unsure, self._in_step = False, ticks
 
     def _in_doubt(self) -> None:
         """Something failed: the graph is looked up first, and what was summarised for nothing is not kept waiting."""
@@ -136,10 +136,10 @@ class Projector:
     async def end_quiet(self) -> None:
         """A new period begins: every hot key may be summarised once more."""
         self.renewed.clear()
-        self.periods += 1
+        self.ticks += 1
         await self.ledger.write(marks.release_held)
         await self.ledger.write(work.due_summaries, time.time())
-        self.periods += 1  # a batch that was taken meanwhile has not seen all of this
+        self.ticks += 1  # a batch that was taken meanwhile has not seen all of this
 
     async def _fold(self, batch: Batch) -> Made:
         """Fold and describe a batch, and write its profiles."""

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from engine.haste import Haste, Then
+from engine.haste import Haste, Then, Wish
 
 LONG = 60.0
 
@@ -34,13 +34,13 @@ async def test_nothing_is_waited_for_once_somebody_waits_for_the_end() -> None:
     await asyncio.sleep(0)
     assert not gathering.done()
     async with asyncio.timeout(5):
-        with haste.until_done():
-            with haste.until_done():
+        with haste.waiting(Wish.END):
+            with haste.waiting(Wish.END):
                 pass
-            assert haste.end_wanted
+            assert haste.wanted(Wish.END)
             await gathering
             await haste.let_gather(time.monotonic() + LONG)
-    assert not haste.end_wanted
+    assert not haste.wanted(Wish.END)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(haste.let_gather(time.monotonic() + LONG), 0.01)
 
@@ -48,7 +48,7 @@ async def test_nothing_is_waited_for_once_somebody_waits_for_the_end() -> None:
 async def test_while_more_is_read_who_waits_for_the_end_lets_it_come_together() -> None:
     haste = Haste()
     haste.reads(True)
-    with haste.until_done():
+    with haste.waiting(Wish.END):
         gathering = asyncio.create_task(haste.let_gather(time.monotonic() + LONG))
         await asyncio.sleep(0.01)
         assert not gathering.done()
@@ -59,8 +59,8 @@ async def test_while_more_is_read_who_waits_for_the_end_lets_it_come_together() 
 async def test_who_waits_for_what_is_there_already_is_not_kept_by_what_is_read() -> None:
     haste = Haste()
     haste.reads(True)
-    with haste.urgent():
-        with haste.urgent():
+    with haste.waiting(Wish.NOW):
+        with haste.waiting(Wish.NOW):
             pass
-        assert not haste.end_wanted
+        assert not haste.wanted(Wish.END)
         await asyncio.wait_for(haste.let_gather(time.monotonic() + LONG), 5)
