@@ -112,7 +112,7 @@ class Describer:
 
     def _wanted(self, subject: Subject, texts: Texts) -> _Wanted:
         digest = sha256()
-        for part in (self.language.name, str(subject.space), subject.name, *texts):
+        for part in (self.language.summary_model, str(subject.space), subject.name, *texts):
             data = part.encode()
             digest.update(len(data).to_bytes(8, "big") + data)
         return _Wanted(digest.digest(), subject.space, Fragments(subject.name, texts))

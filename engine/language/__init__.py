@@ -19,6 +19,10 @@ class Language(Protocol):
     def name(self) -> str:
         """The identity: equal names give interchangeable replies (models, settings and the hash of the prompts)."""
 
+    @property
+    def summary_model(self) -> str:
+        """The identity of what summarises: part of the key of remembered summaries."""
+
     def reading_key(self, excerpt: Excerpt) -> bytes:
         """The hash of the complete messages that `extract` would send, and of the reader: the key of its memo."""
 

@@ -40,6 +40,10 @@ class EmbeddedLanguage:
     def name(self) -> str:
         return f"embedded-{RULES}@{self._embedder.name}"
 
+    @property
+    def summary_model(self) -> str:
+        return f"embedded-{RULES}"
+
     def reading_key(self, excerpt: Excerpt) -> bytes:
         digest = sha256()
         for part in (f"embedded rules {RULES}", excerpt.section, excerpt.text):

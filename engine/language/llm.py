@@ -14,6 +14,7 @@ from engine.language.calls import Ask, Calls
 from engine.language.failures import wants_plain_text
 from engine.language.prompting import (
     OWN_LANGUAGE,
+    SUMMARY_PROMPTS,
     Format,
     prompts_hash,
     render_answer,
@@ -71,6 +72,10 @@ class LLM:
         models = f"answer={chosen.answer.name} extract={self._extractor.name} keywords={self._keywords.name}"
         return f"llm {models} {self._reading_settings()} prompts={prompts_hash()}"
 
+    @property
+    def summary_model(self) -> str:
+        return f"llm {self._extractor.name} prompts={prompts_hash(*SUMMARY_PROMPTS)}"
+
     def reading_key(self, excerpt: Excerpt) -> bytes:
         messages = [*self._extraction(excerpt), *render_glean("", self.settings.format)]
         head = (self._extractor.name, self._reading_settings(), str(PARSER_VERSION))
@@ -89,7 +94,7 @@ class LLM:
             return first
         try:
             return glean(first, self._parsed(await self._told("extract", further, bill)))
-        except TooLong:  # a window that only takes the first exchange is no reason to lose its reply
+        except LanguageError:  # the first reply was paid for, and is good without a second look
             return first
 
     async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:

@@ -39,6 +39,7 @@ SUMMARY_WORDS = 450
 OWN_LANGUAGE = "the language of the text"
 STYLE = "Markdown; as short as the question allows."
 NOTHING = "(none)"
+SUMMARY_PROMPTS = ("summarise", "summarise_user", "summarise_several", "summarise_several_user", "summary_rules")
 
 
 def render_extract(excerpt: Excerpt, form: Format, language: str = OWN_LANGUAGE) -> list[Message]:
@@ -116,9 +117,9 @@ def source_block(source: Source) -> str:
     return f"[{source.number}]{f' ({told})' if told else ''} {_indented(source.text)}"
 
 
-def prompts_hash() -> str:
-    """16 hex digits that change with any word of any prompt."""
-    return _hash(*(part for name in _names() for part in (name, _text(name))))[:16]
+def prompts_hash(*names: str) -> str:
+    """16 hex digits that change with any word of these prompts, or of any prompt if none is named."""
+    return _hash(*(part for name in names or _names() for part in (name, _text(name))))[:16]
 
 
 def fill(prompt: str, /, **values: str) -> str:

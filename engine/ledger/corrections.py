@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.errors import BadQuestion, NotFound
 from engine.ledger.facts import settle_keys
 from engine.ledger.marks import Stale, next_generation
-from engine.ledger.names import intern_names, lead, resolved
+from engine.ledger.names import intern_names, lead, led_through
 from engine.names import canonical
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ async def merge(db: Connection, space: str, name: str, into: str) -> list[str]:
         raise NotFound(f"Neither “{name}” nor “{into}” is known here.", hint=AS_READ)
     await intern_names(db, id_, {alias, target})
     await db.execute("INSERT OR REPLACE INTO alias VALUES (?, ?, ?)", (id_, alias, target))
-    await _follow(db, id_)
+    await _follow(db, id_, alias)
     return unknown
 
 
@@ -79,20 +79,15 @@ async def unmerge(db: Connection, space: str, name: str) -> None:
     )
     if not list(gone):
         raise NotFound(f"“{name}” does not lead to another name.", hint="Only what was merged can be parted again.")
-    await _follow(db, id_, {canonical(name)})
+    await _follow(db, id_, canonical(name))
 
 
-async def _follow(db: Connection, space: int, also: Collection[str] = ()) -> None:
-    """Bring all names of the space whose lead may have changed up to date, and mark old and new keys stale."""
-    rows = await db.execute_fetchall("SELECT name, target FROM alias WHERE space = ?", (space,))
-    aliases = {row[0]: row[1] for row in rows}
-    involved = {*aliases, *also}
-    for each in involved:
-        resolved(each, aliases)
-    names = await _ids(db, space, involved | set(aliases.values()))
-    before = await _neighbourhood(db, names)
-    await lead(db, space, involved)
-    after = await _neighbourhood(db, names)
+async def _follow(db: Connection, space: int, name: str) -> None:
+    """Bring up to date what leads through a name whose alias has changed, and mark what that changes; nothing else."""
+    led = await led_through(db, space, name)
+    before = await _neighbourhood(db, await _ids(db, space, led))
+    await lead(db, space, led)
+    after = await _neighbourhood(db, await _ids(db, space, led))
     generation = await next_generation(db)
     await settle_keys(db, before[0] | after[0], before[1] | after[1], generation)
 
@@ -138,7 +133,7 @@ async def hide(db: Connection, space: str, names: tuple[str, str], *, hidden: bo
         await db.execute("INSERT OR IGNORE INTO hidden VALUES (?, ?, ?)", (id_, a, b))
     else:
         await _take_back(db, "hidden", id_, a, b)
-    await _touch(db, id_, a, b)
+    await _touch(db, id_, a, b, relations=True)
 
 
 def ordered(names: tuple[str, str]) -> tuple[str, str]:
@@ -163,6 +158,19 @@ async def _take_back(db: Connection, table: str, space: int, a: str, b: str) -> 
         await _must_be_known(db, space, a, b)
 
 
-async def _touch(db: Connection, space: int, a: str, b: str) -> None:
-    names, pairs = await _neighbourhood(db, await _ids(db, space, {a, b} - {""}))
-    await settle_keys(db, names, pairs, await next_generation(db))
+async def _touch(db: Connection, space: int, a: str, b: str, *, relations: bool = False) -> None:
+    """Mark an entity stale (with its relations, if so wished), or a relation alone."""
+    ids = await _ids(db, space, {a, b} - {""})
+    if b:
+        names, pairs = set[int](), await _pair(db, ids)
+    else:
+        names, pairs = await _neighbourhood(db, ids)
+    await settle_keys(db, names, pairs if b or relations else (), await next_generation(db))
+
+
+async def _pair(db: Connection, ends: Collection[int]) -> set[int]:
+    """The pair of two names, and where it leads."""
+    if len(ends) < 2:
+        return set()
+    rows = await db.execute_fetchall("SELECT id, target FROM pair WHERE a = ? AND b = ?", (min(ends), max(ends)))
+    return {each for row in rows for each in row if each}

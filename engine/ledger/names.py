@@ -9,7 +9,7 @@ from engine.errors import BadQuestion
 from engine.ledger.marks import Stale, mark
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable
 
     from engine.ledger.connection import Connection
 
@@ -75,22 +75,36 @@ async def mark_targets(db: Connection, names: Iterable[int], pairs: Iterable[int
     await mark(db, Stale.PAIR, led_pairs, generation)
 
 
-def resolved(name: str, aliases: Mapping[str, str]) -> str:
-    """Where a name leads at last; a circle of aliases is refused."""
-    seen = {name}
-    while name in aliases:
-        name = aliases[name]
-        if name in seen:
+async def leads(db: Connection, space: int, names: Collection[str]) -> dict[str, str]:
+    """Where these names lead at last; BadQuestion if the aliases of one of them run in a circle."""
+    rows = await db.execute_fetchall(
+        "WITH RECURSIVE walk (begun, at) AS (SELECT value, value FROM json_each(?1)"
+        " UNION SELECT w.begun, a.target FROM walk w CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at)"
+        " SELECT begun, at FROM walk"
+        " WHERE NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at)",
+        (json.dumps(list(names)), space),
+    )
+    ends: dict[str, str] = dict(rows)
+    for name in names:
+        if name not in ends:
             raise BadQuestion(f"The aliases of “{name}” run in a circle.", hint="Take one of them back with unmerge.")
-        seen.add(name)
-    return name
+    return ends
 
 
-async def lead(db: Connection, space: int, names: Collection[str]) -> set[int]:
-    """Point these names, and the pairs at them, where the aliases of the space lead now; gives the ids of the names."""
-    rows = await db.execute_fetchall("SELECT name, target FROM alias WHERE space = ?", (space,))
-    aliases = {row[0]: row[1] for row in rows}
-    ends = {name: resolved(name, aliases) for name in names}
+async def led_through(db: Connection, space: int, name: str) -> set[str]:
+    """The name itself, and all names that lead through it."""
+    rows = await db.execute_fetchall(
+        "WITH RECURSIVE led (name) AS (SELECT ?2"
+        " UNION SELECT a.name FROM led CROSS JOIN alias a ON a.space = ?1 AND a.target = led.name)"
+        " SELECT name FROM led",
+        (space, name),
+    )
+    return {row[0] for row in rows}
+
+
+async def lead(db: Connection, space: int, names: Collection[str]) -> None:
+    """Point these names, and the pairs at them, where the aliases of the space lead now."""
+    ends = await leads(db, space, names)
     everyone = {*ends, *ends.values()}
     await db.executemany(
         "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)", [(space, each) for each in everyone]
@@ -100,17 +114,12 @@ async def lead(db: Connection, space: int, names: Collection[str]) -> set[int]:
         " WHERE space = ?1 AND canonical = ?3",
         [(space, end, name) for name, end in ends.items()],
     )
-    found = await db.execute_fetchall(
-        "SELECT id FROM name WHERE space = ? AND canonical IN (SELECT value FROM json_each(?))",
+    touching = await db.execute_fetchall(
+        "SELECT p.id FROM json_each(?2) j CROSS JOIN name n ON n.space = ?1 AND n.canonical = j.value"
+        " CROSS JOIN pair p ON p.a = n.id OR p.b = n.id",
         (space, json.dumps(list(ends))),
     )
-    ids = {row[0] for row in found}
-    touching = await db.execute_fetchall(
-        "SELECT id FROM pair WHERE a IN (SELECT value FROM json_each(?1)) OR b IN (SELECT value FROM json_each(?1))",
-        (json.dumps(list(ids)),),
-    )
-    await lead_pairs(db, [row[0] for row in touching])
-    return ids
+    await lead_pairs(db, {row[0] for row in touching})
 
 
 async def lead_pairs(db: Connection, pairs: Collection[int]) -> None:

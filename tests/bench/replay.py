@@ -33,6 +33,10 @@ class Replay:
     stored: Mapping[str, Reading]
     name: str = "replay"
 
+    @property
+    def summary_model(self) -> str:
+        return self.name
+
     def reading_key(self, excerpt: Excerpt) -> bytes:
         return blake2b(f"{self.name}\0{excerpt.text}".encode()).digest()
 

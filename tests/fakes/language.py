@@ -39,6 +39,10 @@ class ToyLanguage:
         self.gate.set()
         self._news = asyncio.Event()
 
+    @property
+    def summary_model(self) -> str:
+        return self.name
+
     async def asked(self, purpose: Purpose, times: int) -> None:
         """Return once there were so many calls of that purpose."""
         async with asyncio.timeout(20):

@@ -75,17 +75,54 @@ async def test_a_long_exchange_gets_no_second_look(
     assert len(server.requests) == looks
 
 
-async def test_a_window_too_small_for_a_second_look_keeps_the_first(
-    server: OpenAIServer, calls: Calls, model: ModelSettings
+@pytest.mark.parametrize(
+    ("fault", "tries"),
+    [
+        (Fault(status=400, message="maximum context length is 8192 tokens"), 1),
+        (Fault(status=500), 3),
+        (Fault(status=429), 3),
+        (Fault(status=401), 1),
+        (Fault(status=400, message="violates our content policy", code="content_policy_violation"), 1),
+        (Fault("cut"), 3),
+    ],
+)
+async def test_a_failing_second_look_keeps_the_first(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, fault: Fault, tries: int
 ) -> None:
     def replier(messages: Sequence[Mapping[str, Any]]) -> str:
-        server.faults.append(Fault(status=400, message="maximum context length is 8192 tokens"))
+        if len(messages) == 2:
+            server.faults.extend([fault] * tries)
         return ROWS
 
     server.replier = replier
     reading = await llm(calls, model).extract(EXCERPT, Bill())
     assert len(reading.mentions) == 2
-    assert len(server.requests) == 2
+    assert len(server.requests) == 1 + tries
+
+
+async def test_a_second_look_that_takes_too_long_keeps_the_first(
+    server: OpenAIServer, patient: Callable[[Patience], Calls], model: ModelSettings
+) -> None:
+    def replier(messages: Sequence[Mapping[str, Any]]) -> str:
+        server.faults.append(Fault("silence"))
+        return ROWS
+
+    server.replier = replier
+    reading = await llm(patient(Patience(timeout=0.5, attempts=1)), model).extract(EXCERPT, Bill())
+    assert len(reading.mentions) == 2
+
+
+def test_remembered_summaries_depend_on_what_summarises_alone(calls: Calls, model: ModelSettings) -> None:
+    small = ModelSettings("openai/small")
+    one = llm(calls, model, extract=small)
+    for other in (
+        llm(calls, model.instead("other"), extract=small),
+        llm(calls, model, extract=small, keywords=model.instead("other")),
+        llm(calls, model, extract=small, format="json", gleaning=0),
+    ):
+        assert other.name != one.name
+        assert other.summary_model == one.summary_model
+    assert llm(calls, model, extract=model.instead("other")).summary_model != one.summary_model
 
 
 def shared(*rows: str) -> str:

@@ -172,3 +172,4 @@ def test_a_missing_value_is_reported_by_name() -> None:
 
 def test_the_prompts_have_a_hash() -> None:
     assert re.fullmatch("[0-9a-f]{16}", prompts_hash())
+    assert prompts_hash("summarise") not in {prompts_hash(), prompts_hash("glean")}

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from engine.errors import BadQuestion, NotFound
 from engine.ledger import Ledger, corrections, documents
-from engine.ledger.names import resolved
+from engine.ledger.names import leads
+from engine.names import canonical
 from tests.engine.ledger.desk import Desk, reading
 
 if TYPE_CHECKING:
@@ -82,11 +83,56 @@ async def test_a_circle_of_aliases_is_refused_and_nothing_is_changed(desk: Desk)
     assert await everything(desk) == before
 
 
-def test_where_a_name_leads_at_last() -> None:
-    assert resolved("a", {"a": "b", "b": "c"}) == "c"
-    assert resolved("c", {"a": "b", "b": "c"}) == "c"
-    with pytest.raises(BadQuestion):
-        resolved("a", {"a": "b", "b": "a"})
+async def test_where_names_lead_at_last(desk: Desk) -> None:
+    await desk.tell("a", reading("A a", "B b", "C c"))
+    await merge(desk, "A a", "B b")
+    await merge(desk, "B b", "C c")
+    assert await desk.ledger.read(leads, 1, ["a a", "b b", "c c", "d d"]) == {
+        "a a": "c c",
+        "b b": "c c",
+        "c c": "c c",
+        "d d": "d d",
+    }
+
+
+async def test_a_merge_touches_only_what_it_changes(desk: Desk) -> None:
+    names = [f"Name {chr(97 + n)}" for n in range(12)]
+    await desk.tell("a", *(reading(name, "Hub", name.replace("Name", "Other")) for name in names))
+    await desk.project()
+    for name in names[:-1]:
+        await merge(desk, name, name.replace("Name", "Other"))
+        await desk.project()
+    await merge(desk, names[-1], names[-1].replace("Name", "Other"))
+    last, other = canonical(names[-1]), canonical(names[-1].replace("Name", "Other"))
+    assert await desk.stale() == {
+        (last, ""),
+        (other, ""),
+        tuple(sorted(("hub", last))),
+        tuple(sorted(("hub", other))),
+    }
+    await desk.project()
+    await unmerge(desk, names[3])
+    assert {name for name, _ in await desk.stale()} == {
+        "hub",
+        canonical(names[3]),
+        canonical(names[3].replace("Name", "Other")),
+    }
+
+
+async def test_a_pin_touches_neither_the_neighbours_nor_the_relations(desk: Desk) -> None:
+    await desk.tell("a", reading("Ada", "Bob", "Carla"))
+    await desk.project()
+    await pin(desk, "Countess.", "Bob")
+    assert await desk.stale() == {("bob", "")}
+    await desk.project()
+    await pin(desk, "Friends.", "Bob", "Ada")
+    assert await desk.stale() == {("ada", "bob")}
+    await desk.project()
+    await hide(desk, "Bob", "Carla")
+    assert await desk.stale() == {("bob", "carla")}
+    await desk.project()
+    await hide(desk, "Ada")
+    assert await desk.stale() == {("ada", ""), ("ada", "bob")}
 
 
 @pytest.mark.parametrize(("name", "into"), [("Ada", "ADA"), ("", "Ada"), ("Ada", "7")])
