@@ -6,137 +6,153 @@ import asyncio
 import os
 import shutil
 import sqlite3
-import tarfile
 import tempfile
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
+from bot import backup_format
+from bot.store import database, snapshot
 from bot.unwritable import unwritable
 from engine.errors import Broken, DiskTrouble, NotFound, StoreError
 from engine.folder import Folder
+from engine.ledger import integrity
+from engine.ledger.checksum import file_checksum
+from engine.ledger.database import migrations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from engine.engine import Engine
 
 LEDGER, BOT = "ledger.db", "bot.db"
+WORK = "restoring"  # a folder in the data folder, while a backup is unpacked
 
 
 async def pack(engine: Engine, path: Path) -> int:
-    """Write a backup, whole or not at all; gives its size in bytes. Raises DiskTrouble."""
+    """Write a backup, whole or not at all, and prove it; gives its size in bytes.
+
+    The proof: it is restored into a temporary folder, and must hold what the databases held when they were copied.
+    Raises DiskTrouble, and StoreError if the proof fails.
+    """
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".threadlore-") as folder:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".threadlore-") as name:
+            folder = Path(name)
             # The bot's tables first: what the ledger knows beyond them is taken in once more, and changes nothing.
-            await asyncio.to_thread(_copy, engine.folder.home / BOT, Path(folder, BOT))
-            await engine.backup(Path(folder, LEDGER))
-            return await asyncio.to_thread(_compress, Path(folder), path)
+            bot = await asyncio.to_thread(_copy_bot, engine.folder.home / BOT, folder / BOT)
+            ledger = await engine.backup(folder / LEDGER)
+            await asyncio.to_thread(_compress, folder)
+            await _prove(folder, path, {LEDGER: ledger, BOT: bot})
+            size = (folder / "part").stat().st_size
+            (folder / "part").replace(path)
+            return size
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+async def _prove(folder: Path, path: Path, expected: dict[str, str]) -> None:
+    proof = folder / "proof"
+    try:
+        await asyncio.to_thread(unpack, folder / "part", proof)
+        bot = await asyncio.to_thread(snapshot.file_checksum, proof / BOT) if (proof / BOT).exists() else ""
+        found = {LEDGER: await file_checksum(proof / LEDGER), BOT: bot}
+    except (Broken, sqlite3.Error) as error:
+        raise StoreError(f"The backup cannot be restored, so {path} was not written: {error}", hint=UNPROVED) from error
+    if found != expected:
+        raise StoreError(
+            f"The backup does not hold what the data folder holds, so {path} was not written.", hint=UNPROVED
+        )
+
+
+UNPROVED = "Give the command again; if it fails again, `threadlore export` writes what can be read."
 
 
 def unpack(path: Path, home: Path, *, force: bool = False) -> None:
     """Put what a backup holds into a data folder that holds nothing yet; `force` throws away what is there.
 
     Raises StoreError if something is there, FolderInUse if a program works with it, NotFound and Broken for a path that
-    leads to none.
+    leads to none, NewerSchema for a backup of a later version. A backup that is refused leaves nothing behind.
     """
     if not path.exists():
         raise NotFound(f"There is no file {path}.", hint="Check the path.")
     folder = Folder(home)
     if folder.ledger.exists() and not force:
         raise StoreError(f"There is a data folder in {home} already.", hint="Restore with --force to replace it.")
-    with folder.owned():
-        fresh = {name: home / f"restored-{name}" for name in (LEDGER, BOT)}
+    with _left_as_it_was(home), folder.owned():
+        fresh = home / WORK
         try:
+            shutil.rmtree(fresh, ignore_errors=True)  # of a restore that was killed
+            fresh.mkdir(mode=0o700)
             _extract(path, fresh)
             _put_in_place(fresh, folder)
         except OSError as error:
             told = f"{path} cannot be restored: {(error.strerror or str(error)).lower()}."
             raise DiskTrouble(told, hint=f"See that it is a file you may read, and that {home} has space.") from error
         finally:
-            for file in fresh.values():
-                file.unlink(missing_ok=True)
+            shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _copy(source: Path, target: Path) -> None:
-    """A consistent copy of a database, if there is one. Raises OSError."""
-    if not source.exists():
-        return
+@contextmanager
+def _left_as_it_was(home: Path) -> Iterator[None]:
+    """Remove the data folder again if it was made for what then failed."""
+    existed = home.exists()
     try:
-        with closing(sqlite3.connect(source)) as database, closing(sqlite3.connect(target)) as copy:
-            database.backup(copy)
+        yield
+    except BaseException:
+        if not existed and not (home / LEDGER).exists():
+            shutil.rmtree(home, ignore_errors=True)
+        raise
+
+
+def _copy_bot(source: Path, target: Path) -> str:
+    """A consistent copy of the bot's database, if there is one; gives its checksum. Raises OSError."""
+    if not source.exists():
+        return ""
+    try:
+        return snapshot.copy(source, target)
     except sqlite3.Error as error:
         raise OSError(str(error)) from error
 
 
-def _compress(source: Path, target: Path) -> int:
-    part = source / "part"
-    with tarfile.open(part, "x:gz", compresslevel=6) as archive:
-        for name in (LEDGER, BOT):
-            if (source / name).exists():
-                archive.add(source / name, name)
+def _compress(folder: Path) -> None:
+    part = folder / "part"
+    backup_format.write(folder, (LEDGER, BOT), part)
     part.chmod(0o600)
-    size = part.stat().st_size
-    part.replace(target)
-    return size
+    for name in (LEDGER, BOT):
+        (folder / name).unlink(missing_ok=True)  # the proof needs the space
 
 
-def _extract(path: Path, targets: Mapping[str, Path]) -> None:
-    """The ledger, and the bot's tables if the backup has them."""
+def _extract(path: Path, fresh: Path) -> None:
+    """Unpack and check the ledger, and the bot's tables if the backup has them."""
+    held = backup_format.read(path, fresh, (LEDGER, BOT))
+    if LEDGER not in held:
+        raise Broken(f"{path} is no backup (it holds no ledger).", hint=backup_format.NO_BACKUP)
     try:
-        with tarfile.open(path, "r:gz") as archive:
-            held = {LEDGER, *archive.getnames()} & targets.keys()
-            for name in held:
-                targets[name].touch(mode=0o600)
-                with _member(archive, name) as member, targets[name].open("wb") as file:
-                    shutil.copyfileobj(member, file, 2**20)
-        _make_ready(targets[LEDGER])
+        integrity.check(fresh / LEDGER, "document", len(migrations()))
+        with closing(sqlite3.connect(fresh / LEDGER)) as ledger, ledger:
+            ledger.execute("INSERT OR REPLACE INTO meta VALUES ('rebuilding', 1)")
         if BOT in held:
-            _check(targets[BOT])
-    except (tarfile.TarError, KeyError, EOFError, sqlite3.DatabaseError) as error:
-        raise Broken(f"{path} is no backup.", hint="Name a file that `threadlore backup` has written.") from error
+            integrity.check(fresh / BOT, "inbox", database.latest())
+    except sqlite3.DatabaseError as error:
+        raise Broken(f"{path} is no backup ({error}).", hint=backup_format.NO_BACKUP) from error
 
 
-def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
-    member = archive.extractfile(name)
-    if member is None:
-        raise KeyError(name)
-    return member
-
-
-def _check(file: Path) -> None:
-    """Whether a database is whole. Raises sqlite3.DatabaseError."""
-    with closing(sqlite3.connect(file)) as database:
-        [[verdict]] = database.execute("PRAGMA quick_check").fetchall()
-        if verdict != "ok":
-            raise sqlite3.DatabaseError(verdict)
-
-
-def _make_ready(ledger: Path) -> None:
-    """Check a ledger, and note in it that graph and vectors must be made anew. Raises sqlite3.DatabaseError."""
-    _check(ledger)
-    with closing(sqlite3.connect(ledger)) as database, database:
-        database.execute("INSERT OR REPLACE INTO meta VALUES ('rebuilding', 1)")
-
-
-def _put_in_place(fresh: Mapping[str, Path], folder: Folder) -> None:
+def _put_in_place(fresh: Path, folder: Folder) -> None:
     """Let a ledger take the place of another, so that at each moment one of them is there, whole.
 
     Its predecessor is folded into one file first: the log of one ledger must never lie beside another.
     """
-    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(folder.ledger)) as database:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(folder.ledger)) as ledger:
+        ledger.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for name in (f"{LEDGER}-wal", f"{LEDGER}-shm", "filed", BOT, f"{BOT}-wal", f"{BOT}-shm"):
         (folder.home / name).unlink(missing_ok=True)
-    for file in fresh.values():
+    for file in (fresh / LEDGER, fresh / BOT):
         if file.exists():
             with file.open("rb") as written:
                 os.fsync(written.fileno())
-    if fresh[BOT].exists():
-        fresh[BOT].replace(folder.home / BOT)
-    fresh[LEDGER].replace(folder.ledger)
+    if (fresh / BOT).exists():
+        (fresh / BOT).replace(folder.home / BOT)
+    (fresh / LEDGER).replace(folder.ledger)
     _remove_projections(folder)
 
 

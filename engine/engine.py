@@ -224,9 +224,9 @@ class Engine:
                 async for line in lines:
                     yield line
 
-    async def backup(self, path: Path) -> None:
-        """A consistent copy of the ledger, from which all else can be made anew."""
-        await self._ledger.copy_to(path)
+    async def backup(self, path: Path) -> str:
+        """Copy the ledger as of one moment, from which all else can be made anew; gives its checksum."""
+        return await self._ledger.copy_to(path)
 
     # Corrections by hand.
 

@@ -124,10 +124,9 @@ async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
     """Make the tables of a new file; lead those of an old one to the present schema, step by step."""
     [(version,)] = await connection.execute_fetchall("PRAGMA user_version")
     schema, later = scripts()
-    latest = len(later) + 1
-    if version > latest:
-        raise NewerSchema(f"The file {path} has schema {version}; this program knows up to {latest}.")
-    steps = enumerate(later[version - 1 :], version + 1) if version else [(latest, schema)]
+    if version > latest():
+        raise NewerSchema(f"The file {path} has schema {version}; this program knows up to {latest()}.")
+    steps = enumerate(later[version - 1 :], version + 1) if version else [(latest(), schema)]
     for number, script in steps:
         await connection.executescript(f"BEGIN;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
 
@@ -137,3 +136,8 @@ def scripts() -> tuple[str, list[str]]:
     folder = files("bot.store")
     later = sorted((folder / "migrations").iterdir(), key=lambda file: file.name)
     return (folder / "schema.sql").read_text(), [file.read_text() for file in later if file.name.endswith(".sql")]
+
+
+def latest() -> int:
+    """The number of the present schema."""
+    return len(scripts()[1]) + 1

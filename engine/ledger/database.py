@@ -14,6 +14,7 @@ import aiosqlite
 
 from engine.errors import EngineError, NewerSchema, StoreError
 from engine.ledger import log
+from engine.ledger.checksum import checksum
 from engine.ledger.failures import translated
 from engine.ledger.transactions import held_snapshot, snapshot, transaction, within_thread
 
@@ -151,11 +152,12 @@ class Ledger:
             f"The log of {self.path} cannot be emptied while it is read.", hint="It is tried again; let exports end."
         )
 
-    async def copy_to(self, path: Path) -> None:
-        """A consistent copy of the database as one file."""
+    async def copy_to(self, path: Path) -> str:
+        """Copy the database as of one moment into one file; gives the checksum of what it held at that moment."""
         async with aiosqlite.connect(path) as target, self.stream() as source:
-            await source.rollback()
+            found = await checksum(source)
             await source.backup(target)
+        return found
 
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[aiosqlite.Connection]:
