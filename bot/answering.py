@@ -187,6 +187,8 @@ class Answering:
             delivery.say(draft.text)
             if delivery.withdrawn:
                 return
+        if answer.cut_off:
+            draft.text = f"{draft.text.rstrip()}\n\n_{wording.CUT_OFF}_".lstrip()
 
     def _broke(self, draft: Draft, error: Exception) -> None:
         """Keep what was said, and say what happened."""

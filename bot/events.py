@@ -33,10 +33,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """The answer has ended: its sources by number, and what it took."""
+    """The answer has ended: its sources by number, what it took, and whether the model stopped before its end."""
 
     sources: tuple[Source, ...]
     usage: tuple[Usage, ...]
+    cut_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from engine.records import Source, Usage
 
 GO_ON = "Give the command again once it can be reached; --wait waits for that."
+ALLOW_MORE = "THREADLORE_MAX_OUTPUT_TOKENS sets how long an answer may be."
 SHOWN = 12  # rows of entities and relations of a context
 
 

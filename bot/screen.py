@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from bot import events, layout
+from bot import events, layout, wording
 from bot.wrapping import Wrap, harmless
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ class Screen:
 
     def _cited(self, event: Cited) -> None:
         self._write(self._wrap.finish() + "\n")
+        if event.cut_off:
+            self.out.print(Text(f"{wording.CUT_OFF} {layout.ALLOW_MORE}", "yellow"))
         if event.sources:
             self.out.print()
             self.out.print(layout.sources(event.sources, self._answer))

@@ -44,6 +44,7 @@ FILE_SILENT = "Your file says nothing about this, so I looked everywhere I may."
 TAKEN = "I have your file, and read it: ask me about it whenever you like."
 EMPTY = "What would you like to know? Ask me in a sentence."
 BROKEN_OFF = "_The answer broke off here._"
+CUT_OFF = "This answer is incomplete: the model stopped before it had finished."
 WITHDRAWN = (
     "I took this answer back: who can read it has changed, and it drew on something that not all of you may read. "
     "Ask again, and I shall answer from what you all can read."

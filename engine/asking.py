@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, get_args
 from engine.citing import Citing
 from engine.composing import Recalled
 from engine.errors import BadQuestion
+from engine.fence_unwrapper import FenceUnwrapper
 from engine.ledger import memos, work
 from engine.records import Bill, Condensed, Context, Mode, Prompt
 
@@ -51,6 +52,11 @@ class Answer:
         return tuple(replace(given[number], number=shown) for shown, number in enumerate(self._citing.used, 1))
 
     @property
+    def cut_off(self) -> bool:
+        """Whether it ended before the model had finished it; complete when the stream has ended."""
+        return any(each.cut_off for each in self._bill.items if each.purpose == "answer")
+
+    @property
     def usage(self) -> tuple[Usage, ...]:
         """What the calls made for this question took."""
         return tuple(self._bill.items)
@@ -68,11 +74,14 @@ class Answer:
 
     async def _stream(self) -> AsyncGenerator[str, None]:
         self._begun = True
+        unwrapper = FenceUnwrapper()
         try:
             async with aclosing(self._asker.answer(self._prompt, self._recalled, self._bill)) as raw:
                 async for delta in raw:
-                    if piece := self._citing.feed(delta):
+                    if piece := self._citing.feed(unwrapper.feed(delta)):
                         yield piece
+            if piece := self._citing.feed(unwrapper.close()):
+                yield piece
             if piece := self._citing.close():
                 yield piece
         finally:
@@ -137,7 +146,7 @@ class Asker:
             async for piece in stream:
                 pieces.append(piece)
                 yield piece
-        if keep:
+        if keep and not any(each.cut_off for each in bill.items):
             made = memos.Reply(
                 key, "".join(pieces), recalled.generation, recalled.chunks, recalled.names, recalled.pairs
             )

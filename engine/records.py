@@ -258,7 +258,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one model call took. `cost` is in US dollars where the price is known."""
+    """What one model call took. `cost` is in US dollars where the price is known.
+
+    `cut_off`: the reply ended before the model had finished it.
+    """
 
     purpose: Purpose
     model: str
@@ -266,6 +269,7 @@ class Usage:
     output_tokens: int = 0
     cost: float = 0.0
     calls: int = 1
+    cut_off: bool = False
 
 
 class Bill:

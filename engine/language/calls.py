@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +15,7 @@ from engine.language.direct import Direct
 from engine.language.failures import failure
 from engine.language.models import Patience
 from engine.language.priority import PrioritySemaphore
-from engine.language.provider import Spent
+from engine.language.provider import UNFINISHED, Spent
 from engine.records import Usage
 from engine.thoughts import without_thoughts
 
@@ -32,6 +32,11 @@ _T = TypeVar("_T")
 
 MOMENT = 0.5  # seconds between the calls of a question, about
 SEEKS, SOON = 2, 0.3  # tries to find somebody at an address, and the seconds between them
+
+# Reasons for the end of a reply that is not whole.
+CUT_OFF = frozenset({"length", "max_tokens", "content_filter", UNFINISHED})
+
+NO_ROOM = "It reached the limit on its reply: raise THREADLORE_MAX_OUTPUT_TOKENS."
 
 RANKS: dict[Purpose, int] = {"answer": 0, "condense": 0, "rerank": 0, "embed": 0, "summarise": 1, "extract": 2}
 
@@ -82,7 +87,10 @@ class Calls:
         return without_thoughts(await self._run(ask.model, RANKS[ask.purpose], call))
 
     async def stream(self, ask: Ask, bill: Bill) -> AsyncGenerator[str]:
-        """The reply in pieces. Tried again only before the first one; after it, a break raises Unavailable."""
+        """The reply in pieces. Tried again only before the first one; after it, a break raises Unavailable.
+
+        One that ends before the model has finished it is billed as cut off.
+        """
         async with self._places.place(RANKS[ask.purpose]), self._open(ask) as (first, pieces):
             piece: str | None = first
             try:
@@ -90,7 +98,8 @@ class Calls:
                     yield piece
                     piece = await pieces.next(self.patience.silence)
             finally:
-                bill.add(_usage(ask.purpose, ask.model, pieces.spent))
+                cut_off = piece is None and pieces.finish in CUT_OFF
+                bill.add(replace(_usage(ask.purpose, ask.model, pieces.spent), cut_off=cut_off))
 
     async def embed(self, model: ModelSettings, texts: Sequence[str], rank: int, bill: Bill) -> np.ndarray:
         """float32 of shape (texts, dim), as the provider gave them. Raises LanguageError."""
@@ -206,7 +215,7 @@ def _worth_another_try(patience: Patience) -> Callable[[Exception], bool | float
 def _empty(finish: str, model: ModelSettings) -> LanguageError:
     if finish == "content_filter":
         return Refused(f"{model.model}: the provider's content filter held the reply back.")
-    return Unavailable(f"{model.model} replied with nothing.")
+    return Unavailable(f"{model.model} replied with nothing.", hint=NO_ROOM if finish in CUT_OFF else "")
 
 
 def _usage(purpose: Purpose, model: ModelSettings, spent: Spent) -> Usage:

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.errors import LanguageError, Unavailable
 from engine.language.failures import failure
-from engine.language.provider import OURS, Piece, Reply, Scores, Spent, Vectors
+from engine.language.provider import OURS, UNFINISHED, Piece, Reply, Scores, Spent, Vectors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -57,6 +57,8 @@ class Direct:
             try:
                 async for chunk in chunks:
                     yield _piece(chunk, litellm, parameters)
+                if not _finished(chunks):
+                    yield Piece(finish=UNFINISHED)
             finally:
                 if hasattr(chunks, "aclose"):  # also when nobody wants the rest
                     await chunks.aclose()
@@ -109,6 +111,12 @@ def _translated(parameters: Parameters) -> Iterator[None]:
     except Exception as error:
         key, base = parameters.get("api_key", ""), parameters.get("api_base", "")
         raise failure(error, parameters["model"], key, base) from error
+
+
+def _finished(chunks: Any) -> bool:
+    """Whether the provider told why its stream ended; litellm puts "stop" where it did not."""
+    names = ("received_finish_reason", "intermittent_finish_reason")
+    return not hasattr(chunks, names[0]) or any(getattr(chunks, name, None) for name in names)
 
 
 def _piece(chunk: Any, litellm: Any, parameters: Parameters) -> Piece:

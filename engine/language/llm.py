@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import LanguageError, Refused, TooLong, TooSlow, Unavailable
 from engine.jsonreply import parse_condensed, parse_json_reading
-from engine.language.calls import Ask, Calls
+from engine.language.calls import NO_ROOM, Ask, Calls
 from engine.language.failures import wants_plain_text
 from engine.language.prompting import (
     OWN_LANGUAGE,
@@ -134,7 +134,8 @@ class LLM:
         if rest:
             yield rest
         elif not said:
-            raise Unavailable(f"{model.model} thought, but gave no answer.")
+            cut_off = any(each.cut_off for each in bill.items)
+            raise Unavailable(f"{model.model} thought, but gave no answer.", hint=NO_ROOM if cut_off else "")
 
     @property
     def _extractor(self) -> ModelSettings:

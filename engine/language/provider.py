@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 OURS = "THREADLORE_"  # what settings are called; the tokens of chat platforms are no business of who calls models
+UNFINISHED = "unfinished"  # the reason of a stream that ended without one
 Parameters = dict[str, Any]  # of a call as litellm takes them: model, messages, api_base, timeout …
 
 
@@ -34,7 +35,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a streamed reply; one without text is a sign of life. `spent` comes with one of the last."""
+    """A part of a streamed reply; one without text is a sign of life. `spent` comes with one of the last.
+
+    `finish` is the provider's reason for the end, or `UNFINISHED` where none was given; the last one counts.
+    """
 
     text: str = ""
     finish: str = ""

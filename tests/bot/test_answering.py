@@ -135,6 +135,17 @@ async def test_while_the_past_is_still_read_it_says_so(home: Asking, roof: Place
     assert wording.STILL_READING in reply.closing.note
 
 
+async def test_a_half_answer_says_that_it_is_one_and_keeps_saying_so(home: Asking, roof: Place) -> None:
+    home.language.cut_off = True
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    assert reply.text.endswith(f"\n\n_{wording.CUT_OFF}_")
+    assert reply.closing is not None
+    assert reply.closing.sources
+    stored = await home.house.store.answers.get(reply.target.answer)
+    assert stored is not None
+    assert wording.CUT_OFF in stored.text
+
+
 async def test_an_empty_question_is_answered_too(home: Asking, roof: Place) -> None:
     assert (await home.ask(roof, "bob", "")).text == wording.EMPTY
 

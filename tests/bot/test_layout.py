@@ -84,12 +84,13 @@ def test_an_answer_becomes_text_sources_and_usage_for_programs() -> None:
         events.Recalled(1, 1, 1),
         events.Said("Nine "),
         events.Said("crowns [1]."),
-        events.Cited((source(),), ()),
+        events.Cited((source(),), (Usage("answer", "m", 1, 2, cut_off=True),), cut_off=True),
     ]
     told = json.loads(layout.as_json(seen))
     assert told["text"] == "Nine crowns [1]."
     assert told["sources"][0]["link"] == "https://town.example/rules"
-    assert told["usage"] == []
+    assert told["cut_off"]
+    assert told["usage"][0]["cut_off"]
 
 
 def test_every_other_event_becomes_its_fields_for_programs() -> None:

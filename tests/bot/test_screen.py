@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
+from bot import wording
 from bot.events import Advanced, Cited, Done, Line, Recalled, Said
 from bot.screen import Screen
 from engine.errors import NotFound
@@ -55,6 +56,13 @@ async def test_an_answer_is_written_piece_by_piece_with_its_sources_below() -> N
     assert seen.out.startswith("The fee for a berth is nine crowns a\nnight [1].\n\n[1] Rules · p. 3\n")
     assert seen.out.endswith("10 tokens in, 5 out\n")
     assert len(given) == 5
+
+
+async def test_a_half_answer_says_so_below_it() -> None:
+    seen = Seen(terminal=False)
+    await seen.screen.show(stream(Said("The fee is"), Cited((), (), cut_off=True)))
+    assert " ".join(seen.out.split()).startswith(f"The fee is {wording.CUT_OFF}")
+    assert "THREADLORE_MAX_OUTPUT_TOKENS" in seen.out
 
 
 async def test_without_a_terminal_an_answer_is_not_broken_into_lines() -> None:

@@ -72,6 +72,28 @@ async def test_an_address_of_a_recalled_passage_may_be_shown(tmp_path: Path) -> 
         assert "https://town.example/ferry" in await (await engine.ask(FERRY)).text()
 
 
+async def test_numbers_in_an_answer_that_is_wrapped_in_a_fence_are_citations(tmp_path: Path) -> None:
+    language = Scripted("```mark", "down\nFour crowns [1], free", " [99].\n``", "`")
+    async with light_engine(tmp_path, language) as engine:
+        await town(engine)
+        answer = await engine.ask(FERRY)
+        assert (await answer.text()).strip() == "Four crowns [1], free."
+        assert [source.number for source in answer.sources] == [1]
+
+
+async def test_a_half_answer_says_so_and_is_not_remembered(tmp_path: Path) -> None:
+    language = Scripted("Four ", "crowns [1]")
+    async with light_engine(tmp_path, language) as engine:
+        await town(engine)
+        for cut_off, calls in ((True, 1), (False, 2), (False, 2)):
+            language.cut_off = cut_off
+            answer = await engine.ask(FERRY)
+            assert not answer.cut_off
+            await answer.text()
+            assert answer.cut_off == cut_off
+            assert language.calls["answer"] == calls
+
+
 @pytest.mark.parametrize("mode", sorted(MODES))
 async def test_k11_a_blank_question_is_refused_in_every_mode(tmp_path: Path, mode: Mode) -> None:
     async with light_engine(tmp_path) as engine:

@@ -19,8 +19,10 @@ class Scripted(ToyLanguage):
 
     `condensing` and `answering` are gates, open at first; an answer waits before every piece but the first. `sent` are
     the messages of every answer, `heard` the histories to condense, `ended` counts the answers that came to an end of
-    any kind.
+    any kind. `cut_off`: every answer ends before the model has finished it.
     """
+
+    cut_off = False
 
     def __init__(self, *reply: str | Exception, keywords: Condensed | None = None) -> None:
         super().__init__()
@@ -49,6 +51,6 @@ class Scripted(ToyLanguage):
                 if isinstance(piece, Exception):
                     raise piece
                 yield piece
-            bill.add(Usage("answer", self.name, input_tokens=100, output_tokens=10, cost=0.5))
+            bill.add(Usage("answer", self.name, input_tokens=100, output_tokens=10, cost=0.5, cut_off=self.cut_off))
         finally:
             self.ended += 1

@@ -30,14 +30,15 @@ from tests.fakes.openai_wire import (
 )
 
 Replier = Callable[[Sequence[Mapping[str, Any]]], str]
-Kind = Literal["status", "length", "silence", "cut", "no_response_format"]
+Kind = Literal["status", "length", "silence", "cut", "unfinished", "no_response_format"]
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """What goes wrong with one request.
 
-    `status` answers with that code; `length` cuts the reply (finish_reason length); `silence` and `cut` come after
+    `status` answers with that code; `length` cuts the reply (finish_reason length); `unfinished` ends a stream without
+    any finish_reason, `[DONE]` or usage, after the first `pieces` pieces; `silence` and `cut` come after
     the first `pieces` pieces of a stream (a plain call is silent, or cut, at once); `no_response_format` refuses that
     parameter if it is there.
     """
@@ -162,6 +163,8 @@ class OpenAIServer:
         for index, piece in enumerate(stream_pieces(text, "length" if fault and fault.kind == "length" else "stop")):
             if fault is not None and fault.kind in {"silence", "cut"} and index == fault.pieces:
                 await self._break(request, fault)
+            if fault is not None and fault.kind == "unfinished" and index == fault.pieces:
+                return response
             await response.write(piece)
             if self.pace:
                 await asyncio.sleep(self.pace)

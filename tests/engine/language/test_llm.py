@@ -290,6 +290,43 @@ async def test_an_answer_comes_in_pieces_and_is_billed(
     assert usage.output_tokens > 0
 
 
+@pytest.mark.parametrize("provider", ["openai/stub", "hosted_vllm/stub"])
+@pytest.mark.parametrize(
+    ("fault", "cut_off"), [(None, False), (Fault("length"), True), (Fault("unfinished", pieces=2), True)]
+)
+async def test_a_half_answer_is_billed_as_cut_off(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, provider: str, fault: Fault | None, *, cut_off: bool
+) -> None:
+    server.replier = replies("Ada runs the mill [1].")
+    server.faults.extend([fault] if fault else [])
+    bill = Bill()
+    said = await heard(llm(calls, ModelSettings(provider, model.api_base, "x")).answer(asked(), bill))
+    assert said.startswith("Ada runs")
+    assert [usage.cut_off for usage in bill.items] == [cut_off]
+
+
+async def test_an_answer_that_its_reader_left_is_not_cut_off(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies("Ada runs the mill [1].")
+    bill = Bill()
+    answer = llm(calls, model).answer(asked(), bill)
+    await anext(answer)
+    await answer.aclose()
+    assert [usage.cut_off for usage in bill.items] == [False]
+
+
+@pytest.mark.parametrize("silent", ["", "<think>only thoughts</think>"])
+async def test_an_answer_without_room_says_how_to_make_some(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, silent: str
+) -> None:
+    server.replier = replies(silent)
+    server.faults.extend([Fault("length")] * 3)
+    with pytest.raises(Unavailable) as caught:
+        await heard(llm(calls, model).answer(asked(), Bill()))
+    assert "THREADLORE_MAX_OUTPUT_TOKENS" in caught.value.hint
+
+
 async def test_known_prices_are_on_the_bill(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
     server.replier = replies("Ada.")
     language, bill = llm(calls, model.instead("gpt-4o-mini")), Bill()
