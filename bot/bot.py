@@ -30,6 +30,7 @@ from bot.ports import Target
 from bot.readers import Readers
 from engine.errors import EngineError
 from engine.reading import Reader
+from engine.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -60,7 +61,9 @@ class Bot:
         guards = Guards(house.store, house.settings.questions_per_minute, house.settings.tokens_per_day)
         self.listening = Listening(house, reader)
         self.answering = Answering(house, guards, self.listening.filing, self.metrics)
-        self.inbox = Inbox(house.store, self)
+        self.supervisor = house.desk.engine.supervisor
+        self.metrics.supervise(self.supervisor)
+        self.inbox = Inbox(house.store, self, supervisor=self.supervisor)
         self._changes = Changes(house.readers, self.inbox, self.listening)
         self._following = Following(house, Historian(house))
         self._clicks = Clicks(house, self.metrics)
@@ -79,13 +82,12 @@ class Bot:
             bot = cls(house, platforms, reader)
             bot.metrics.waiting(lambda: bot._depth)
             async with bot.inbox:
-                tasks = [asyncio.create_task(bot.listening.work()), asyncio.create_task(bot._watch())]
+                run = bot.supervisor.run
+                tasks = run("background work", bot.listening.work), run("watch", bot._watch)
                 try:
                     yield bot
                 finally:
-                    for task in tasks:
-                        task.cancel()
-                    await asyncio.gather(*tasks, return_exceptions=True)
+                    await end(*tasks)
 
     # What adapters call.
 
@@ -126,6 +128,10 @@ class Bot:
     def complaints(self) -> list[str]:
         """Why the bot is not well; nothing if it is."""
         return complaints(self.metrics, self._attached, working=self.inbox.working)
+
+    def limitations(self) -> list[str]:
+        """What fails and is tried again while the bot goes on working."""
+        return self.supervisor.complaints()
 
     # What the inbox calls.
 
@@ -244,11 +250,9 @@ class Bot:
 
     async def _watch(self) -> None:
         while True:
-            try:
-                self._depth = await self.inbox.depth()
-                await self._changes.make_up()
-            except Exception as error:  # noqa: BLE001 - whatever it is, it may pass
-                log.warning("watch_failed", error=type(error).__name__)
+            self._depth = await self.inbox.depth()
+            await self._changes.make_up()
+            self.supervisor.succeeded("watch")
             await asyncio.sleep(REFRESH)
 
 

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
 
 from bot.settings import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
+    from prometheus_client.core import Metric
+
     from engine.records import Usage
+    from engine.supervisor import Supervisor
 
 SILENT = 300.0  # seconds without a sign of life after which a platform counts as lost
 BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 60.0)  # seconds
@@ -56,6 +61,10 @@ class Metrics:
         )
         ProcessCollector(registry=self.registry)
 
+    def supervise(self, supervisor: Supervisor) -> None:
+        """Count the failures of background tasks, and say which are failing."""
+        self.registry.register(_Tasks(supervisor))
+
     def asked(self, platform: str, outcome: str) -> None:
         """A question has ended, with an answer or with what kept it back."""
         self._questions.labels(platform, outcome).inc()
@@ -89,6 +98,25 @@ class Metrics:
         return self._clock() - self._heard.get(platform, float("-inf"))
 
 
+class _Tasks(Collector):
+    """Reads the state of background tasks when it is asked for."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+
+    def collect(self) -> Iterable[Metric]:
+        failures = CounterMetricFamily(
+            "threadlore_task_failures", "Failures of background tasks since the start.", labels=("task",)
+        )
+        failing = GaugeMetricFamily(
+            "threadlore_task_failing", "Whether a background task is failing at the moment.", labels=("task",)
+        )
+        for report in self._supervisor.reports():
+            failures.add_metric((report.name,), report.failures)
+            failing.add_metric((report.name,), report.failing)
+        return failures, failing
+
+
 def complaints(metrics: Metrics, platforms: Iterable[str], *, working: bool) -> list[str]:
     """Why the bot is not well; nothing if it is. `working`: whether its inbox is worked on."""
     found = [] if working else ["The inbox is not worked on."]
@@ -103,14 +131,21 @@ def complaints(metrics: Metrics, platforms: Iterable[str], *, working: bool) -> 
 
 @asynccontextmanager
 async def served(
-    host: str, port: int, metrics: Metrics, complaining: Callable[[], Sequence[str]]
+    host: str,
+    port: int,
+    metrics: Metrics,
+    complaining: Callable[[], Sequence[str]],
+    limiting: Callable[[], Sequence[str]] = tuple,
 ) -> AsyncIterator[int]:
-    """Serve both pages until left; gives the port (0 lets the system choose). Raises BadSetting."""
+    """Serve both pages until left; gives the port (0 lets the system choose). Raises BadSetting.
+
+    `complaining` says why the bot fails (503), `limiting` what is degraded while it goes on working (200).
+    """
 
     async def healthz(_: web.Request) -> web.Response:
-        reasons = list(complaining())
-        status = "failing" if reasons else "ok"
-        return web.json_response({"status": status, "reasons": reasons}, status=503 if reasons else 200)
+        failing, degraded = list(complaining()), list(limiting())
+        status = "failing" if failing else "degraded" if degraded else "ok"
+        return web.json_response({"status": status, "reasons": failing + degraded}, status=503 if failing else 200)
 
     async def numbers(_: web.Request) -> web.Response:
         return web.Response(body=generate_latest(metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
 
 import structlog
@@ -19,9 +20,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot import happenings
 from engine.errors import EngineError
+from engine.supervisor import Supervisor
+from engine.tasks import end
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable
     from types import TracebackType
 
     from bot.happenings import Happening
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+NAME = "inbox"  # of the task that reads it
 KEPT = 48 * 60 * 60  # seconds that a key is remembered
 FIRST, LONGEST = 1.0, 600.0  # seconds until the next try; they double
 TRIES = 12  # of what may pass by itself
@@ -59,7 +63,14 @@ class Worker(Protocol):
 class Inbox:
     """`async with Inbox(store, worker) as inbox`: takes happenings in, and hands them to the worker."""
 
-    def __init__(self, store: Store, worker: Worker, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        store: Store,
+        worker: Worker,
+        clock: Callable[[], float] = time.time,
+        supervisor: Supervisor | None = None,
+    ) -> None:
+        self._supervisor = supervisor or Supervisor()
         self._rows = store.inbox
         self._worker = worker
         self._clock = clock
@@ -73,7 +84,7 @@ class Inbox:
         self._pruned = 0.0
 
     async def __aenter__(self) -> Self:
-        self._pump = asyncio.create_task(self._pumping(), name="inbox")
+        self._pump = self._supervisor.run(NAME, self._pumping)
         return self
 
     async def __aexit__(
@@ -85,9 +96,7 @@ class Inbox:
         self._lanes.clear()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=DRAIN)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(self._pump, *self._tasks, return_exceptions=True)
+        await end(self._pump, *self._tasks)
 
     async def put(self, happening: Happening, *keys: str) -> bool:
         """Keep a happening; durable when it returns. False if it is known by one of its keys."""
@@ -115,12 +124,8 @@ class Inbox:
     async def _pumping(self) -> None:
         while True:
             self._news.clear()
-            try:
-                await self._look()
-            except EngineError as error:
-                log.warning("inbox_unread", error=type(error).__name__)
-                await asyncio.sleep(FIRST)
-                continue
+            await self._look()
+            self._supervisor.succeeded(NAME)
             with suppress(TimeoutError):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
                 async with asyncio.timeout(LOOK):
                     await self._news.wait()
@@ -155,21 +160,21 @@ class Inbox:
         try:
             happening: Happening = _RECORDS[row.kind].validate_json(row.payload)
         except (KeyError, ValidationError) as error:
-            self._start(self._rows.fail(row.id, type(error).__name__))
+            self._start(self._supervisor.spawn("refuse an event", self._rows.fail(row.id, type(error).__name__)))
             return
         lane = self._worker.lane(happening) or f"row {row.id}"
         if lane in self._lanes:
             self._lanes[lane].append((row, happening))
         else:
             self._lanes[lane] = deque([(row, happening)])
-            self._start(self._walk(lane))
+            self._start(self._supervisor.run("hear events", partial(self._walk, lane)))
 
     async def _walk(self, lane: str) -> None:
         """Listen to what waits in a lane, in order."""
         while waiting := self._lanes.get(lane):
             row, happening = waiting.popleft()
             if await self._tried(row, happening, self._worker.listen):
-                self._start(self._follow(row, happening))
+                self._start(self._supervisor.spawn("handle an event", self._follow(row, happening)))
         self._lanes.pop(lane, None)
 
     async def _follow(self, row: Waiting, happening: Happening) -> None:
@@ -193,14 +198,21 @@ class Inbox:
         if tries >= (TRIES_OF_A_BUG if bug else TRIES):
             log.error("happening_given_up", kind=row.kind, error=name, tries=tries)
             await self._give_up(happening, error)  # first: told twice is better than never
-            with suppress(EngineError):  # where that cannot be written down, it comes again at the next start
-                await self._rows.fail(row.id, name)
+            await self._noted(self._rows.fail(row.id, name))  # or it comes again at the next start
             return
         delay = min(LONGEST, FIRST * 2 ** (tries - 1))
         log.warning("happening_delayed", kind=row.kind, error=name, tries=tries, seconds=delay, bug=bug)
-        with suppress(EngineError):  # where even that cannot be written down, it is tried again all the same
-            await self._rows.delay(row.id, self._clock() + delay, name)
+        await self._noted(self._rows.delay(row.id, self._clock() + delay, name))
         self._later(delay, replace(row, tries=tries))
+
+    async def _noted(self, work: Awaitable[None]) -> None:
+        """Write down what became of an event; where that cannot be, what waits behind it goes on all the same."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - the event itself failed already, and is logged
+            self._supervisor.failed("record a failed event", error)
+        else:
+            self._supervisor.succeeded("record a failed event")
 
     async def _give_up(self, happening: Happening, error: Exception) -> None:
         try:
@@ -208,15 +220,12 @@ class Inbox:
         except Exception as silent:  # noqa: BLE001 - what waits behind it in its lane must not wait for ever
             log.warning("nobody_was_told", error=type(silent).__name__)
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
+    def _start(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            log.error("inbox_trouble", error=type(error).__name__)
         self._rest()
 
     def _rest(self) -> None:

@@ -117,6 +117,8 @@ def told(event: Told) -> RenderableType:
         rows.add_row(Text(name, "dim"), value)
     if status.trouble:
         rows.add_row(Text("trouble", "dim"), plain(status.trouble))
+    for each in status.background:
+        rows.add_row(Text("failing", "dim"), plain(each))
     return rows
 
 

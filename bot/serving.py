@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -16,9 +16,10 @@ from bot.service import Local
 from bot.settings import BadSetting
 from bot.store import Store
 from engine.errors import EngineError
+from engine.tasks import end
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from bot.desk import Desk
     from bot.settings import Settings
@@ -46,16 +47,19 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         bot = await stack.enter_async_context(hosted(desk, settings))
         for name in adapters:
             bot.expect(name)
-        warming = asyncio.create_task(able.warm())
-        stack.callback(warming.cancel)
+        supervisor = bot.supervisor
+        supervisor.watch(asyncio.get_running_loop())
+        stack.push_async_callback(end, supervisor.spawn("warm up", able.warm()))
         if settings.health_port:
             await stack.enter_async_context(
-                health.served(settings.health_host, settings.health_port, bot.metrics, bot.complaints)
+                health.served(settings.health_host, settings.health_port, bot.metrics, bot.complaints, bot.limitations)
             )
         leaving = asyncio.Event()
-        draining = asyncio.create_task(_drain(bot, stop, leaving))
-        stack.callback(draining.cancel)
-        await _until_stopped({name: run(bot, settings, leaving) for name, run in adapters.items()}, leaving)
+        stack.push_async_callback(end, supervisor.run("drain", lambda: _drain(bot, stop, leaving)))
+        running = {
+            supervisor.spawn(f"adapter {name}", run(bot, settings, leaving)): name for name, run in adapters.items()
+        }
+        await _until_stopped(running, leaving)
 
 
 @asynccontextmanager
@@ -82,14 +86,18 @@ async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:
     """Once told to stop, finish what was begun while the platforms can still be spoken to; then they may leave."""
     await stop.wait()
     log.info("stopping")
-    with suppress(TimeoutError):
-        await asyncio.wait_for(bot.inbox.idle(), DRAIN)
-    leaving.set()
+    try:
+        async with asyncio.timeout(DRAIN):
+            await bot.inbox.idle()
+    except TimeoutError:
+        log.warning("work_left", seconds=DRAIN)
+    finally:
+        leaving.set()
 
 
-async def _until_stopped(running: Mapping[str, Coroutine[Any, Any, None]], stop: asyncio.Event) -> None:
+async def _until_stopped(running: Mapping[asyncio.Task[None], str], stop: asyncio.Event) -> None:
     """Let the adapters run; one that fails leaves the others alone, and the last one's failure is raised."""
-    tasks = {asyncio.create_task(work, name=f"adapter {name}"): name for name, work in running.items()}
+    tasks = dict(running)
     failure: BaseException | None = None
     try:
         while tasks:
@@ -103,6 +111,4 @@ async def _until_stopped(running: Mapping[str, Coroutine[Any, Any, None]], stop:
         if failure is not None and not stop.is_set():
             raise failure
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end(*tasks)

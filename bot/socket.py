@@ -21,6 +21,7 @@ import structlog
 
 from bot import wire
 from engine.errors import DiskTrouble, EngineError, StoreError
+from engine.tasks import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -158,14 +159,9 @@ class _Server:
             self._working.discard(me)
 
     async def _answer(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        work = asyncio.create_task(self._work(line, writer))
-        leaving = asyncio.create_task(reader.read(1))  # who has asked says nothing more: whatever comes means leaving
-        try:
+        # Who has asked says nothing more: whatever comes means leaving.
+        async with child_task(self._work(line, writer)) as work, child_task(reader.read(1)) as leaving:
             await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (work, leaving):
-                task.cancel()
-            await asyncio.gather(work, leaving, return_exceptions=True)
 
     async def _work(self, line: bytes, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):

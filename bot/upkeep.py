@@ -7,9 +7,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import structlog
-
 from bot.chat import Place
+from engine.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from bot.looking_back import LookingBack
     from bot.retention import Retention
 
-log = structlog.get_logger(__name__)
-
+JOBS, SYNC = "periodic jobs", "channel sync"  # names of the two tasks
 PAUSE = 15.0  # seconds between two looks at what time brings
 HOUR, DAY = 60 * 60.0, 24 * 60 * 60.0
 COMPACT = 600.0  # seconds between two removals of forgotten bytes from the bot's own file
@@ -31,6 +29,7 @@ class Upkeep:
 
     def __init__(self, house: House, retention: Retention, back: LookingBack, news: asyncio.Event) -> None:
         self._house = house
+        self._supervisor = house.desk.engine.supervisor
         self._retention = retention
         self._back = back
         self._news = news
@@ -38,17 +37,20 @@ class Upkeep:
 
     async def work(self, clock: Callable[[], datetime]) -> None:
         """Do what is due, until cancelled; neither of the two waits for the other."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._repeat(lambda: self.tick(clock()), asyncio.Event()))
-            group.create_task(self._repeat(self._back.past, self._news))
+        run = self._supervisor.run
+        tasks = (
+            run(JOBS, lambda: self._repeat(lambda: self.tick(clock()), asyncio.Event())),
+            run(SYNC, lambda: self._repeat(self._back.past, self._news)),
+        )
+        try:
+            await asyncio.wait(tasks)
+        finally:
+            await end(*tasks)
 
     async def _repeat(self, do: Callable[[], Awaitable[None]], news: asyncio.Event) -> None:
         while True:
             news.clear()
-            try:
-                await do()
-            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end what is done beside it
-                log.warning("upkeep_failed", error=type(error).__name__)
+            await do()
             with suppress(TimeoutError):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
                 async with asyncio.timeout(PAUSE):
                     await news.wait()
@@ -71,9 +73,11 @@ class Upkeep:
         last = self._done.get(what)
         if last is not None and time.monotonic() - last < seconds:
             return
+        name = f"{JOBS}: {what}"
         try:
             await do()
         except Exception as error:  # noqa: BLE001 - whatever it is, the rest must be done
-            log.warning("upkeep_failed", what=what, error=type(error).__name__)
+            self._supervisor.failed(name, error)
         else:
+            self._supervisor.succeeded(name)
             self._done[what] = time.monotonic()

@@ -71,6 +71,7 @@ _ALONE = {"slack": "with /threadlore ask", "discord": "with /ask and its option 
 _ADMIN = "An admin of this bot can find out more in its log."
 UNTAKEN = f"it was refused by the model that looks for its meaning. {_ADMIN}"
 UNHEARD = f"Trouble with my language model keeps me from reading some of it; I try again by myself. {_ADMIN}"
+BACKGROUND_FAILING = f"Some of my background work is failing; I retry it automatically. {_ADMIN}"
 _SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (RateLimited, "The language model asks me to slow down. Try again in a minute."),
     (TooLong, "That was too much for the language model at once. Ask something narrower, or in a new thread."),

@@ -5,7 +5,6 @@ What is summarised is decided in `reducing`; every summary is memoised by its in
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -15,6 +14,7 @@ from engine.courtesy import in_turns
 from engine.errors import LanguageError
 from engine.records import Fragments
 from engine.reducing import Limits, joined, newest, reduction
+from engine.tasks import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -121,7 +121,7 @@ class Describer:
         """Those that are known and those that could be made, by key."""
         found = await self.memo.recall_summaries(wanted.keys())
         calls = shared([each for key, each in wanted.items() if key not in found], self.limits)
-        for made in await asyncio.gather(*(self._made(call, bill) for call in calls)):
+        for made in await together(*(self._made(call, bill) for call in calls)):
             found |= made
         return found
 

@@ -24,6 +24,7 @@ from engine.options import Options
 from engine.projecting import Projector
 from engine.recalling import Recaller
 from engine.stating import stated
+from engine.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
@@ -66,21 +67,27 @@ class Engine:
         options: Options | None = None,
     ) -> AsyncIterator[Engine]:
         """Own the folder, open its stores, and go on where the last run stopped."""
-        folder, options = Folder(home), options or Options()
+        folder, options, supervisor = Folder(home), options or Options(), Supervisor()
         async with AsyncExitStack() as stack:
             stack.enter_context(folder.owned())
-            ledger = await Ledger.open(folder.ledger, options.words)
+            stack.push_async_callback(supervisor.stop)
+            ledger = await Ledger.open(folder.ledger, options.words, supervisor)
             stack.push_async_callback(ledger.close)
             await projections.check_embedder(folder, ledger, embedder, options)
-            vectors = await projections.open_vectors(folder, ledger, embedder.dim)
+            vectors = await projections.open_vectors(folder, ledger, embedder.dim, supervisor)
             stack.push_async_callback(vectors.close)
             graph = await projections.open_graph(folder, options.graph, ledger)
             stack.push_async_callback(graph.close)
-            projector = Projector(ledger, graph, vectors, language, embedder, O200k(), options)
+            projector = Projector(ledger, graph, vectors, language, embedder, O200k(), options, supervisor=supervisor)
             engine = cls(folder, projector, reranker)
             await engine._start()
             stack.push_async_callback(engine._stop)
             yield engine
+
+    @property
+    def supervisor(self) -> Supervisor:
+        """Runs the background tasks of this engine, and of the program around it."""
+        return self._projector.supervisor
 
     async def _start(self) -> None:
         await self._ledger.write(work.resume)
@@ -183,7 +190,8 @@ class Engine:
     async def status(self, scope: Scope) -> Status:
         """Numbers about what lies within the scope."""
         async with self._ledger.reader() as db:
-            return await census.status(db, await search.area(db, scope))
+            found = await census.status(db, await search.area(db, scope))
+        return replace(found, background=tuple(self.supervisor.complaints()))
 
     async def documents(self, scope: Scope) -> list[Listed]:
         """The documents within the scope."""

@@ -12,6 +12,7 @@ from engine import verifying
 from engine.errors import EngineError, LanguageError, StoreError
 from engine.indexing import TROUBLE_WAIT
 from engine.ledger import census, marks, memos, work
+from engine.tasks import end
 
 if TYPE_CHECKING:
     from engine.indexing import Worker
@@ -36,14 +37,11 @@ class Housekeeper:
 
     def start(self) -> None:
         """Begin to look after the stores."""
-        self._tasks = [asyncio.create_task(self._look_after(), name="housekeeper")]
+        self._tasks = [self.projector.supervisor.run("compaction", self._look_after)]
 
     async def stop(self) -> None:
         """Let go at once."""
-        tasks = [*self._tasks, *([self._rebuilding] if self._rebuilding else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end(*self._tasks, *([self._rebuilding] if self._rebuilding else []))
 
     async def compact(self) -> None:
         """Project what is behind, forget memos that nothing uses, and let removed bytes leave all files."""
@@ -78,7 +76,7 @@ class Housekeeper:
             await self.projector.graph.load([], [])
         self.worker.wake()
         if self._rebuilding is None:
-            self._rebuilding = asyncio.create_task(self._end_rebuild(), name="rebuild")
+            self._rebuilding = self.projector.supervisor.run("rebuild", self._end_rebuild)
 
     async def rebuilt(self) -> None:
         """Return once no rebuild is under way; raises what keeps it from ending, while it is tried again."""
@@ -139,6 +137,6 @@ class Housekeeper:
                     await asyncio.sleep(options.compact_after / 2)
                     await self.compact()
             except EngineError as error:
-                log.warning("compaction_waits", error=str(error), hint=error.hint)
-            except Exception:
-                log.exception("compaction_failed")
+                self.projector.supervisor.failed("compaction", error)
+            else:
+                self.projector.supervisor.succeeded("compaction")

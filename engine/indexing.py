@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,8 @@ from engine.haste import Haste, Then, Wish
 from engine.ledger import facts, marks, memos, work
 from engine.ledger.marks import Stale
 from engine.records import Bill, Excerpt
+from engine.supervisor import EXITS, reason
+from engine.tasks import end
 from engine.vectors import Row
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ class Worker:
     """Runs in the background of an engine."""
 
     projector: Projector
-    _troubles: dict[str, Exception] = field(default_factory=dict)
+    _troubles: dict[str, EngineError] = field(default_factory=dict)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _news: dict[str, asyncio.Event] = field(default_factory=dict)
     _calm: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -69,23 +72,18 @@ class Worker:
             "project": self._project,
         }
         self._news = {name: asyncio.Event() for name in steps}
-        self._tasks = [
-            asyncio.create_task(self._repeat(name, step, self._news[name]), name=f"worker {name}")
-            for name, step in steps.items()
-        ]
-        self._tasks.append(asyncio.create_task(self._quiet_periods(), name="worker quiet periods"))
+        run = self.projector.supervisor.run
+        self._tasks = [run(name, partial(self._repeat, name, step, self._news[name])) for name, step in steps.items()]
+        self._tasks.append(run("quiet periods", self._quiet_periods))
 
     async def stop(self) -> None:
         """Let go at once; what is unfinished is taken up at the next start."""
-        tasks = [*self._tasks, *self._reading.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end(*self._tasks, *self._reading.values())
         self._tasks.clear()
         self._reading.clear()
 
     @property
-    def trouble(self) -> Exception | None:
+    def trouble(self) -> EngineError | None:
         """What keeps one of the steps from going on, while it does."""
         return next(iter(self._troubles.values()), None)
 
@@ -140,15 +138,18 @@ class Worker:
             since = time.monotonic()
             try:
                 then = await step()
-                self._troubles.pop(name, None)
             except (StoreError, LanguageError) as error:
                 self._troubles[name], then = error, Then.REST
-                log.warning("worker_waits", error=str(error), hint=error.hint)
+                self.projector.supervisor.failed(name, error)
                 await asyncio.sleep(TROUBLE_WAIT)
-            except Exception as error:
-                self._troubles[name] = error
-                log.exception("worker_stopped")
+            except EXITS:
                 raise
+            except BaseException as error:  # the supervisor runs this anew
+                self._troubles[name] = EngineError(f"The step “{name}” of indexing failed: {reason(error)}.")
+                raise
+            else:
+                if self._troubles.pop(name, None) is not None:
+                    self.projector.supervisor.succeeded(name)
             if then is Then.REST:
                 await self._rest(news)
             elif then is Then.GATHER:
@@ -219,8 +220,7 @@ class Worker:
         if room > min(most - 1, readers // 2):
             found = await self.ledger.read(facts.unread, room, time.time(), list(self._reading))
             for chunk in found:
-                task = asyncio.create_task(self._read_one(chunk), name="worker reads a chunk")
-                self._reading[chunk.id] = task
+                self._reading[chunk.id] = self.projector.supervisor.spawn("read a chunk", self._read_one(chunk))
         self._haste.reads(bool(self._reading) and self._unheard is None)
         if not self._reading:
             if self._unheard and not await self.ledger.read(work.unread_left):
@@ -282,10 +282,8 @@ class Worker:
     async def _quiet_periods(self) -> None:
         while True:
             await asyncio.sleep(max(self.projector.options.quiet, SHORTEST_QUIET))
-            try:
-                await self.projector.end_quiet()
-            except EngineError as error:
-                log.warning("quiet_period_prolonged", error=str(error), hint=error.hint)
+            await self.projector.end_quiet()
+            self.projector.supervisor.succeeded("quiet periods")
             self.wake()
 
 

@@ -12,6 +12,7 @@ from engine.allocation import return_large_blocks
 from engine.errors import OtherEmbedder, StoreError
 from engine.lance_table import LanceTable, schema
 from engine.lance_tidying import INDEX_ABOVE, Tidier
+from engine.supervisor import Supervisor
 from engine.trouble import told_in_words
 from engine.vectors import Area, Hit, Row, Table
 
@@ -36,8 +37,9 @@ FEW_WRITES, FEW_ROWS = 8, 128
 class LanceVectors:
     """Vectors of one embedder in a folder that one process may have open at a time."""
 
-    def __init__(self, path: Path, connection: Any, dim: int) -> None:
+    def __init__(self, path: Path, connection: Any, dim: int, supervisor: Supervisor | None = None) -> None:
         self._path = path
+        self._supervisor = supervisor or Supervisor()
         self._connection = connection
         self._dim = dim
         self._tables: dict[Table, LanceTable] = {}
@@ -47,7 +49,7 @@ class LanceVectors:
         self._resting: dict[Table, asyncio.TimerHandle] = {}
 
     @classmethod
-    async def open(cls, path: Path, dim: int) -> LanceVectors:
+    async def open(cls, path: Path, dim: int, supervisor: Supervisor | None = None) -> LanceVectors:
         """The vectors in the folder `path`, made if there are none; `dim` dimensions each.
 
         Raises OtherEmbedder, DiskTrouble, or BrokenProjection if the files cannot be read; then `erase` helps.
@@ -56,7 +58,7 @@ class LanceVectors:
             lancedb = await asyncio.to_thread(_prepare, path)
             session = lancedb.Session(index_cache_size_bytes=INDEX_CACHE, metadata_cache_size_bytes=METADATA_CACHE)
             connection = await lancedb.connect_async(str(path), session=session)
-            vectors = cls(path, connection, dim)
+            vectors = cls(path, connection, dim, supervisor)
             for name in TABLES:
                 await vectors._start(name)
         return vectors
@@ -156,7 +158,7 @@ class LanceVectors:
         return table.writes >= FEW_WRITES or (table.indexed and self._put_since[name] >= FEW_ROWS)
 
     def _begin(self, name: Table) -> None:
-        self._background[name] = asyncio.create_task(self._tidy(name, purge=False), name=f"tidying {name}")
+        self._background[name] = self._supervisor.spawn(f"tidy {name}", self._tidy(name, purge=False))
 
     async def _is_time(self, name: Table) -> bool:
         table = self._open(name)

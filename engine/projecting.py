@@ -21,6 +21,8 @@ from engine.ledger import marks, profiles, work
 from engine.ledger.marks import Stale
 from engine.records import Bill
 from engine.reducing import needs_model
+from engine.supervisor import Supervisor
+from engine.tasks import end, together
 from engine.vectors import Row
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ class Projector:
     without_graph: bool = False
     renewed: set[tuple[Stale, int]] = field(default_factory=set)
     courtesy: Courtesy = field(default_factory=Courtesy)
+    supervisor: Supervisor = field(default_factory=Supervisor)
     _stepping: asyncio.Lock = field(default_factory=asyncio.Lock)
     _delivery: asyncio.Task[None] | None = None
     _under_way: tuple[Mark, ...] = ()
@@ -113,8 +116,7 @@ class Projector:
     async def stop(self) -> None:
         """Let go at once; the marks remain."""
         if self._delivery is not None:
-            self._delivery.cancel()
-            await asyncio.gather(self._delivery, return_exceptions=True)
+            await end(self._delivery)
 
     async def _delivered(self) -> bool:
         """Wait for the delivery under way; says whether there was one. Raises what it failed of."""
@@ -148,7 +150,7 @@ class Projector:
         names = [key for key in batch.names if (Stale.NAME, key.id) not in hot]
         pairs = [key for key in batch.pairs if (Stale.PAIR, key.id) not in hot]
         folder = Folder(self.ledger, self.language, self.tokenizer.count, self.options.describing)
-        entities, relations = await asyncio.gather(folder.entities(names, bill), folder.relations(pairs, bill))
+        entities, relations = await together(folder.entities(names, bill), folder.relations(pairs, bill))
         await self.courtesy.after_you()
         gone_names = {key.id for key in names if not key.told} | batch.gone_names
         gone_pairs = {key.id for key in pairs if not key.told} | batch.gone_pairs
@@ -161,7 +163,7 @@ class Projector:
         await self.courtesy.after_you()
         surfaces = made.batch.ends | {row.id: row.label for row in made.entities}
         relations = [(row, relation_text(row, surfaces)) for row in made.relations]
-        _, embedded_entities, embedded_relations = await asyncio.gather(
+        _, embedded_entities, embedded_relations = await together(
             self._graph(made.names, made.pairs, made.gone_names),
             self._vectors(
                 "entities", _former(made.names), [(row, entity_text(row)) for row in made.entities], made.bill

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engine.language import Embedder
     from engine.ledger import Ledger
     from engine.options import Options
+    from engine.supervisor import Supervisor
     from engine.vectors import Vectors
 
 log = structlog.get_logger(__name__)
@@ -38,18 +39,18 @@ async def check_embedder(folder: Folder, ledger: Ledger, embedder: Embedder, opt
         await ledger.write(work.set_embedder, name, anew=bool(former))
 
 
-async def open_vectors(folder: Folder, ledger: Ledger, dim: int) -> Vectors:
+async def open_vectors(folder: Folder, ledger: Ledger, dim: int, supervisor: Supervisor | None = None) -> Vectors:
     """The vector store of the folder; one that is damaged, or was to be made anew, is thrown away."""
     from engine.lance_vectors import LanceVectors  # noqa: PLC0415 - importing it takes a second
 
     if not await ledger.read(work.setting, "rebuilding"):
         try:
-            return await LanceVectors.open(folder.vectors, dim)
+            return await LanceVectors.open(folder.vectors, dim, supervisor)
         except BrokenProjection as error:
             log.warning("vectors_made_anew", error=str(error))
             await ledger.write(work.set_setting, "rebuilding", 1)
     await LanceVectors.erase(folder.vectors)
-    return await LanceVectors.open(folder.vectors, dim)
+    return await LanceVectors.open(folder.vectors, dim, supervisor)
 
 
 async def open_graph(folder: Folder, module: Literal["kuzu", "ladybug"], ledger: Ledger) -> Graph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +13,7 @@ from engine.ledger.marks import Stale
 from engine.names import canonical
 from engine.records import Bill, Condensed, Question
 from engine.searching import Known, Leg, Searcher, Stopwatch, Vectors, Where
+from engine.tasks import child_task, together
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -83,27 +85,23 @@ class Recaller:
         Names come first: the graph has to wait for what they give, and nothing for what the others give.
         """
         question, watch = searcher.question, searcher.watch
-        task = asyncio.create_task(watch.timed("condense", condensing))
-        early: asyncio.Task[tuple[int, ...]] | None = None
-        try:
+        async with AsyncExitStack() as stack:
+            early: asyncio.Task[tuple[int, ...]] | None = None
+            task = await stack.enter_async_context(child_task(watch.timed("condense", condensing)))
             await asyncio.wait({task}, timeout=EARLY)
             if not task.done() and not question.history and _mode(question) in VECTOR_LEG:
-                early = asyncio.create_task(self._raw_leg(searcher, bill))
+                early = await stack.enter_async_context(child_task(self._raw_leg(searcher, bill)))
             asked = await task
             low, high = ", ".join(asked.low) or asked.question, ", ".join(asked.high) or asked.question
             embedding = self.projector.embedder.embed([asked.question, low, high], bill)
             vectors, known = Vectors(*await watch.timed("embed", embedding)), Known()
             named = await _leg(question, LOCAL_LEG, searcher.named(asked, vectors, known), ())
-            chunks, local, world = await asyncio.gather(
-                early or _leg(question, VECTOR_LEG, searcher.chunks(asked.question, vectors.question), ()),
+            vector_leg = _awaited(early) if early else searcher.chunks(asked.question, vectors.question)
+            chunks, local, world = await together(
+                _leg(question, VECTOR_LEG, vector_leg, ()),
                 _leg(question, LOCAL_LEG, searcher.local(named, vectors, known), Leg()),
                 _leg(question, GLOBAL_LEG, searcher.world(vectors, known), Leg()),
             )
-        except BaseException:
-            task.cancel()
-            if early is not None:
-                early.cancel()
-            raise
         return Found(asked, vectors, known, local, world, chunks)
 
     async def _raw_leg(self, searcher: Searcher, bill: Bill) -> tuple[int, ...]:
@@ -129,6 +127,10 @@ class Recaller:
 def _mode(question: Question) -> str:
     """The mode of a question; rooms alone have no graph, so that there every one is naive."""
     return question.mode if question.scope.spaces or question.mode == "bypass" else "naive"
+
+
+async def _awaited(task: asyncio.Task[Result]) -> Result:
+    return await task
 
 
 async def _leg(question: Question, modes: frozenset[str], search_: Coroutine[Any, Any, Result], none: Result) -> Result:

@@ -14,6 +14,7 @@ from bot.events import Told
 from bot.layout import counted
 from bot.requests import Tell
 from engine.errors import BadQuestion, EngineError
+from engine.tasks import child_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -64,13 +65,10 @@ class Conversation:
         if not self._interruptible:
             await work
             return True
-        task = asyncio.ensure_future(work)
-        with _interrupt(task.cancel):
-            await asyncio.wait({task})
-        if task.cancelled():
-            return False
-        await task
-        return True
+        async with child_task(work) as task:
+            with _interrupt(task.cancel):
+                await asyncio.wait({task})
+            return not task.cancelled()
 
 
 @contextmanager

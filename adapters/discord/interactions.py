@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from adapters.discord.platform import Discord
     from bot.happenings import Happening
+    from engine.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
 
@@ -34,6 +35,10 @@ Interaction = discord.Interaction[Any]
 
 class Ear(Protocol):
     """The bot, as this adapter needs it."""
+
+    @property
+    def supervisor(self) -> Supervisor:
+        """Runs background tasks."""
 
     def attach(self, platform: Discord) -> None:
         """The platform can answer calls."""

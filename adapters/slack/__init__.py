@@ -18,6 +18,7 @@ from adapters.slack.streams import Streams
 from adapters.slack.study import Study
 from adapters.slack.watchdog import Watchdog
 from bot.commands import offered
+from engine.supervisor import Supervisor
 
 if TYPE_CHECKING:
     import asyncio
@@ -32,7 +33,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
     """Be an app in a workspace until told to stop. Raises Withheld if a token is not valid."""
     timeout = aiohttp.ClientTimeout(total=clients.SECONDS)
     async with aiohttp.ClientSession(timeout=timeout) as session:
-        study = await studied(settings, session, Pace())
+        study = await studied(settings, session, Pace(), bot.supervisor)
         platform = SlackPlatform(study, clients.pager(settings, session), settings.member_age)
         listener = Listener(bot, platform, study, offered(NAME))
         app = listener.app(study.reader)
@@ -51,10 +52,13 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
             await listener.close()
 
 
-async def studied(settings: Settings, session: aiohttp.ClientSession, pace: Pace) -> Study:
+async def studied(
+    settings: Settings, session: aiohttp.ClientSession, pace: Pace, supervisor: Supervisor | None = None
+) -> Study:
     """What replies share: the ways to call Slack, and the turns to do so. Raises Withheld."""
     reader, writer = clients.reader(settings, session), clients.writer(settings, session)
     us = await identify(reader)
     people = People(reader, us)
     letters = Letters(writer, pace)
-    return Study(reader, writer, us, pace, people, letters, Streams(writer, pace, people, letters))
+    streams = Streams(writer, pace, people, letters)
+    return Study(reader, writer, us, pace, people, letters, streams, supervisor or Supervisor())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,10 @@ from adapters.slack.identity import NAME
 from bot.chat import Place
 from bot.happenings import Changed, Gone, Heard
 from engine.errors import EngineError
+from engine.tasks import end
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 
     from slack_bolt.async_app import AsyncAck, AsyncBoltRequest
@@ -132,7 +133,7 @@ class Listener:
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something after the acknowledgement; it is a courtesy, so a failure is only noted."""
-        task = asyncio.create_task(_courtesy(work))
+        task = self._bot.supervisor.spawn("slack background call", _courtesy(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -149,9 +150,7 @@ class Listener:
 
     async def close(self) -> None:
         """End what goes on in the background."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(*self._tasks)
 
 
 def authorized(study: Study) -> Callable[..., Awaitable[AuthorizeResult]]:

@@ -128,7 +128,7 @@ class ThreadReply:
     def _keep(self) -> None:
         """Go on in the background: refresh the status, give signs of life."""
         if self._keeper is None and not self._done:
-            self._keeper = asyncio.create_task(self._keeping(), name=f"reply {self._target.answer}")
+            self._keeper = self._study.supervisor.run("slack status refresh", self._keeping)
             self._study.tasks.add(self._keeper)
             self._keeper.add_done_callback(self._study.tasks.discard)
 

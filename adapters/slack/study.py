@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from engine.supervisor import Supervisor
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 class Study:
     """`reader` repeats a call that failed, `writer` never does.
 
-    `taken` are the messages of replies that are being written, `begun` their marks by answer, `tasks` what is going
-    on in the background.
+    `supervisor` runs what goes on in the background, and `tasks` are those of it that belong to replies. `taken` are
+    the messages of replies that are being written, `begun` their marks by answer.
     """
 
     reader: AsyncWebClient
@@ -32,6 +34,7 @@ class Study:
     people: People
     letters: Letters
     streams: Streams
+    supervisor: Supervisor = field(default_factory=Supervisor)
     taken: set[str] = field(default_factory=set)
     begun: dict[str, str] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)

@@ -83,6 +83,7 @@ async def status(call: Call) -> Card:
     lines = ["**What I know that you may read**", *_numbers(known, graph=bool(scope.spaces))]
     lines += [f"Still to do: {_work(known)}." if _work(known) else "All of it is read."]
     lines += [wording.UNHEARD] if known.trouble else []
+    lines += [wording.BACKGROUND_FAILING] if known.background else []
     judged = await judgements(call)
     return Card("\n".join([*lines, "", *await _here(call), *([""] if judged else []), *judged]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from bot.desk import Desk
     from bot.events import Event
     from bot.requests import Backup, Export, Forget, Rebuild, Retry, Verify
+    from engine.verifying import Report
 
 
 async def forget(desk: Desk, request: Forget) -> AsyncGenerator[Event]:
@@ -46,11 +46,14 @@ async def rebuild(desk: Desk, request: Rebuild) -> AsyncGenerator[Event]:  # noq
 
 async def verify(desk: Desk, request: Verify) -> AsyncGenerator[Event]:
     """Compared: every difference; with `repair` they were mended, and what is still there is listed after that."""
-    comparing = asyncio.ensure_future(desk.engine.verify(repair=request.repair))
-    async for step in enduring(desk.engine, "comparing", comparing):
+    reports = list["Report"]()
+
+    async def compare() -> None:
+        reports.append(await desk.engine.verify(repair=request.repair))
+
+    async for step in enduring(desk.engine, "comparing", compare()):
         yield step
-    found = comparing.result()
-    differences = tuple(map(str, found.differences))
+    differences = tuple(map(str, reports[0].differences))
     yield Compared(differences, repaired=bool(differences) and request.repair)
     if differences and request.repair:
         left = await desk.engine.verify()

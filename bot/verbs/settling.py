@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from bot.events import Advanced
 from engine.errors import Unreachable
+from engine.tasks import child_task
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+    from typing import Any
 
     from engine.engine import Engine
     from engine.ledger.census import Status
@@ -28,18 +30,17 @@ OFTEN = 0.2  # seconds between two looks, at least
 SHARE = 20  # … and as many times as long as a look takes, so that looking does not slow the work down
 
 
-async def waiting(work: Awaitable[object], look: Callable[[], Awaitable[Advanced]]) -> AsyncGenerator[Advanced]:
+async def waiting(
+    work: Coroutine[Any, Any, object], look: Callable[[], Awaitable[Advanced]]
+) -> AsyncGenerator[Advanced]:
     """What `look` sees now and then until the work is done; raises what the work raises, and ends it if left."""
-    task = asyncio.ensure_future(work)
-    try:
+    async with child_task(work) as task:
         while not task.done():
             began = time.monotonic()
             yield await look()
             took = time.monotonic() - began
             await asyncio.wait({task}, timeout=max(OFTEN, SHARE * took))
         await task
-    finally:
-        task.cancel()
 
 
 async def settling(
@@ -78,7 +79,7 @@ async def applying(engine: Engine, scope: Scope) -> AsyncGenerator[Advanced]:
             yield step
 
 
-async def enduring(engine: Engine, stage: str, work: Awaitable[object]) -> AsyncGenerator[Advanced]:
+async def enduring(engine: Engine, stage: str, work: Coroutine[Any, Any, object]) -> AsyncGenerator[Advanced]:
     """Work of which nobody knows how much there is. Raises what it raises, and Unreachable as `settling` does."""
     absence = Absence(LOST)
 

@@ -10,6 +10,8 @@ import sys
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
+import structlog
+
 from engine.errors import Unavailable
 from engine.frames import framed, taken
 from engine.language import wire
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
     from engine.language.provider import Parameters
     from engine.language.wire import Frame
+
+log = structlog.get_logger(__name__)
 
 GRACE = 5.0  # seconds for the process to end by itself
 
@@ -111,11 +115,14 @@ class Child:
     async def _hear(self) -> None:
         """Hand on what the process tells, until it ends or makes no sense; who waits then is told so."""
         try:
-            with contextlib.suppress(EOFError, ConnectionError, ValueError, KeyError):
-                while self._process.stdout is not None:
-                    frame: Frame = json.loads(await taken(self._process.stdout))
-                    if heard := self._waiting.get(frame.pop("number")):
-                        heard.put_nowait(frame)
+            while self._process.stdout is not None:
+                frame: Frame = json.loads(await taken(self._process.stdout))
+                if heard := self._waiting.get(frame.pop("number")):
+                    heard.put_nowait(frame)
+        except (EOFError, ConnectionError) as error:
+            log.info("model_process_ended", error=type(error).__name__)
+        except Exception:
+            log.exception("model_process_unreadable")
         finally:
             self._ended = True
             for heard in self._waiting.values():

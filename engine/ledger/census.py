@@ -44,6 +44,7 @@ class Status:
     """Numbers about what lies within a scope, and what the engine has still to do there.
 
     `trouble`: why a chunk that is tried again could not be read, in the words of the error; "" if there is none.
+    `background`: one sentence for each background task of the program that is failing at the moment.
     """
 
     documents: dict[str, int]
@@ -55,6 +56,7 @@ class Status:
     stale: int
     failed: int
     trouble: str = ""
+    background: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from engine.ledger import log
 from engine.ledger.checksum import checksum
 from engine.ledger.failures import translated
 from engine.ledger.transactions import held_snapshot, snapshot, transaction, within_thread
+from engine.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
@@ -66,8 +67,8 @@ class Ledger:
         self._readable.set()
 
     @classmethod
-    async def open(cls, path: Path, words: Words = "porter unicode61") -> Self:
-        """Open or create the file, and bring its schema up to date."""
+    async def open(cls, path: Path, words: Words = "porter unicode61", supervisor: Supervisor | None = None) -> Self:
+        """Open or create the file, and bring its schema up to date. `supervisor` runs the writer."""
         database = cls(path, words)
         try:
             database._writer = await database._connect(WRITER_CACHE)
@@ -77,7 +78,7 @@ class Ledger:
         except BaseException as error:
             await database._close_all()
             raise translated(error) from error
-        database._task = asyncio.create_task(database._write_all(), name="ledger writer")
+        database._task = (supervisor or Supervisor()).run("ledger writer", database._write_all)
         return database
 
     _writer: aiosqlite.Connection
@@ -230,13 +231,17 @@ class Ledger:
             self._long = log.SHORT + (0 if emptied else length)
 
     async def _write_all(self) -> None:
-        going = True
-        while going:
-            jobs = [await self._jobs.get()]
+        while not (self._closing and self._jobs.empty()):
+            taken = [await self._jobs.get()]
             while not self._jobs.empty():
-                jobs.append(self._jobs.get_nowait())
-            going = None not in jobs
-            await self._commit([job for job in jobs if job is not None])
+                taken.append(self._jobs.get_nowait())
+            jobs = [job for job in taken if job is not None]
+            try:
+                await self._commit(jobs)
+            except BaseException:
+                for job in jobs:  # nobody else will answer them
+                    _fail(job, StoreError("The ledger's writer failed; nothing of this was written."))
+                raise
             await self._shorten_log()
 
     async def _commit(self, jobs: list[_Job]) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -7,7 +8,9 @@ import pytest
 
 from bot.health import Metrics, complaints, served
 from bot.settings import BadSetting
+from engine.errors import StoreError
 from engine.records import Usage
+from engine.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +56,21 @@ async def test_health_is_ok_or_says_why_not() -> None:
         status, text = await fetched(port, "healthz")
     assert status == 503
     assert "inbox" in text
+
+
+async def test_a_background_task_that_fails_is_named_and_counted_while_the_bot_works_on() -> None:
+    supervisor, metrics = Supervisor(), Metrics()
+    metrics.supervise(supervisor)
+    supervisor.failed("embed", StoreError("The disk is full."))
+    async with served("127.0.0.1", 0, metrics, list, supervisor.complaints) as port:
+        status, page = await fetched(port, "healthz")
+        assert (status, json.loads(page)["status"]) == (200, "degraded")
+        assert "embed" in page
+        _, numbers = await fetched(port, "metrics")
+        assert 'threadlore_task_failures_total{task="embed"} 1.0' in numbers
+        assert 'threadlore_task_failing{task="embed"} 1.0' in numbers
+        supervisor.succeeded("embed")
+        assert await fetched(port, "healthz") == (200, '{"status": "ok", "reasons": []}')
 
 
 async def test_the_numbers_can_be_read_by_prometheus() -> None:

@@ -14,6 +14,7 @@ from bot.errors import PlatformError
 from bot.happenings import Asked, Clicked, Ended, Happening, Heard
 from bot.inbox import Inbox
 from bot.store import Store
+from engine.supervisor import Supervisor
 from tests.fakes.engines import files_with
 from tests.fakes.platform import START
 
@@ -275,3 +276,38 @@ async def test_a_payload_that_nobody_understands_any_more_hinders_nobody(store: 
         await inbox.idle()
     assert worker.followed == [heard("3")]
     assert await store.inbox.waiting() == []
+
+
+async def test_a_lane_goes_on_though_a_failure_in_it_could_not_be_written_down(
+    store: Store, worker: Recorder, at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(store.inbox, "delay", broken)
+    worker.failing["listen 1"] = [PlatformError("away")]
+    async with Inbox(store, worker) as inbox:
+        await inbox.put(heard("1"), "event:1")
+        await worker.until(lambda: not worker.failing["listen 1"])
+        await inbox.put(heard("2"), "event:2")
+        await worker.until(lambda: {name(each) for each in worker.followed} == {"1", "2"})
+
+
+async def test_the_inbox_is_read_on_after_what_was_not_foreseen(
+    store: Store, worker: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting, met = store.inbox.waiting, list[int]()
+
+    async def broken(after: int) -> object:
+        met.append(after)
+        if len(met) < 3:
+            raise ConnectionResetError
+        return await waiting(after=after)
+
+    monkeypatch.setattr(store.inbox, "waiting", broken)
+    supervisor = Supervisor(first_wait=0.01)
+    async with Inbox(store, worker, supervisor=supervisor) as inbox:
+        await inbox.put(heard("1"), "event:1")
+        await worker.until(lambda: worker.followed)
+        assert inbox.working
+    assert [each.failures for each in supervisor.reports() if each.name == "inbox"] == [2]

@@ -1,17 +1,22 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import sqlite3
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine import indexing
+from engine import indexing, supervisor
 from engine.batch import write_profiles
 from engine.errors import EngineError, RateLimited, Refused, StoreError, Unavailable, Unreachable
 from engine.haste import Then
-from engine.indexing import wait_before
+from engine.indexing import Worker, wait_before
+from engine.ledger import database
 from engine.options import Options
+from engine.projecting import Projector
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.engines import HERE, doc, light_engine
 from tests.fakes.language import ToyLanguage
@@ -60,18 +65,69 @@ async def test_settled_raises_what_keeps_the_worker_from_it_and_goes_on_once_it_
         assert {each.status for each in await engine.documents(HERE)} == {"indexed"}
 
 
-async def test_a_worker_that_stopped_for_good_is_not_waited_for(tmp_path: Path) -> None:
-    class Broken(HashEmbedder):
-        async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
-            raise ZeroDivisionError("a bug")
+class Panic(BaseException):
+    """What a native library raises when it panics."""
 
-    async with light_engine(tmp_path, embedder=Broken()) as engine:
+
+@pytest.mark.parametrize(
+    ("step", "error"),
+    [
+        ("_embed", Panic()),
+        ("_embed", sqlite3.OperationalError("odd")),
+        ("_read", KeyError("bug")),
+        ("_project", ConnectionResetError()),
+        ("end_quiet", KeyError("bug")),
+    ],
+)
+async def test_a_step_that_meets_what_was_not_foreseen_is_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, error: BaseException
+) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(indexing, "SHORTEST_QUIET", 0.01)
+    owner = Projector if step == "end_quiet" else Worker
+    met, right = Counter[str](), getattr(owner, step)
+
+    async def wrong(self: Any) -> Any:
+        met[step] += 1
+        if met[step] < 3:
+            raise error
+        return await right(self)
+
+    monkeypatch.setattr(owner, step, wrong)
+    async with light_engine(tmp_path, options=Options(quiet=0.01)) as engine, asyncio.timeout(20):
         await engine.add(doc("a", "Ada met Bob."))
-        with pytest.raises(ZeroDivisionError):
-            await asyncio.wait_for(engine.settled(), 5)
-        await asyncio.sleep(0)
-        with pytest.raises(ZeroDivisionError):
-            await asyncio.wait_for(engine.settled(), 5)
+        while met[step] < 3 or engine._worker.trouble:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+        await engine.settled()
+        assert {each.status for each in await engine.documents(HERE)} == {"indexed"}
+        assert sum(each.failures for each in engine.supervisor.reports()) == 2
+        while engine.supervisor.complaints():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+
+
+async def test_a_ledger_that_a_foreign_program_locks_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY", 50)
+    monkeypatch.setattr(
+        database,
+        "PRAGMAS",
+        tuple(re.sub(r"busy_timeout = \d+", "busy_timeout = 50", each) for each in database.PRAGMAS),
+    )
+    monkeypatch.setattr(indexing, "TROUBLE_WAIT", 0.05)
+    async with light_engine(tmp_path) as engine, asyncio.timeout(30):
+        await engine.add(doc("a", "Ada met Bob."))
+        foreign = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+        foreign.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="locked by another program"):
+            await engine.settled()
+        assert "locked by another program" in " ".join((await engine.status(HERE)).background)
+        foreign.execute("ROLLBACK")
+        foreign.close()
+        while engine._worker.trouble:  # noqa: ASYNC110 - it goes away by itself
+            await asyncio.sleep(0.01)
+        await engine.settled()
+        assert {each.status for each in await engine.documents(HERE)} == {"indexed"}
 
 
 async def test_a_chunk_is_tried_as_often_as_the_options_say_and_then_given_up(tmp_path: Path) -> None:

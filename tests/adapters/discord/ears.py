@@ -12,6 +12,7 @@ from discord.http import Route
 from adapters.discord import run
 from bot.settings import Settings
 from engine.errors import StoreError
+from engine.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,6 +39,7 @@ class Ear:
         self.doubted = 0
         self.signs = 0
         self.broken = False
+        self.supervisor = Supervisor()
         self._stirred = asyncio.Event()
 
     @property

@@ -11,6 +11,7 @@ from adapters.slack import run
 from bot.chat import Button, Card, Place
 from bot.errors import PlatformError, Withheld
 from bot.happenings import Asked, Called, Changed, Clicked, Edited, Ended, Gone, Heard, Joined
+from engine.supervisor import Supervisor
 from tests.adapters.slack.conftest import settings_for
 from tests.fakes.slack import FakeSlack, File, Timing
 
@@ -31,6 +32,7 @@ class Ear:
         self.caught_up = 0
         self.doubts = 0
         self.broken = 0
+        self.supervisor = Supervisor()
         self._keys: set[str] = set()
 
     def attach(self, platform: Platform) -> None:

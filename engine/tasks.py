@@ -1,0 +1,66 @@
+"""Tasks with an owner: they end before the block or call that started them does."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Coroutine
+
+Result = TypeVar("Result")
+
+
+@asynccontextmanager
+async def child_task(work: Coroutine[Any, Any, Result], name: str | None = None) -> AsyncIterator[asyncio.Task[Result]]:
+    """Run `work` beside the block. On leaving, it is cancelled and awaited; a failure that it had before is raised.
+
+    A failure replaces no exception of the block itself.
+    """
+    task = asyncio.create_task(work, name=name)
+    try:
+        yield task
+    except BaseException:
+        await end(task)
+        raise
+    if task.done() and not task.cancelled():
+        task.result()
+    await end(task)
+
+
+async def end(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel tasks and wait until they have ended; what they raise meanwhile is dropped."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def together(*works: Coroutine[Any, Any, Any]) -> list[Any]:
+    """Run all at once. The first failure cancels the others, waits until they have ended, and is raised."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        await end(*tasks)
+        raise
+
+
+async def completed(work: Awaitable[Result]) -> Result:
+    """Await `work` to its end, a cancellation notwithstanding, which is raised afterwards.
+
+    For native calls, which go on in their own threads whoever stops waiting: what they hold is not to be released, nor
+    what they write closed, before they have ended.
+    """
+    task, cancelled = asyncio.ensure_future(work), None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        if not task.cancelled():
+            task.exception()  # whoever cancelled is told of the cancellation, not of this
+        raise cancelled
+    return task.result()

@@ -1,0 +1,87 @@
+"""No task and no thread of the program may die unseen: whoever starts one is supervised, or awaits its end."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.test_arrows import FORBIDDEN, ROOT, modules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+STARTERS = {"create_task", "ensure_future", "TaskGroup", "run_coroutine_threadsafe", "start_new_thread"}
+THREADS = {"Thread", "Timer"}
+AWAITED = {"gather", "shield", "to_thread", "run_in_executor", "wait_for"}
+
+# Where tasks may be started without a supervisor, and who learns of their failures.
+REASONS = {
+    "engine/supervisor.py": "the supervisor itself",
+    "engine/tasks.py": "tasks whose owner awaits them before it ends",
+    "engine/projecting.py": "the next step, or the end, awaits the delivery",
+    "engine/language/caller.py": "every task answers with its failure; the thread's end ends the process",
+    "engine/language/child.py": "its end is told to all who wait, and awaited when the process is ended",
+    "bot/believing.py": "whoever asks is told of the failure; what was not foreseen is logged",
+    "bot/service.py": "awaited when the block is left",
+    "bot/verbs/ingesting.py": "every result is taken, or awaited at the end",
+    "bot/delivery.py": "failures of writes are logged, and the end of the answer awaits it",
+    "bot/enclosing.py": "the answer awaits it",
+    "adapters/discord/__init__.py": "awaited until the adapter ends",
+    "adapters/discord/interactions.py": "awaited in the same call",
+    "adapters/console/hosting.py": "awaited until the adapter ends",
+    "adapters/console/terminal.py": "a failure ends the prompt, which raises it",
+}
+
+
+def name_of(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def started(tree: ast.AST) -> Iterator[str]:
+    """The calls that start a task or a thread, with their lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and name_of(node) in STARTERS | THREADS:
+            yield f"{name_of(node)} in line {node.lineno}"
+
+
+def dropped(tree: ast.AST) -> Iterator[str]:
+    """The calls whose results are thrown away though failures come with them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and name_of(node.value) in AWAITED:
+            yield f"{name_of(node.value)} in line {node.lineno}"
+
+
+def parsed(path: Path) -> ast.AST:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("package", FORBIDDEN)
+def test_tasks_and_threads_are_started_by_the_supervisor_or_for_a_reason(package: str) -> None:
+    found = {str(path.relative_to(ROOT)): list(started(parsed(path))) for path in modules(package)}
+    assert {path: calls for path, calls in found.items() if calls and path not in REASONS} == {}
+
+
+@pytest.mark.parametrize("package", FORBIDDEN)
+def test_nothing_that_can_fail_is_begun_and_dropped(package: str) -> None:
+    found = {str(path.relative_to(ROOT)): list(dropped(parsed(path))) for path in modules(package)}
+    assert {path: calls for path, calls in found.items() if calls} == {}
+
+
+def test_every_reason_is_needed() -> None:
+    idle = {path for path in REASONS if not (ROOT / path).exists() or not list(started(parsed(ROOT / path)))}
+    assert idle == set()
+
+
+@pytest.mark.parametrize(
+    "code", ["asyncio.create_task(x())", "loop.create_task(x())", "TaskGroup()", "threading.Thread(target=x).start()"]
+)
+def test_a_bare_start_is_noticed(code: str) -> None:
+    assert list(started(ast.parse(code)))
+
+
+def test_a_dropped_result_is_noticed() -> None:
+    assert list(dropped(ast.parse("asyncio.gather(x(), y())")))
+    assert not list(dropped(ast.parse("async def f(): await asyncio.gather(x(), y())")))
