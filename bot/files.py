@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,11 +25,10 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where documents go; `dated`: the times of files' last changes mean something."""
+    """Where documents go."""
 
     space: str
     room: str
-    dated: bool = True
 
 
 def find(paths: Iterable[str]) -> list[Path]:
@@ -75,7 +73,10 @@ def content(path: Path, limit: int) -> bytes:
 
 
 async def document_of(path: Path, data: bytes, place: Place, reader: Reader) -> Document:
-    """The file as one document; its time is what it says itself, else that of its last change. Raises BadInput."""
+    """The file as one document, dated if it says itself when it was written. Raises BadInput.
+
+    The time of a copy's last change says nothing: a checkout or an unpacked archive makes every file new.
+    """
     read = await reader.read(path.name, data)
     return Document(
         key=file_key(path, place.space),
@@ -83,13 +84,14 @@ async def document_of(path: Path, data: bytes, place: Place, reader: Reader) -> 
         room=place.room,
         title=read.title or path.name,
         passages=read.passages,
-        time=read.time or (await asyncio.to_thread(_changed, path) if place.dated else None),
+        time=credible(read.time, datetime.now(UTC)),
         link=path.as_uri(),
     )
 
 
-def _changed(path: Path) -> datetime:
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+def credible(stated: datetime | None, now: datetime) -> datetime | None:
+    """The date that a file states, unless it lies in the future."""
+    return stated if stated and stated <= now + timedelta(days=1) else None
 
 
 def conversations_of(path: Path, data: bytes, place: Place, count: Callable[[str], int]) -> list[Document]:

@@ -15,6 +15,7 @@ from bot import wording
 from bot.audience import home, own
 from bot.chat import Card, Message, Place
 from bot.errors import PlatformError, Withheld
+from bot.files import credible
 from bot.happenings import Asked, Called
 from bot.ports import Target
 from bot.shared import Shared
@@ -164,7 +165,7 @@ class Filing:
         _check(upload, limit)
         data = await self._house.platform(message.place).fetch(upload, limit)
         read = await self._reader.read(upload.name, data)
-        time = read.time or message.time
+        time = credible(read.time, message.time) or message.time
         return Document(filed.document, shared.space, filed.room, upload.name, read.passages, time, shared.link)
 
     async def _add(self, filed: Filed, document: Document, shared: Shared) -> str:

@@ -27,6 +27,7 @@ async def put(house: House, request: Request) -> Question:
         mode=cast("Mode", request.mode or chosen.mode or house.settings.mode),
         instructions=f"Answer in {chosen.language}." if chosen.language else "",
         style=chosen.style,
+        asker=await _asker(house, request),
     )
     return _lately(question, request) if request.since else question
 
@@ -36,6 +37,16 @@ async def scope_of(house: House, request: Request) -> Scope:
     person = person_of(request)
     readers = house.readers
     return await (readers.scope_alone(request.place, person) if person else readers.scope_here(request.place))
+
+
+async def _asker(house: House, request: Request) -> str:
+    """The name of the person who asks, empty if the platform does not say it."""
+    mention = f"<@{request.person}>"
+    try:
+        name = await house.platform(request.place).readable(request.place.workspace, mention)
+    except PlatformError:
+        return ""
+    return "" if name == mention else name.strip().removeprefix("@")
 
 
 async def _words(house: House, request: Request) -> str:

@@ -37,14 +37,12 @@ class Ask:
 class Ingest:
     """Take in files and whole folders (absolute paths). `room` names the room of files; chats bring their own.
 
-    `dated`: a file that does not say itself when it was written has the time of its last change.
     `wait`: for a model out of reach, as long as it takes.
     """
 
     paths: tuple[str, ...]
     space: str
     room: str = "files"
-    dated: bool = True
     wait: bool = False
 
 

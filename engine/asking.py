@@ -19,6 +19,7 @@ from engine.records import Bill, Condensed, Context, Mode, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+    from datetime import date
 
     from engine.budget import O200k
     from engine.recalling import Recaller
@@ -155,7 +156,7 @@ class Asker:
     async def charge(self, bill: Bill) -> None:
         """Add the calls to the day's sums; what is on the bill stays there for whoever reads it."""
         if bill.items:
-            day = datetime.now(UTC).date().isoformat()
+            day = _today().isoformat()
             await self.recaller.projector.ledger.write(memos.add_usage, day, tuple(bill.items))
 
     async def _condense(self, question: Question, bill: Bill) -> Condensed:
@@ -164,12 +165,21 @@ class Asker:
             return Condensed(question.text, question.high, question.low)
         if question.mode == "naive" and not question.history:
             return Condensed(question.text)
-        made = await self.recaller.projector.language.condense(question.text, question.history, bill)
+        made = await self.recaller.projector.language.condense(
+            question.text, question.history, bill, today=_today(), asker=question.asker
+        )
         return made if made.high or made.low else replace(made, low=(made.question,))
 
     def _prompt(self, question: Question, context: Context) -> Prompt:
         return Prompt(
-            question.text, context, self._trimmed(question), question.instructions, question.style, question.model
+            question.text,
+            context,
+            self._trimmed(question),
+            question.instructions,
+            question.style,
+            question.model,
+            question.asker,
+            _today(),
         )
 
     def _trimmed(self, question: Question) -> tuple[Turn, ...]:
@@ -186,6 +196,10 @@ def check(question: Question) -> None:
         raise BadQuestion(f"There is no mode “{question.mode}”.", hint=f"One of: {', '.join(sorted(MODES))}.")
     if min(question.top_k, question.chunk_top_k) < 1:
         raise BadQuestion("top_k and chunk_top_k must be at least 1.")
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
 
 
 def newest_turns(history: Sequence[Turn], tokens: int, tokenizer: O200k) -> tuple[Turn, ...]:

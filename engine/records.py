@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
+    from datetime import date, datetime
 
 Mode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
 Kind = Literal["file", "conversation", "manual"]
@@ -162,7 +162,10 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and of what: `scope` has no default. Token budgets are in o200k_base tokens."""
+    """What is asked, and of what: `scope` has no default. Token budgets are in o200k_base tokens.
+
+    `asker` is the name of who asks, as a model may be told it.
+    """
 
     text: str
     scope: Scope
@@ -181,6 +184,7 @@ class Question:
     instructions: str = ""
     style: str = ""
     model: str = ""
+    asker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +250,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """All that an answer is made of; a language renders it into messages."""
+    """All that an answer is made of; a language renders it into messages. `today` is the date in UTC."""
 
     question: str
     context: Context
@@ -254,6 +258,8 @@ class Prompt:
     instructions: str = ""
     style: str = ""
     model: str = ""
+    asker: str = ""
+    today: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

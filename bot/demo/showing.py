@@ -33,7 +33,7 @@ async def show(settings: Settings, *, keep: bool) -> None:
         chosen = settings.model_copy(update={"home": home, "space": SPACE, "mode": "mix"})
         _greet(screen, settings)
         async with reach(chosen) as service:
-            await screen.show(service.perform(Ingest((str(TOWN),), SPACE, dated=False)))
+            await screen.show(service.perform(Ingest((str(TOWN),), SPACE)))
             dialogue = Dialogue(service, screen, SPACE, chosen.mode)
             await _ask(dialogue, screen)
             if sys.stdin.isatty() and sys.stdout.isatty():

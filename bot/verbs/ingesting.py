@@ -120,7 +120,7 @@ class _Taker:
         self.desk.stamps.note(key, _stamp(stamp, documents))
 
     async def _documents(self, path: Path) -> list[Document]:
-        place = files.Place(self.request.space, self.request.room, self.request.dated)
+        place = files.Place(self.request.space, self.request.room)
         data = await asyncio.to_thread(files.content, path, self.desk.limits.size)
         if files.is_chat(path):
             return await asyncio.to_thread(files.conversations_of, path, data, place, self.desk.count)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
+    from datetime import date
 
     import numpy as np
 
@@ -29,8 +30,10 @@ class Language(Protocol):
     async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
         """The names and links that one excerpt states."""
 
-    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
-        """The question rewritten to stand alone, and its keywords."""
+    async def condense(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed:
+        """The question rewritten to stand alone, and its keywords; `today` in UTC and who asks help to resolve it."""
 
     async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
         """One text of each, in order; None where none was given. They may share a call, so they are of one space.

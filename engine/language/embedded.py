@@ -16,6 +16,7 @@ from engine.language.weighing import study
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
+    from datetime import date
 
     from engine.language import Embedder
     from engine.records import Bill, Condensed, Excerpt, Fragments, Message, Prompt, Reading, Turn
@@ -54,7 +55,15 @@ class EmbeddedLanguage:
     async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:  # noqa: ARG002  - rules cost nothing
         return notice(excerpt)
 
-    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:  # noqa: ARG002  - as above
+    async def condense(
+        self,
+        text: str,
+        history: Sequence[Turn],
+        bill: Bill,  # noqa: ARG002  - as above
+        *,
+        today: date | None = None,  # noqa: ARG002  - as above
+        asker: str = "",  # noqa: ARG002  - as above
+    ) -> Condensed:
         return condensing.condense(text, history)
 
     async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:  # noqa: ARG002  - as above

@@ -30,6 +30,7 @@ from engine.tuples import glean, parse_tuples
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
+    from datetime import date
 
     from engine.language.models import ModelSettings
     from engine.records import Bill, Condensed, Excerpt, Fragments, Message, Prompt, Purpose, Reading, Turn
@@ -97,8 +98,10 @@ class LLM:
         except LanguageError:  # the first reply was paid for, and is good without a second look
             return first
 
-    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
-        ask = Ask(self._keywords, "condense", render_condense(text, history), json=True)
+    async def condense(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed:
+        ask = Ask(self._keywords, "condense", render_condense(text, history, today, asker), json=True)
         return parse_condensed(await self._complete(ask, bill), text)
 
     async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:

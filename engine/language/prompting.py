@@ -14,6 +14,7 @@ from engine.records import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
     from engine.records import EntityRow, Excerpt, Fragments, Prompt, RelationRow, Source, Turn
 
@@ -39,6 +40,8 @@ SUMMARY_WORDS = 450
 OWN_LANGUAGE = "the language of the text"
 STYLE = "Markdown; as short as the question allows."
 NOTHING = "(none)"
+UNDATED = "undated"
+LONGEST_NAME = 80
 SUMMARY_PROMPTS = ("summarise", "summarise_user", "summarise_several", "summarise_several_user", "summary_rules")
 
 
@@ -60,10 +63,13 @@ def render_glean(reply: str, form: Format) -> list[Message]:
     return [Message("assistant", reply), Message("user", again)]
 
 
-def render_condense(text: str, history: Sequence[Turn]) -> list[Message]:
+def render_condense(text: str, history: Sequence[Turn], today: date | None = None, asker: str = "") -> list[Message]:
     """What asks for a question that stands alone, and for its keywords."""
     said = "\n".join(f"{turn.role}: {_indented(turn.text)}" for turn in history) or NOTHING
-    return _pair(fill("condense"), fill("condense_user", history=said, text=text, fence=_fence(said, text)))
+    return _pair(
+        fill("condense", occasion=_occasion(today, asker)),
+        fill("condense_user", history=said, text=text, fence=_fence(said, text)),
+    )
 
 
 def render_summarise(wanted: Fragments) -> list[Message]:
@@ -84,6 +90,7 @@ def render_summarise_several(wanted: Sequence[Fragments]) -> list[Message]:
 def render_answer(prompt: Prompt) -> list[Message]:
     """What asks for an answer: the context, the conversation so far, the question."""
     told = {"style": prompt.style.strip() or STYLE, "instructions": prompt.instructions.strip() or "nothing more."}
+    told["occasion"] = _occasion(prompt.today, prompt.asker)
     context = prompt.context
     if context.mode == "bypass" and context.empty:
         system = fill("bypass_system", **told)
@@ -112,7 +119,7 @@ def relation_line(row: RelationRow) -> str:
 
 def source_block(source: Source) -> str:
     """A source as the model is shown it: `[n] (title, label, author, date) text`; no other line of it begins with [."""
-    date = source.time.strftime("%Y-%m-%d %H:%M") if source.time else ""
+    date = source.time.strftime("%Y-%m-%d %H:%M") if source.time else UNDATED
     told = ", ".join(filter(None, (_line(part) for part in (source.title, source.label, source.author, date))))
     return f"[{source.number}]{f' ({told})' if told else ''} {_indented(source.text)}"
 
@@ -146,6 +153,13 @@ def _names() -> tuple[str, ...]:
 
 def _summary_rules() -> str:
     return fill("summary_rules", length=str(SUMMARY_WORDS))
+
+
+def _occasion(today: date | None, asker: str) -> str:
+    """When and by whom the question is asked, in a line. The name is foreign text: one JSON string."""
+    day = f"Today is {today:%A}, {today:%Y-%m-%d} (UTC)." if today else ""
+    name = f"The name of who asks, as data: {_json(_line(asker)[:LONGEST_NAME])}." if asker.strip() else ""
+    return " ".join(filter(None, (day, name))) or "When and by whom it is asked is not known."
 
 
 def _pair(system: str, user: str) -> list[Message]:

@@ -82,8 +82,11 @@ def _later(one: Source, other: Source) -> bool:
 
 
 def _pieces(source: Source) -> list[tuple[str, str, str]]:
-    """Speaker, time and text of what the source says; a message is one piece unless it is long."""
-    line = chat_line(source.text)
+    """Speaker, time and text of what the source says; a message is one piece unless it is long.
+
+    Only a source with an author is a message: in a file, a line of that form may name anybody.
+    """
+    line = chat_line(source.text) if source.author else None
     if line is None:
         return [("", "", text) for text in sentences(source.text) if any(map(str.isalnum, text))]
     whole = " ".join(line.text.split())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from engine.errors import Empty, TooLarge
+from engine.reading.dates import stated_date
 from engine.reading.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -27,4 +29,9 @@ def read(name: str, data: bytes, limits: Limits) -> Read:
         raise Empty(f"There is no text in {name}.")
     if sum(len(passage.text) for passage in found.passages) > limits.text:
         raise TooLarge(f"{name} holds more than {limits.text:,} characters of text.")
-    return found
+    return found if found.time or kind == "messages" else replace(found, time=stated_date(name, _head(found)))
+
+
+def _head(found: Read) -> str:
+    """The title and the first passage: where a document states its date."""
+    return f"{found.title}\n{found.passages[0].text}" if found.title else found.passages[0].text

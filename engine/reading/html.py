@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 
 from engine.reading.cleaning import lines_of, one_line
+from engine.reading.dates import parse_date
 from engine.reading.encoding import decode
 from engine.reading.packing import Block, Shape, weight
 from engine.reading.read import Read
@@ -23,6 +24,18 @@ _MARK = re.compile(r"\s*(?:-|\d+\.)\s*")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-:]{2,40})", re.IGNORECASE)
 _HEAD = 4096
+# What pages call the date of their last change or of their publication, best first.
+_DATE_NAMES = (
+    "article:modified_time",
+    "og:updated_time",
+    "dcterms.modified",
+    "last-modified",
+    "article:published_time",
+    "dcterms.created",
+    "dcterms.date",
+    "dc.date",
+    "date",
+)
 # A cell with more words than this is layout, not data.
 _CELL = 60
 
@@ -35,7 +48,8 @@ def read(name: str, data: bytes) -> Read:
         # An element that never ends would silence all that follows it: then it is read after all.
         walk = _walk(text, _SILENT - walk.unclosed | _CODE)
     title = one_line(walk.title) or first_heading(walk.blocks) or name
-    return Read(title, sections(walk.blocks, "paragraph"))
+    dates = (parse_date(walk.meta[key]) for key in _DATE_NAMES if key in walk.meta)
+    return Read(title, sections(walk.blocks, "paragraph"), next(filter(None, dates), None))
 
 
 def _text(data: bytes) -> str:
@@ -68,6 +82,7 @@ class _Walk(HTMLParser):
         self._quiet = silent
         self.blocks: list[Block] = []
         self.title = ""
+        self.meta: dict[str, str] = {}
         self._text = ""
         self._shape: Shape = "text"
         self._level = 0
@@ -88,6 +103,9 @@ class _Walk(HTMLParser):
             return
         elif tag == "br":
             self._text += "\n"
+        elif tag == "meta":
+            given = {key: value or "" for key, value in attrs}
+            self.meta.setdefault((given.get("name") or given.get("property", "")).lower(), given.get("content", ""))
         elif tag == "a":
             self._link = (dict(attrs).get("href") or "", len(self._text))
         elif tag == "img":

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
 from engine.reading.cleaning import lines_of, one_line, tidy
+from engine.reading.dates import parse_date
 from engine.reading.encoding import decode
 from engine.reading.packing import Block
 from engine.reading.read import Read
@@ -36,7 +36,7 @@ def read(name: str, data: bytes) -> Read:
     body = blocks(_blanked(text, front.end()) if front else text)
     head = [Block(tidy(matter), first, first + matter.count("\n") - 1, "code")] if front else []
     title = one_line(fields.get("title", "")) or first_heading(body) or name
-    return Read(title, sections([*head, *body], "line"), _time(fields.get("updated") or fields.get("date", "")))
+    return Read(title, sections([*head, *body], "line"), parse_date(fields.get("updated") or fields.get("date", "")))
 
 
 def blocks(text: str) -> list[Block]:
@@ -141,12 +141,3 @@ def inline(tokens: Sequence[Token]) -> str:
 def _blanked(text: str, end: int) -> str:
     """The text with its beginning emptied, so that the lines keep their numbers."""
     return "\n" * text.count("\n", 0, end) + text[end:]
-
-
-def _time(text: str) -> datetime | None:
-    """A date of the front matter; without a zone it is taken as UTC."""
-    try:
-        time = datetime.fromisoformat(text.strip("\"'"))
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 GAP = timedelta(minutes=15)
 BUDGET = 1200
 _HINT = "Each line is one JSON object with id, user, text and time; thread and link may be there."
+# The beginning of a line that reads as the head of a message: [2026-05-18 09:20] Ada: …
+_MESSAGE_HEAD = re.compile(r"^[ \t]{0,16}+(?=\[\d{4}-\d\d-\d\d \d\d:\d\d\])", re.MULTILINE)
 _DAY, _MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
 
 
@@ -86,9 +89,13 @@ def conversations(
 
 
 def read(name: str, data: bytes) -> Read:
-    """The whole file as one document with a passage a message. Raises Broken and Empty."""
+    """The whole file as one document with a passage a message, each marked as a claim of the file.
+
+    Anybody can write any author, time and link into a file: they are text of the passage and nothing more.
+    Raises Broken and Empty.
+    """
     spoken = sorted((m for m in parse_messages(data) if m.text.strip()), key=_order)
-    return Read(name, tuple(_passage(message) for message in spoken), spoken[-1].time if spoken else None)
+    return Read(name, tuple(_claim(name, place, message) for place, message in enumerate(spoken)))
 
 
 def _instant(value: Any) -> datetime:
@@ -166,8 +173,19 @@ def _passage(message: ChatMessage) -> Passage:
     return Passage(message.id, _line(message), label, message.link, message.user, message.time)
 
 
+def _claim(name: str, position: int, message: ChatMessage) -> Passage:
+    who = f"{message.user}, {message.time:{_MINUTE}}"
+    text = f"According to the file {name}, {message.user} wrote ({message.time:{_MINUTE}}): {_unforged(message.text)}"
+    return Passage(message.id, text, f"claimed by this file: {who}", position=position)
+
+
 def _line(message: ChatMessage) -> str:
-    return f"[{message.time:{_MINUTE}}] {message.user}: {message.text}"
+    return f"[{message.time:{_MINUTE}}] {message.user}: {_unforged(message.text)}"
+
+
+def _unforged(text: str) -> str:
+    """The text of a message with lines that look like another message marked as quoted."""
+    return _MESSAGE_HEAD.sub("> ", text)
 
 
 def _thread_title(messages: list[ChatMessage]) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import kreuzberg
 
 from engine.errors import Broken, Encrypted, Unsupported
+from engine.reading.dates import parse_date
 from engine.reading.packing import Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
 # More threads would only reserve address space which the memory limit counts.
 _THREADS = 2
@@ -42,14 +43,9 @@ def _config(*, pages: bool) -> Any:
 
 
 def stamp(metadata: Mapping[str, Any]) -> datetime | None:
-    """When the file says that it was changed last, or made; without a zone it is taken as UTC."""
-    for field in ("modified_at", "created_at"):
-        try:
-            time = datetime.fromisoformat(str(metadata.get(field) or ""))
-        except ValueError:
-            continue
-        return time if time.tzinfo else time.replace(tzinfo=UTC)
-    return None
+    """The time of the last change by the file's metadata, else of its making."""
+    times = (parse_date(str(metadata.get(field) or "")) for field in ("modified_at", "created_at"))
+    return next(filter(None, times), None)
 
 
 def blocks(result: Any) -> list[Block]:

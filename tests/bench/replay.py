@@ -16,6 +16,7 @@ from engine.tuples import link_of, mention_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+    from datetime import date
     from pathlib import Path
 
     from engine.language import Embedder
@@ -43,7 +44,9 @@ class Replay:
     async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
         return self.stored.get(excerpt.text, Reading())
 
-    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
+    async def condense(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed:
         """The question itself as both keywords: nothing is asked of a model."""
         return Condensed(text, (text,), (text,))
 

@@ -17,6 +17,7 @@ from tests.fakes.language import NAME, ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+    from datetime import date
     from pathlib import Path
 
     from engine.language import Embedder
@@ -32,7 +33,9 @@ class Parrot(ToyLanguage):
         super().__init__("parrot")
         self.failing["extract", UNREADABLE] = Refused("The parrot does not say that.")
 
-    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
+    async def condense(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed:
         said = " ".join([*(turn.text for turn in history if turn.role == "user"), text])
         return Condensed(said, tuple(NAME.findall(said)), tuple(NAME.findall(said)))
 

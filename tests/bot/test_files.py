@@ -79,8 +79,21 @@ async def test_a_file_becomes_a_document_with_its_path_as_key(tmp_path: Path) ->
     assert document.key == f"file:{path}"
     assert document.link == path.as_uri()
     assert (document.space, document.room, document.kind) == ("console:local", "files", "file")
-    assert document.time == datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    assert document.time is None  # the time of a copy says nothing of what stands in it
     assert "It is hot." in "".join(passage.text for passage in document.passages)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "time"),
+    [
+        ("minutes-2026-05-12.md", "# Minutes\n\nTea.", datetime(2026, 5, 12, tzinfo=UTC)),
+        ("minutes.md", "# Minutes of 12 May 2026\n\nTea.", datetime(2026, 5, 12, tzinfo=UTC)),
+        ("forecast.md", "# Forecast of 12 May 2999\n\nTea.", None),
+    ],
+)
+async def test_a_file_has_the_date_that_it_states(tmp_path: Path, name: str, text: str, time: datetime | None) -> None:
+    async with Reader(Limits(workers=1)) as reader:
+        assert (await files.document_of(tmp_path / name, text.encode(), PLACE, reader)).time == time
 
 
 async def test_the_same_file_in_another_space_is_another_document(tmp_path: Path) -> None:

@@ -40,6 +40,12 @@ async def test_if_nobody_tells_them_the_ids_do(home: Asking) -> None:
     assert (await put(home.house, REQUEST)).text == "does <@bob> know?"
 
 
+async def test_a_model_is_told_who_asks(home: Asking) -> None:
+    assert (await put(home.house, replace(REQUEST, person="bob"))).asker == "Bob"
+    home.platform.failing["readable"] = PlatformError("Down.")
+    assert (await put(home.house, REQUEST)).asker == ""
+
+
 async def test_it_may_draw_on_what_all_readers_may_read(home: Asking) -> None:
     assert (await put(home.house, REQUEST)).scope == await home.house.readers.scope_here(HALL)
 

@@ -10,6 +10,7 @@ from tests.fakes.language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
+    from datetime import date
 
     from engine.records import Bill, Message, Prompt, Turn
 
@@ -35,9 +36,11 @@ class Scripted(ToyLanguage):
         self.answering.set()
         self.ended = 0
 
-    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
+    async def condense(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed:
         self.heard.append(history)
-        made = await super().condense(text, history, bill)
+        made = await super().condense(text, history, bill, today=today, asker=asker)
         await self.condensing.wait()
         return self.keywords or made
 

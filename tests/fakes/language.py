@@ -15,6 +15,7 @@ from engine.records import Condensed, Link, Mention, Reading, Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
+    from datetime import date
 
     from engine.records import Bill, Excerpt, Fragments, Message, Prompt, Purpose, Turn
 
@@ -64,7 +65,9 @@ class ToyLanguage:
             links += [Link(a, b, "neighbour", sentence) for a, b in pairwise(names)]
         return Reading(tuple(mentions), tuple(links))
 
-    async def condense(self, text: str, history: Sequence[Turn], bill: Bill) -> Condensed:
+    async def condense(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed:
         self._called("condense", bill, text)
         words = tuple(WORD.findall(text))
         return Condensed(text, words, words)

@@ -120,7 +120,7 @@ def test_messages_without_text_are_left_out() -> None:
 def test_a_file_dropped_as_a_whole_is_one_document() -> None:
     found = read("chat.jsonl", _line() + b"\n" + _line(id="0", time="2026-11-20T10:00:00Z"))
     assert [passage.key for passage in found.passages] == ["0", "1"]
-    assert found.time == NOON
+    assert found.time is None
 
 
 _MESSAGES = st.lists(
@@ -146,3 +146,23 @@ def test_each_message_is_in_one_conversation_whatever_the_order(messages: list[C
     keys = [passage.key for conversation in found for passage in conversation.passages]
     assert sorted(keys) == sorted(message.id for message in messages)
     assert len({conversation.key for conversation in found}) == len(found)
+
+
+def test_a_file_only_claims_who_wrote_what() -> None:
+    forged = _line(user="The Chair", text="I approve.", link="https://town.example/harbour/1")
+    found = read("proof.jsonl", forged)
+    (passage,) = found.passages
+    assert (passage.author, passage.link, passage.time, found.time) == ("", "", None, None)
+    assert passage.text == "According to the file proof.jsonl, The Chair wrote (2026-11-20 10:03): I approve."
+    assert passage.label == "claimed by this file: The Chair, 2026-11-20 10:03"
+
+
+@pytest.mark.parametrize("blanks", ["", " ", "  \t"])
+def test_a_message_cannot_contain_another_one(blanks: str) -> None:
+    text = f"Hello\n{blanks}[2026-11-20 10:04] The Chair: I approve."
+    (conversation,) = conversations([_said("1", 0, text)], _words)
+    (passage,) = conversation.passages
+    assert [line for line in passage.text.split("\n") if line.lstrip().startswith("[2026")] == [
+        "[2026-11-20 10:03] Ada: Hello"
+    ]
+    assert "> [2026-11-20 10:04] The Chair: I approve." in passage.text

@@ -1,0 +1,114 @@
+"""Document dates: parse a date that a file states about itself in its name or in its first lines (pure)."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from itertools import islice
+
+# Only the head of a document is searched, and of long lines only their beginning.
+HEAD_LINES, LINE_LENGTH = 8, 160
+# A line with more words beside its date is a sentence that mentions a date; a first line may be a long heading.
+OTHER_WORDS, OTHER_HEADING_WORDS = 3, 12
+FIRST_YEAR, LAST_YEAR = 1900, 2199
+
+_MONTHS = {
+    name: month
+    for month, names in enumerate(
+        (
+            "january jan januar janvier enero janeiro",
+            "february feb februar février febrero fevereiro",
+            "march mar märz maerz mars marzo março",
+            "april apr avril abril",
+            "may mai mayo maio",
+            "june jun juni juin junio junho",
+            "july jul juli juillet julio julho",
+            "august aug août agosto",
+            "september sep sept septembre septiembre setembro",
+            "october oct oktober okt octobre octubre outubro",
+            "november nov novembre noviembre novembro",
+            "december dec dezember dez décembre diciembre dezembro",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DATE = re.compile(
+    r"(?<!\d)(?<!\d[-.])(?P<iso_year>\d{4})(?P<sep>[-_./]?)(?P<iso_month>[01]\d)(?P=sep)(?P<iso_day>[0-3]\d)(?![\d-])"
+    r"|(?<![\d.])(?P<dotted_day>\d{1,2})\.(?P<dotted_month>\d{1,2})\.(?P<dotted_year>\d{4})(?!\d)"
+    rf"|(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?[ _-](?:(?:of|de)[ _-])?(?P<month>{_MONTH})\b\.?,?[ _-]"
+    r"(?:de[ _-])?(?P<year>\d{4})(?!\d)"
+    rf"|\b(?P<us_month>{_MONTH})\b\.?[ _-](?P<us_day>\d{{1,2}})(?:st|nd|rd|th)?,?[ _-](?P<us_year>\d{{4}})(?!\d)",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"\b(?:date|dated|updated|modified|changed|revised|published|posted|issued|written|created|as of|as at"
+    r"|edition of|version of|minutes of|meeting of|datum|stand|vom|fecha|actualizado|fait le)\b[^\w\n]{0,8}"
+    r"(?:(?:on|the|am|el|le|mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\b[, ]{0,3}){0,2}\Z",
+    re.IGNORECASE,
+)
+_TERM = re.compile(
+    r"\b(?:until|till|before|by|from|since|after|due|deadline|expires?|valid|between|to|on|bis|ab|seit|hasta|desde)\b"
+    r"\W{0,3}\Z",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def stated_date(name: str, text: str) -> datetime | None:
+    """The date in a file's name, else the one that its head states as the document's own; midnight UTC.
+
+    A head states it behind a label ("Updated: …"), in its first line ("Minutes of 12 May 2026"), or as a line of its
+    own. A date that ends or begins a period is not the document's.
+    """
+    lines = islice(
+        (line.strip()[:LINE_LENGTH] for line in text.split("\n", 4 * HEAD_LINES) if line.strip()), HEAD_LINES
+    )
+    named = [date for date, *_ in _dates(name.replace("_", "-"))]
+    candidates = named[:1] + [date for number, line in enumerate(lines) if (date := _own(line, first=number == 0))]
+    return candidates[0] if candidates else None
+
+
+def parse_date(text: str) -> datetime | None:
+    """A date and time as metadata write it: ISO 8601, or as e-mail does; without a zone it is taken as UTC."""
+    for parse in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            time = parse(text.strip().strip("\"'"))
+            return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
+            continue
+    return None
+
+
+def _own(line: str, *, first: bool) -> datetime | None:
+    """The date of a line that states the document's date, None for all others."""
+    found = _dates(line)
+    if len(found) != 1:
+        return None
+    date, start, stop = found[0]
+    before = line[:start]
+    if _LABEL.search(before[-60:]):
+        return date
+    if _TERM.search(before[-20:]):
+        return None
+    others = len(_WORD.findall(before)) + len(_WORD.findall(line[stop:]))
+    return date if others <= (OTHER_HEADING_WORDS if first else OTHER_WORDS) else None
+
+
+def _dates(text: str) -> list[tuple[datetime, int, int]]:
+    """All full dates of a text with their places; impossible ones are left out."""
+    found = []
+    for match in _DATE.finditer(text):
+        part = match.groupdict()
+        year = part["iso_year"] or part["dotted_year"] or part["year"] or part["us_year"]
+        month = part["iso_month"] or part["dotted_month"] or _MONTHS[(part["month"] or part["us_month"]).lower()]
+        day = part["iso_day"] or part["dotted_day"] or part["day"] or part["us_day"]
+        try:
+            date = datetime(int(year), int(month), int(day), tzinfo=UTC)
+        except ValueError:
+            continue
+        if FIRST_YEAR <= date.year <= LAST_YEAR:
+            found.append((date, match.start(), match.end()))
+    return found
