@@ -1,0 +1,273 @@
+"""Whether a message that does not mention the bot asks it something: rules over its words alone. Pure.
+
+The rules prefer silence: a question that is missed can be asked again with a mention, an answer that nobody wanted
+cannot be taken back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from bot import phrases
+from bot.chat_sentences import SHORTCODE, Sentence, normal, split
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+Verdict = Literal["question", "unclear", "chatter", "others"]
+_RANKS: tuple[Verdict, ...] = ("question", "others", "unclear", "chatter")  # of several sentences
+
+ELLIPSIS = 6  # words that "and …" may have and still be a question
+CHATTER = 9  # words of thanks
+ADDRESSING = frozenset(",:")  # stand behind a name
+CLAIMED = 4  # words from which on "when the …" is no question without its mark
+
+
+def classify(text: str, people: Collection[str] = (), *, interrupted: bool = False) -> Verdict:
+    """What a message in a thread with the bot is.
+
+    `people` are the names of those who talk there. `interrupted`: somebody else spoke after the bot's last answer, so
+    that only a question which is complete in itself is one to the bot. "unclear": a statement, or a question to whom
+    is not told; a model may know better. "others": surely meant for somebody else.
+    """
+    sentences = split(text)
+    if not sentences:
+        return "chatter"
+    names = frozenset(normal(part) for name in people for part in name.split())
+    if any(_for_others(sentence, names) for sentence in sentences):
+        return "others"
+    found = [_of_sentence(sentence, interrupted=interrupted) for sentence in sentences]
+    if _laughs(text, sentences):
+        return "chatter"
+    if len(found) > 1 and found[-1] == "unclear" and not any(_is_whole(each) for each in sentences):
+        return "unclear"  # "The ferry? Never again."
+    return next(verdict for verdict in _RANKS if verdict in found)
+
+
+def _starts(words: Sequence[str], patterns: Collection[tuple[str, ...]]) -> bool:
+    return any(tuple(words[: len(pattern)]) == pattern for pattern in patterns)
+
+
+# To whom.
+
+
+def _for_others(sentence: Sentence, names: frozenset[str]) -> bool:
+    """Whether it is spoken to somebody who is named."""
+    return _mentions(sentence) or _calls_known(sentence, names) or _calls_unknown(sentence)
+
+
+def _mentions(sentence: Sentence) -> bool:
+    """Whether it mentions somebody, unless it only asks about them: "what did @bob promise"."""
+    words = sentence.words
+    for at, word in enumerate(words):
+        if word.startswith(("<@", "@", "<!")):
+            about = at > 0 and words[at - 1] in phrases.AUXILIARIES and words[0] in phrases.WH | phrases.AUXILIARIES
+            if not about or at == len(words) - 1 or not phrases.YOU.isdisjoint(words):
+                return True
+    return False
+
+
+def _calls_known(sentence: Sentence, names: frozenset[str]) -> bool:
+    """Whether it begins or ends with the name of somebody there, as an address."""
+    first, last = _without_leads(sentence.clauses[0]), sentence.clauses[-1]
+    if not names or not first:
+        return False
+    if _is_address(first, names):
+        return len(sentence.clauses) > 1 or not sentence.asks or len(first) == len(sentence.words)
+    if len(sentence.clauses) > 1 and _is_address(last, names):
+        return True
+    spoken_to = not phrases.YOU.isdisjoint(sentence.words)
+    ends = last[-1] in names and len(last) > 1 and last[-2] not in {"about", "of", "from", "by", "with", "for", "to"}
+    return spoken_to and (first[0] in names or (ends and not _starts(first, phrases.ORDERS)))
+
+
+def _is_address(clause: Sequence[str], names: frozenset[str]) -> bool:
+    return all(word in names for word in clause)
+
+
+def _calls_unknown(sentence: Sentence) -> bool:
+    """Whether it begins with what looks like a name and a comma: "Zoe, who pays?"."""
+    raw = [token for token in sentence.raw if token not in {"¿", "¡"}]
+    while len(raw) > 2 and normal(raw[0]) in {"hey", "hi", "hello", "dear", "hallo", "hola", "salut", "ok", "okay"}:
+        raw = raw[2:] if raw[1] == "," else raw[1:]
+    if len(raw) < 2 or raw[1] not in ADDRESSING or (raw[1] == ":" and phrases.YOU.isdisjoint(sentence.words)):
+        return False
+    word = normal(raw[0])
+    if word in phrases.EVERYBODY:
+        return True
+    known = phrases.LEADS | phrases.FILLERS | phrases.ADDRESSABLE | phrases.WH | phrases.AUXILIARIES | phrases.BOTS
+    return raw[0][:1].isupper() and raw[0].isalpha() and word not in known
+
+
+# What it is.
+
+
+_AFTER = {
+    **dict.fromkeys(("what", "was", "qué", "wat"), phrases.AFTER_WHAT),
+    **dict.fromkeys(("how", "wie", "hoe", "cómo", "comment"), phrases.MEASURES | phrases.AFTER_WHAT),
+}
+
+
+def _of_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:
+    words = _said(sentence)
+    if not words or (_is_chatter(sentence) and not _starts(words, phrases.ORDERS)):
+        return "chatter"
+    if words in phrases.SMALL_QUESTIONS or _is_rhetorical(words):
+        return "chatter"
+    if (
+        _starts(words, phrases.INVITATIONS)
+        or set(words[-1:]) & phrases.EVERYONE
+        or (sentence.asks and set(words) & phrases.SOCIAL and len(words) <= 3)
+    ):
+        return "others"
+    if interrupted and not (_is_asked(words, asks=sentence.asks) and len(words) > 2):
+        return "unclear"
+    asked = _starts(words, phrases.ORDERS) or _asks(sentence, words)
+    return "question" if asked else "unclear"
+
+
+def _is_whole(sentence: Sentence) -> bool:
+    """Whether it is more than a few words with a question mark."""
+    words = _said(sentence)
+    if words and words[0] in phrases.JOINERS | phrases.ALSO:
+        return True
+    return bool(words) and (_starts(words, phrases.ORDERS) or _is_asked(words, asks=sentence.asks))
+
+
+def _said(sentence: Sentence) -> tuple[str, ...]:
+    """Its words without thanks and interjections at the beginning, and without the bot's own name."""
+    clauses = list(sentence.clauses)
+    while len(clauses) > 1 and _is_chatter(Sentence((clauses[0],), (), asks=False)):
+        del clauses[0]
+    if clauses and clauses[0][0] in phrases.BOTS and len(clauses) > 1:
+        del clauses[0]
+    words = _without_leads(tuple(word for clause in clauses for word in clause))
+    while (
+        len(words) > 1
+        and words[0] in phrases.ALSO | {"please", "bitte"}
+        and words[1] not in phrases.FILLERS - {"in", "on"}
+    ):
+        words = words[1:]
+    return words
+
+
+def _without_leads(words: tuple[str, ...]) -> tuple[str, ...]:
+    while words and words[0] in phrases.LEADS:
+        words = words[1:]
+    return words
+
+
+def _is_chatter(sentence: Sentence) -> bool:
+    """Whether it is thanks, praise or an interjection, and nothing more."""
+    words = sentence.words
+    if sentence.asks or len(words) > CHATTER or not (set(words) & phrases.LEADS):
+        return False
+    return all(word in phrases.LEADS or word in phrases.FILLERS for word in words)
+
+
+def _is_rhetorical(words: Sequence[str]) -> bool:
+    bare = words[1:] if len(words) > 1 and words[0] in phrases.JOINERS | phrases.ALSO else words
+    if _starts(bare, phrases.RHETORICAL) or not phrases.RHETORICAL_WORDS.isdisjoint(bare):
+        return True
+    wondering = bare[0] in phrases.WH and bare[0] not in {"which", "what"}
+    complains = bare[0] == "why" and "always" in bare
+    return complains or (wondering and (bare[-1] == "anyway" or "even" in bare[1:3]))
+
+
+def _asks(sentence: Sentence, words: tuple[str, ...]) -> bool:
+    if not phrases.YOU.isdisjoint(words):
+        return _asks_the_bot(words)
+    if words[0] in phrases.JOINERS and len(words) > 1:
+        rest = words[1:]
+        if not sentence.asks:
+            german = words[0] in {"und", "oder"} and rest[0] == "im"  # else "I'm"
+            leaves_out = words[0] not in phrases.OBJECTIONS and _is_ellipsis(rest[1:] if german else rest)
+            return leaves_out or _is_asked(rest, asks=False) or _starts(rest, phrases.ORDERS)
+    if sentence.asks:
+        return not _is_tagged(sentence)
+    return _is_asked(words, asks=False)
+
+
+def _asks_the_bot(words: Sequence[str]) -> bool:
+    """Whether "you" may be the bot: "can you tell me", "what is your source"."""
+    if words[0] in phrases.JOINERS:
+        words = words[1:]
+    if len(words) > 2 and words[0] in phrases.CAN_YOU and words[1] in {"you", "u"}:
+        rest = [word for word in words[2:] if word not in phrases.SOFTLY]
+        told = rest[1] if len(rest) > 1 else ""
+        checks = rest[:1] == ["check"] and told in {"if", "whether", "when", "who", "what", "where"}
+        return checks or (rest[:1] != [] and rest[0] in phrases.INFORMS and told not in {"him", "her", "them"})
+    at = next((at for at, word in enumerate(words) if word in phrases.YOU), 0)
+    shared = at + 1 < len(words) and words[at] in {"your", "yours"} and words[at + 1] in phrases.SHARED_WITH_YOU
+    return shared or _starts(words, phrases.ORDERS)
+
+
+def _is_tagged(sentence: Sentence) -> bool:
+    """Whether a statement only seeks consent: "nice weather, right?"; but not "so that is €35, right?"."""
+    *before, last = sentence.clauses
+    inverted = len(last) in {2, 3} and last[0] in phrases.AUXILIARIES and last[-1] in phrases.PRONOUNS
+    if not before or not (inverted or all(word in phrases.TAGS for word in last)):
+        return False
+    words = [word for clause in before for word in clause]
+    return not (words[0] in phrases.ALSO or any(map(str.isdigit, "".join(words))) or _is_asked(words, asks=True))
+
+
+def _is_ellipsis(rest: Sequence[str]) -> bool:
+    """Whether "and …" leaves its verb to the question before: "and on Sundays"."""
+    if len(rest) > ELLIPSIS or rest[0] in phrases.CLOSED | phrases.LEADS | phrases.PRONOUNS:
+        return False
+    finite = any(word in phrases.SAID or (len(word) > 4 and word.endswith("ed")) for word in rest)
+    return not finite and phrases.PRONOUNS.isdisjoint(rest)
+
+
+def _is_asked(words: Sequence[str], *, asks: bool) -> bool:
+    """Whether it has the form of a question, with or without its mark."""
+    first, second = words[0], words[1] if len(words) > 1 else ""
+    if first in {"on", "at", "in", "since", "until", "by", "for", "from", "to", "with", "seit", "ab", "bis", "a", "de"}:
+        return second in phrases.WH and (asks or len(words) > 2)
+    if first in phrases.WH and (asks or _is_wh_question(first, words[1:])):
+        return True
+    if first in phrases.AUXILIARIES and (asks or _is_inverted(first, words[1:])):
+        return True
+    return first in {"gilt", "gibts", "hay", "est-ce"} or _starts(
+        words, (("se", "puede"), ("y", "a-t-il"), ("cest", "quand"), ("cest", "où"), ("cest", "combien"))
+    )
+
+
+def _is_wh_question(first: str, rest: Sequence[str]) -> bool:
+    """Whether "who …" without a question mark asks; "when I was there" and "how nice" do not."""
+    if not rest:
+        return first not in {"what", "was", "which", "wie", "wat"}
+    if len(rest) > 1 and rest[1] in phrases.PRONOUNS and rest[0] not in phrases.PRONOUNS:
+        return True
+    if rest[0] in phrases.AUXILIARIES:
+        return first != "which" or (len(rest) > 1 and rest[1] not in phrases.EXCLAIMED)
+    if first in _AFTER:
+        return rest[0] in _AFTER[first]
+    if first in phrases.SURE_WH - {"which"}:
+        return True
+    short = len(rest) < CLAIMED or rest[0] in phrases.AFTER_WHAT or first == "which"
+    return short and rest[0] not in phrases.PRONOUNS | phrases.RELATIVE
+
+
+def _is_inverted(first: str, rest: Sequence[str]) -> bool:
+    """Whether "is the …" without a question mark asks."""
+    if len(rest) > 1 and first in {"are", "does", "did"}:
+        return rest[0] not in {"nothing", "not", "it", "so", "just", "well", "too", "never", "as"} or len(rest) > 2
+    if len(rest) < 2 or rest[0] not in phrases.SUBJECTS:
+        return False
+    if first in {"do", "have", "may", "might"}:
+        return rest[0] in {"i", "we", "they", "dogs", "children", "all"}
+    return first not in {"was", "were"} or rest[0] in {"it", "that", "this", "there", "they", "he", "she"}
+
+
+def _laughs(text: str, sentences: Sequence[Sentence]) -> bool:
+    """Whether it ends in laughter: then it is no question, whatever it asks."""
+    end = text.rstrip()[-40:]
+    code = SHORTCODE.findall(end[-24:])
+    if code and end.endswith(":") and code[-1] in phrases.LAUGHTER:
+        return True
+    tail = end.rstrip("!.)️‍♂♀")
+    if tail[-1:] in phrases.LAUGHTER or end.endswith((";)", ";-)", ":P", ":p", ":D", "xD", "/s")):
+        return True
+    return len(sentences[-1].words) > 0 and sentences[-1].words[-1] in phrases.LAUGHTER
