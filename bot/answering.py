@@ -57,17 +57,18 @@ class Answering:
         self._working: set[str] = set()
         self._turns = asyncio.Semaphore(AT_ONCE)
 
-    async def answer(self, request: Request) -> None:
+    async def answer(self, request: Request) -> bool:
         """Answer a question, and take in its files. One that is answered, or being answered, is left alone.
 
+        False if it was overheard, and nothing is said to it: no question to the bot, or nothing was found.
         Raises PlatformError if something may be done later that cannot be done now; then it may be called again.
         """
         async with Enclosed(request, self._filing, self._house.settings.file_wait) as enclosed:
             if request.id in self._working:
-                return
+                return True
             self._working.add(request.id)
             try:
-                await self._once(request, enclosed)
+                return await self._once(request, enclosed)
             finally:
                 self._working.discard(request.id)
 
@@ -75,6 +76,9 @@ class Answering:
         """It was tried often enough: say what hindered it, if that can be said."""
         stored = await self._house.store.answers.get(request.id)
         if stored is not None and stored.state != "begun":
+            return
+        if request.overheard and (stored is None or not stored.mark):
+            await self._house.store.answers.drop(request.id)
             return
         sentence = wording.failure(error, request.reference)
         if stored is None or not stored.mark or not await self._replaced(request, stored.mark, sentence):
@@ -90,21 +94,23 @@ class Answering:
         await self._end(request, "failed")
         return True
 
-    async def _once(self, request: Request, enclosed: Enclosed) -> None:
+    async def _once(self, request: Request, enclosed: Enclosed) -> bool:
         stored = await self._house.store.answers.get(request.id)
         if stored is not None and stored.state != "begun":
-            return
+            return True
         if stored is None and not await self._admitted(request):
-            return
+            return not request.overheard
         mark = stored.mark if stored else ""
         platform = self._house.platform(request.place)
         noted = partial(self._house.store.answers.mark, request.id)
         async with Delivery(platform.reply(request.target(mark)), platform.limits, noted) as delivery:
-            await self._deliver(Draft(request), delivery, enclosed)
+            return await self._deliver(Draft(request), delivery, enclosed)
 
     async def _admitted(self, request: Request) -> bool:
         """Whether a new question is answered. It is kept once it was counted, or its refusal told."""
         refusal = await self._guards.refusal(request.place, request.person)
+        if refusal and request.overheard:
+            return False
         if refusal:
             await self._house.whisper(request.target(), Card(refusal))
         await self._house.store.answers.begin(request.stored())
@@ -117,17 +123,29 @@ class Answering:
         await self._house.whisper(request.target(), Card(sentence))
         await self._end(request, outcome)
 
-    async def _deliver(self, draft: Draft, delivery: Delivery, enclosed: Enclosed) -> None:
-        """Write the answer, or what came between; then bring it to an end."""
+    async def _deliver(self, draft: Draft, delivery: Delivery, enclosed: Enclosed) -> bool:
+        """Write the answer, or what came between; then bring it to an end. False if nothing is to be said."""
         began = time.monotonic()
-        delivery.status(wording.READING if draft.request.files else wording.SEARCHING)
+        if not draft.request.overheard:
+            delivery.status(wording.READING if draft.request.files else wording.SEARCHING)
         try:
             await self._write(draft, delivery, enclosed)
         except Exception as error:  # noqa: BLE001 - whatever it is, the asker is told
             self._broke(draft, error)
+        if draft.silent:
+            await self._keep_silent(draft)
+            return False
         await self._finish(draft, delivery)
         if delivery.first_words is not None:
             self._metrics.spoke(draft.request.place.platform, delivery.first_words - began)
+        return True
+
+    async def _keep_silent(self, draft: Draft) -> None:
+        """Leave no trace of an answer to what was overheard."""
+        await self._guards.charge(draft.request.place, draft.usage)
+        self._metrics.spent(draft.usage)
+        await self._house.store.answers.drop(draft.request.id)
+        self._metrics.asked(draft.request.place.platform, "silent")
 
     async def _write(self, draft: Draft, delivery: Delivery, enclosed: Enclosed) -> None:
         draft.channel = await self._channel(draft.request)
@@ -138,7 +156,7 @@ class Answering:
             return
         past = await self._historian.before(draft.request, question.scope)
         within = await enclosed.ready(draft.notes)
-        if draft.request.files:
+        if draft.request.files and not draft.request.overheard:
             delivery.status(wording.SEARCHING)
         since = self._house.readers.clock()
         async with aclosing(await self._ask(replace(question, history=past.turns), within, draft)) as answer:
@@ -152,6 +170,9 @@ class Answering:
 
     async def _ask_back(self, draft: Draft, enclosed: Enclosed) -> None:
         """Nothing was asked; perhaps there is a file to be asked about."""
+        if draft.request.overheard:
+            draft.silent = True
+            return
         draft.text, draft.failed = wording.EMPTY, True
         if draft.request.files:
             notes: list[str] = []
@@ -170,23 +191,28 @@ class Answering:
         async with self._turns:
             if within:
                 answer = await engine.ask(replace(question, within=replace(question.within, documents=within)))
-                if not answer.context.empty:
+                if not answer.context.empty or answer.context.question.ignored:
                     return answer
                 draft.usage += answer.usage
                 draft.notes.append(wording.FILE_SILENT)
             return await engine.ask(question)
 
     async def _stream(self, answer: Answer, draft: Draft, delivery: Delivery) -> None:
-        if answer.context.empty and answer.context.mode != "bypass":
+        overheard, bypass = draft.request.overheard, answer.context.mode == "bypass"
+        if answer.context.question.ignored or (answer.context.empty and not bypass):
+            draft.silent = overheard
             draft.text = wording.nothing(draft.request.place.platform, alone=draft.alone)
             return
         said = ""
         async for piece in answer:
             said += piece
+            if overheard and not (answer.sources or bypass):
+                continue  # in the words of a model, "I found nothing" cites nothing
             draft.text = mended(said)
             delivery.say(draft.text)
             if delivery.withdrawn:
                 return
+        draft.silent = overheard and not draft.text
         if answer.cut_off:
             draft.text = f"{draft.text.rstrip()}\n\n_{wording.CUT_OFF}_".lstrip()
 
@@ -199,6 +225,7 @@ class Answering:
             draft.text = f"{draft.text.rstrip()}\n\n{wording.broken_off(error, reference)}"
         else:
             draft.text, draft.failed = wording.failure(error, reference), True
+            draft.silent = draft.request.overheard
 
     async def _finish(self, draft: Draft, delivery: Delivery) -> None:
         request = draft.request

@@ -27,7 +27,8 @@ class Request:
     """A question, and where its answer goes. `place` names the thread in which it is answered, if there is one.
 
     `id` is the answer's, always the same for the same question. With `since`, it is about what was said in this
-    channel since then.
+    channel since then. `overheard`: a message that does not mention the bot; nothing is said of failures, or if
+    nothing was found.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Request:
     handle: str = ""
     origin: Message | Asked | None = None
     since: datetime | None = None
+    overheard: bool = False
 
     @property
     def files(self) -> tuple[Upload, ...]:
@@ -78,7 +80,7 @@ class Request:
         )
 
 
-def heard(message: Message) -> Request:
+def heard(message: Message, *, overheard: bool = False) -> Request:
     """A message that is a question. A talk that belongs to no workspace has no threads: it is one itself."""
     place = replace(message.place, thread=message.thread) if message.place.workspace else message.place
     return Request(
@@ -89,6 +91,7 @@ def heard(message: Message) -> Request:
         message.time,
         message=message.id,
         origin=message,
+        overheard=overheard,
     )
 
 
@@ -120,11 +123,6 @@ def shared_id(answer: str) -> str:
 def begun(given: Called | Clicked) -> str:
     """The id of the answer that a command or a button begins, if it does."""
     return shared_id(given.value) if isinstance(given, Clicked) else answer_id(given.place, given.id)
-
-
-def begins_with_mention(text: str) -> bool:
-    """Whether a message is spoken to somebody in particular."""
-    return _MENTION.match(text) is not None
 
 
 def spoken(text: str) -> str:

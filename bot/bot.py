@@ -17,6 +17,7 @@ from bot.changes import Changes
 from bot.chat import Card
 from bot.clicking import Clicks
 from bot.errors import PlatformError, Withheld
+from bot.follow_up import is_small_talk
 from bot.following import Following
 from bot.guards import Guards
 from bot.happenings import Asked, Called, Changed, Clicked, Edited, Ended, Heard
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bot.asked import Request
-    from bot.chat import Place
+    from bot.chat import Message, Place
     from bot.desk import Desk
     from bot.happenings import Happening
     from bot.ports import Platform
@@ -46,7 +47,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 CONNECTING = 60.0  # seconds that what happened waits for its platform to be connected
-HELP = frozenset({"help", "help!", "help?"})  # who says no more to the bot is told what it can do
+HELP = frozenset(
+    {"help", "help!", "help?", "hi", "hi!", "hello", "hello!"}
+)  # who says no more to the bot is told what it can do
 REFRESH = 15.0  # seconds between two looks at how much waits in the inbox, and at what failed
 
 
@@ -168,12 +171,7 @@ class Bot:
                 if key not in self._asked:
                     await self.listening.filing.file(message)
                     return
-                if spoken(message.text).casefold() in HELP and not message.uploads:
-                    thread = replace(message.place, thread=message.thread)
-                    call = Called(message.id, thread, message.author, "help", time=message.time, message=message)
-                    await self._obey(call)
-                elif not await self._following.stop(message):
-                    await self.answering.answer(heard(message))
+                await self._reply(message, overheard=not happening.addressed)
                 self._asked.discard(key)
             case Asked():
                 await self.answering.answer(commanded(happening))
@@ -181,6 +179,19 @@ class Bot:
                 await self._obey(happening)
             case Clicked():
                 await self._click(happening)
+
+    async def _reply(self, message: Message, *, overheard: bool) -> None:
+        """Answer a message; one that was overheard, and is none of the bot's, is learned from instead."""
+        if spoken(message.text).casefold() in HELP and not message.uploads and not overheard:
+            thread = replace(message.place, thread=message.thread)
+            await self._obey(Called(message.id, thread, message.author, "help", time=message.time, message=message))
+        elif not overheard and not message.uploads and is_small_talk(spoken(message.text)):
+            with suppress(Withheld):
+                await self.house.platform(message.place).sign(message.place, message.id, "done")
+        elif not await self._following.stop(message) and not await self.answering.answer(
+            heard(message, overheard=overheard)
+        ):
+            await self.listening.learn(message)
 
     async def give_up(self, happening: Happening, error: Exception) -> None:
         """It was tried often enough: whoever waits is told."""
@@ -203,7 +214,7 @@ class Bot:
     def _request(self, happening: Happening) -> Request | None:
         match happening:
             case Heard(message) if (message.place.room, message.id) in self._asked:
-                return heard(message)
+                return heard(message, overheard=not happening.addressed)
             case Asked():
                 return commanded(happening)
         return None

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Draft:
-    """An answer in the making. `channel` is None if its facts cannot be had; `failed`: it is a sentence why not."""
+    """An answer in the making. `channel` is None if its facts cannot be had; `failed`: it is a sentence why not.
+
+    `silent`: nothing was shown of the answer to an overheard message, and nothing is to be.
+    """
 
     request: Request
     channel: Channel | None = None
@@ -31,6 +34,7 @@ class Draft:
     usage: tuple[Usage, ...] = ()
     notes: list[str] = field(default_factory=list)
     failed: bool = False
+    silent: bool = False
 
     @property
     def alone(self) -> bool:

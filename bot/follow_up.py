@@ -44,6 +44,16 @@ def classify(text: str, people: Collection[str] = (), *, interrupted: bool = Fal
     return next(verdict for verdict in _RANKS if verdict in found)
 
 
+def is_small_talk(text: str) -> bool:
+    """Whether it is only thanks, praise or emoji, so that there is nothing to answer."""
+    return bool(text.strip()) and all(_is_chatter(each) for each in split(text)) and not _holds_data(text)
+
+
+def _holds_data(text: str) -> bool:
+    """Whether something is left out of its sentences that may be asked about: an address, code, a quotation."""
+    return any(mark in text for mark in ("://", "`", ">", '"', "“"))
+
+
 def _starts(words: Sequence[str], patterns: Collection[tuple[str, ...]]) -> bool:
     return any(tuple(words[: len(pattern)]) == pattern for pattern in patterns)
 

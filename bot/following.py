@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from bot import wording
-from bot.asked import begins_with_mention, spoken
+from bot.asked import spoken
 from bot.chat import Card
+from bot.errors import PlatformError
+from bot.follow_up import classify
 from bot.ports import Target
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Literal
 
     from bot.chat import Message, Place
@@ -18,23 +22,36 @@ if TYPE_CHECKING:
     from bot.house import House
 
 STOP = frozenset({"stop", "stop.", "stop!", "be quiet", "quiet"})
+PEOPLE = 30  # of a thread, whose names are looked for
 
 
 class Following:
-    """Decides by a channel's setting: `mention` (never), `thread` (where the bot answered), `all` (everything)."""
+    """Decides by a channel's setting: `mention` (never), `thread` (questions where it answered), `all` (anywhere)."""
 
     def __init__(self, house: House, historian: Historian) -> None:
         self._house = house
         self._historian = historian
 
     async def answers(self, message: Message) -> bool:
-        """Whether a message that is not addressed to the bot is answered: from people, and to nobody else."""
-        if message.by_bot or message.own or not message.text.strip() or begins_with_mention(message.text):
+        """Whether a message that is not addressed to the bot may be answered: a question to nobody else.
+
+        It is asked by somebody whom the bot answered in that thread. Where there is a model, that has the last word.
+        """
+        if message.by_bot or message.own or not message.text.strip():
             return False
-        return await self.follows(message.place)
+        if not await self.follows(message.place):
+            return False
+        if message.text.strip().casefold() in STOP:
+            return bool(message.place.thread)
+        everything = await self._chosen(message.place) == "all"
+        if classify(message.text) not in _answered(everything or bool(self._house.settings.model)):
+            return False
+        if everything:
+            return True
+        return await self._continues(message)
 
     async def follows(self, place: Place) -> bool:
-        """Whether what people say in a place is answered without a mention."""
+        """Whether what people ask in a place is answered without a mention."""
         chosen = await self._chosen(place)
         if chosen == "all" or not place.thread:
             return chosen == "all"
@@ -51,11 +68,40 @@ class Following:
         await self._house.whisper(target, Card(wording.QUIET))
         return True
 
+    async def _continues(self, message: Message) -> bool:
+        """Whether it goes on with an exchange of its author with the bot, and is spoken to nobody of the thread."""
+        place = message.place
+        askers, latest = await self._historian.exchange(place)
+        if message.author not in askers or await self._replies_to_another(message):
+            return False
+        said = await self._house.store.messages.of_thread(place.room, place.thread)
+        others = [each for each in said if each.author != message.author and each.time < message.time]
+        names = await self._names(place, {*askers, *(each.author for each in others)} - {message.author})
+        interrupted = latest is not None and any(each.time > latest for each in others)
+        verdict = classify(message.text, names, interrupted=interrupted)
+        return verdict in _answered(bool(self._house.settings.model))
+
+    async def _replies_to_another(self, message: Message) -> bool:
+        """Whether it replies to a message in which no answer stands."""
+        answers, replied = self._house.store.answers, message.replies_to
+        return bool(replied) and await answers.of_message(message.place.main, replied) is None
+
+    async def _names(self, place: Place, people: Iterable[str]) -> list[str]:
+        found = []
+        for person in sorted(people)[:PEOPLE]:
+            with suppress(PlatformError):
+                found.append((await self._house.readers.person(place.platform, place.workspace, person)).name)
+        return found
+
     async def _chosen(self, place: Place) -> Literal["mention", "thread", "all"]:
         channels = self._house.store.channels
         muted = (await channels.get(_key(place))).answers if place.thread else ""
         chosen = muted or (await channels.get(place.room)).answers or self._house.settings.answers
         return cast("Literal['mention', 'thread', 'all']", chosen)
+
+
+def _answered(unclear: bool) -> frozenset[str]:  # noqa: FBT001 - whether statements are, too
+    return frozenset({"question", "unclear"} if unclear else {"question"})
 
 
 def _key(place: Place) -> str:

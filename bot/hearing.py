@@ -40,6 +40,11 @@ class Hearing:
         elif not (known and known.settled) and await self.admits(message, wished=wished):
             await self._take_in(message, known)
 
+    async def hear_after_all(self, message: Message) -> None:
+        """A message that was set aside as a question to the bot, and is none."""
+        await self._store.messages.drop(message.place.room, [message.id])
+        await self.hear(message, addressed=False)
+
     async def edit(self, message: Message) -> Message:
         """A message as it is now, whether anything changed or not; gives it with those files that are not known."""
         room = message.place.room

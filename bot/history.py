@@ -105,6 +105,15 @@ class Historian:
         first = await answers.of_message(place.main, place.thread)
         return first is not None and first.state in {"done", "blanked"} and not first.private
 
+    async def exchange(self, place: Place) -> tuple[frozenset[str], datetime | None]:
+        """Whom the bot answered in a thread before all, and when they last asked; also by what it began with."""
+        answers = self._house.store.answers
+        people, latest = await answers.askers(place.room, place.thread)
+        first = await answers.of_message(place.main, place.thread)
+        if first is not None and first.state in {"done", "blanked"} and not first.private:
+            return people | {first.asker}, max(latest or first.time, first.time)
+        return people, latest
+
     async def _homes(self, rooms: Iterable[str]) -> Mapping[str, str]:
         """The present spaces of rooms; those of which that cannot be known are left out."""
         found = {}

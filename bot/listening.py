@@ -126,6 +126,11 @@ class Listening:
         async with self._shelf.alone(message.place.room):
             await self._hearing.hear(message, addressed=False, wished=True)
 
+    async def learn(self, message: Message) -> None:
+        """Learn from a message that was taken for a question to the bot, and is none."""
+        async with self._shelf.alone(message.place.room):
+            await self._hearing.hear_after_all(message)
+
     async def forget_document(self, document: str) -> bool:
         """Forget a file or a conversation for good; says whether there was one."""
         store = self._house.store

@@ -28,6 +28,7 @@ async def put(house: House, request: Request) -> Question:
         instructions=f"Answer in {chosen.language}." if chosen.language else "",
         style=chosen.style,
         asker=await _asker(house, request),
+        overheard=request.overheard,
     )
     return _lately(question, request) if request.since else question
 

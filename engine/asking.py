@@ -111,7 +111,8 @@ class Asker:
         question = replace(question, history=self._trimmed(question))
         if question.mode == "bypass":
             generation = await self.recaller.projector.ledger.read(work.generation)
-            return Recalled(Context(Condensed(question.text), "bypass"), generation)
+            asked = await self._condense(question, bill) if question.overheard else Condensed(question.text)
+            return Recalled(Context(asked, "bypass"), generation)
         with self.recaller.projector.courtesy.asked():
             return await self.recaller.recall(question, self._condense(question, bill), bill)
 
@@ -161,6 +162,12 @@ class Asker:
 
     async def _condense(self, question: Question, bill: Bill) -> Condensed:
         """Keywords that are given cost no call; a naive question needs none, unless its history must be read."""
+        if question.overheard:
+            language = self.recaller.projector.language
+            heard = await language.condense_overheard(
+                question.text, question.history, bill, today=_today(), asker=question.asker
+            )
+            return heard or Condensed(question.text, ignored=True)
         if question.high or question.low:
             return Condensed(question.text, question.high, question.low)
         if question.mode == "naive" and not question.history:

@@ -56,6 +56,11 @@ def parse_condensed(reply: str, question: str) -> Condensed:
     return keywords_or_question(high, low, rewritten)
 
 
+def parse_for_bot(reply: str) -> bool:
+    """Whether the reply says that a message is meant for the program; a reply that does not say so means no."""
+    return str((_object(reply) or {}).get("for_you")).casefold() in {"true", "yes", "1"}
+
+
 def _object(reply: str) -> Object | None:
     """The first JSON object of a reply, repaired if need be; None if there is none or if the whole is an array."""
     text = _FENCE.sub("", without_thoughts(reply).strip()).strip()

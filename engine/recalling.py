@@ -89,9 +89,12 @@ class Recaller:
             early: asyncio.Task[tuple[int, ...]] | None = None
             task = await stack.enter_async_context(child_task(watch.timed("condense", condensing)))
             await asyncio.wait({task}, timeout=EARLY)
-            if not task.done() and not question.history and _mode(question) in VECTOR_LEG:
+            alone = not (question.history or question.overheard)
+            if not task.done() and alone and _mode(question) in VECTOR_LEG:
                 early = await stack.enter_async_context(child_task(self._raw_leg(searcher, bill)))
             asked = await task
+            if asked.ignored:
+                return Found(asked, None, Known())
             low, high = ", ".join(asked.low) or asked.question, ", ".join(asked.high) or asked.question
             embedding = self.projector.embedder.embed([asked.question, low, high], bill)
             vectors, known = Vectors(*await watch.timed("embed", embedding)), Known()

@@ -137,11 +137,15 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Condensed:
-    """A question that stands alone, with its keywords: `high` for themes, `low` for names and details."""
+    """A question that stands alone, with its keywords: `high` for themes, `low` for names and details.
+
+    `ignored`: it was overheard, and is not meant for the program; nothing is searched for it.
+    """
 
     question: str
     high: tuple[str, ...] = ()
     low: tuple[str, ...] = ()
+    ignored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,7 @@ class Question:
     """What is asked, and of what: `scope` has no default. Token budgets are in o200k_base tokens.
 
     `asker` is the name of who asks, as a model may be told it.
+    `overheard`: it was not addressed to the program, so that the language decides whether it is a question to it.
     """
 
     text: str
@@ -185,6 +190,7 @@ class Question:
     style: str = ""
     model: str = ""
     asker: str = ""
+    overheard: bool = False
 
 
 @dataclass(frozen=True, slots=True)

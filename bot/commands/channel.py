@@ -30,7 +30,7 @@ ABOUT: Mapping[str, str] = {
     "mode": "how questions are searched for",
     "style": "how answers are written, in your words",
     "language": "the language of answers",
-    "answers": "what is answered: mention, thread (follow-ups too) or all",
+    "answers": "what is answered: mention, thread (questions in my threads too) or all (any question)",
     "ingest": "whether messages and files of this channel are read",
 }
 MOST_DAYS = 3650

@@ -100,6 +100,14 @@ class Answers:
         seen = "room = ? AND thread = ? AND state IN ('done', 'blanked') AND NOT private"
         return await self._database.row(f"SELECT 1 FROM answer WHERE {seen} LIMIT 1", (room, thread)) is not None
 
+    async def askers(self, room: str, thread: str) -> tuple[frozenset[str], datetime | None]:
+        """Whose questions were answered in a thread before all, and when the latest of them was asked."""
+        seen = "room = ? AND thread = ? AND state IN ('done', 'blanked') AND NOT private"
+        rows = await self._database.rows(
+            f"SELECT asker, MAX(time) FROM answer WHERE {seen} GROUP BY asker", (room, thread)
+        )
+        return frozenset(row[0] for row in rows), max((shown(row[1]) or EPOCH for row in rows), default=None)
+
     async def last_in(self, room: str, thread: str, asker: str = "") -> Stored | None:
         """The latest answer of a thread (empty: of the channel) that all saw; with an asker: the latest that he saw."""
         seen = "room = ? AND (NOT private OR asker = ?)"

@@ -35,6 +35,11 @@ class Language(Protocol):
     ) -> Condensed:
         """The question rewritten to stand alone, and its keywords; `today` in UTC and who asks help to resolve it."""
 
+    async def condense_overheard(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed | None:
+        """The same for what was said without addressing the program; None if it is no question to it."""
+
     async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
         """One text of each, in order; None where none was given. They may share a call, so they are of one space.
 

@@ -66,6 +66,11 @@ class EmbeddedLanguage:
     ) -> Condensed:
         return condensing.condense(text, history)
 
+    async def condense_overheard(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed | None:
+        return await self.condense(text, history, bill, today=today, asker=asker)
+
     async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:  # noqa: ARG002  - as above
         return [lead(each.texts) for each in wanted]
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.errors import LanguageError, Refused, TooLong, TooSlow, Unavailable
-from engine.jsonreply import parse_condensed, parse_json_reading
+from engine.jsonreply import parse_condensed, parse_for_bot, parse_json_reading
 from engine.language.calls import NO_ROOM, Ask, Calls
 from engine.language.failures import wants_plain_text
 from engine.language.prompting import (
@@ -103,6 +103,13 @@ class LLM:
     ) -> Condensed:
         ask = Ask(self._keywords, "condense", render_condense(text, history, today, asker), json=True)
         return parse_condensed(await self._complete(ask, bill), text)
+
+    async def condense_overheard(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed | None:
+        ask = Ask(self._keywords, "condense", render_condense(text, history, today, asker, overheard=True), json=True)
+        reply = await self._complete(ask, bill)
+        return parse_condensed(reply, text) if parse_for_bot(reply) else None
 
     async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
         """All in one call if they are several; what its reply lacks is asked for alone."""

@@ -63,13 +63,15 @@ def render_glean(reply: str, form: Format) -> list[Message]:
     return [Message("assistant", reply), Message("user", again)]
 
 
-def render_condense(text: str, history: Sequence[Turn], today: date | None = None, asker: str = "") -> list[Message]:
-    """What asks for a question that stands alone, and for its keywords."""
-    said = "\n".join(f"{turn.role}: {_indented(turn.text)}" for turn in history) or NOTHING
-    return _pair(
-        fill("condense", occasion=_occasion(today, asker)),
-        fill("condense_user", history=said, text=text, fence=_fence(said, text)),
+def render_condense(
+    text: str, history: Sequence[Turn], today: date | None = None, asker: str = "", *, overheard: bool = False
+) -> list[Message]:
+    """What asks for a question that stands alone, and for its keywords; `overheard`: and whether it is one at all."""
+    system = "\n\n".join(
+        [fill("condense", occasion=_occasion(today, asker)), *([fill("overheard")] if overheard else [])]
     )
+    said = "\n".join(f"{turn.role}: {_indented(turn.text)}" for turn in history) or NOTHING
+    return _pair(system, fill("condense_user", history=said, text=text, fence=_fence(said, text)))
 
 
 def render_summarise(wanted: Fragments) -> list[Message]:

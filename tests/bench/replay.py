@@ -50,6 +50,11 @@ class Replay:
         """The question itself as both keywords: nothing is asked of a model."""
         return Condensed(text, (text,), (text,))
 
+    async def condense_overheard(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed | None:
+        return await self.condense(text, history, bill, today=today, asker=asker)
+
     async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
         """The first words of each text, as a model's summary would be about so long."""
         return [" ".join(text[:200] for text in each.texts)[:2000] for each in wanted]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.asked import answer_id, begins_with_mention, commanded, heard, spoken
+from bot.asked import answer_id, commanded, heard, spoken
 from bot.chat import Message, Place, Upload
 from bot.happenings import Asked
 from tests.fakes.platform import START
@@ -50,9 +50,3 @@ def test_the_mention_that_a_question_begins_with_is_left_out(text: str) -> None:
 def test_only_the_first_one() -> None:
     assert spoken("<@BOT> does <@ada> know?") == "does <@ada> know?"
     assert spoken("<@BOT> <@ada>?") == "<@ada>?"
-
-
-def test_a_message_that_begins_with_a_mention_is_spoken_to_somebody() -> None:
-    assert begins_with_mention("<@ada> hm?")
-    assert not begins_with_mention("ask <@ada>")
-    assert not begins_with_mention("<#C1> is quiet")

@@ -48,7 +48,54 @@ async def answered(home: Asking, roof: Place) -> Place:
 
 
 async def test_a_follow_up_in_a_thread_is_answered(home: Asking, following: Following, answered: Place) -> None:
+    assert await following.answers(home.platform.say(answered, "bob", "And the Nails?"))
+    assert await following.answers(home.platform.say(answered, "bob", "who pays"))
+
+
+async def test_one_of_somebody_who_asked_nothing_there_is_not(
+    home: Asking, following: Following, answered: Place
+) -> None:
+    assert not await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
+    message = home.platform.say(answered, "ada", "<@BOT> When do the Tiles come?")
+    await home.answer(message)
     assert await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
+
+
+@pytest.mark.parametrize("text", ["thanks!", "lol", "👍", "Good to know.", "I bring the ladder.", "who cares?"])
+async def test_nor_one_that_asks_nothing(home: Asking, following: Following, answered: Place, text: str) -> None:
+    assert not await following.answers(home.platform.say(answered, "bob", text))
+
+
+@pytest.mark.parametrize("text", ["Ada, who pays?", "Ada can you call them?", "can you call them, ada?", "Ada?"])
+async def test_nor_one_to_somebody_of_the_thread_by_name(
+    home: Asking, following: Following, answered: Place, text: str
+) -> None:
+    await home.say(answered, "ada", "I wonder about the Nails.")
+    assert not await following.answers(home.platform.say(answered, "bob", text))
+
+
+async def test_after_somebody_else_spoke_a_whole_question_is_needed(
+    home: Asking, following: Following, answered: Place
+) -> None:
+    await home.say(answered, "ada", "The Nails were dear.")
+    assert not await following.answers(home.platform.say(answered, "bob", "and the Glue?"))
+    assert await following.answers(home.platform.say(answered, "bob", "When does the Glue come?"))
+
+
+async def test_nor_one_that_replies_to_the_message_of_another(
+    home: Asking, following: Following, answered: Place
+) -> None:
+    said = await home.say(answered, "ada", "The Nails were dear.")
+    reply = home.platform.say(answered, "bob", "When do the Nails come?", replies_to=said.id)
+    assert not await following.answers(reply)
+
+
+async def test_with_a_model_that_decides_what_the_rules_cannot(home: Asking, answered: Place) -> None:
+    house = replace(home.house, settings=home.house.settings.model_copy(update={"model": "openai/some"}))
+    following = Following(house, Historian(house))
+    assert await following.answers(home.platform.say(answered, "bob", "the glue then"))
+    assert not await following.answers(home.platform.say(answered, "bob", "thanks!"))
+    assert not await following.answers(home.platform.say(answered, "bob", "<@ada> when?"))
 
 
 async def test_so_is_one_after_an_answer_that_was_forgotten_since(
@@ -57,15 +104,15 @@ async def test_so_is_one_after_an_answer_that_was_forgotten_since(
     [given] = await home.house.store.answers.turns(answered, FAR, 2)
     await home.house.store.answers.blank(list(given.documents))
     assert await home.house.store.answers.turns(answered, FAR, 2) == []
-    assert await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
+    assert await following.answers(home.platform.say(answered, "bob", "And the Nails?"))
 
 
 async def test_one_in_another_thread_is_not(home: Asking, following: Following, roof: Place) -> None:
-    assert not await following.answers(home.platform.say(replace(roof, thread="m1"), "ada", "And the Nails?"))
+    assert not await following.answers(home.platform.say(replace(roof, thread="m1"), "bob", "And the Nails?"))
 
 
 async def test_nor_one_outside_of_threads(home: Asking, following: Following, roof: Place, answered: Place) -> None:
-    assert not await following.answers(home.platform.say(roof, "ada", "And the Nails?"))
+    assert not await following.answers(home.platform.say(roof, "bob", "And the Nails?"))
 
 
 @pytest.mark.parametrize("text", ["<@ada> what do you think?", " <@!123> hm?", "<@&7> look", "<@U1|ada>, see"])
@@ -91,7 +138,7 @@ async def test_nor_where_a_private_answer_was_the_only_one(home: Asking, followi
 
 async def test_a_channel_may_want_mentions_always(home: Asking, following: Following, answered: Place) -> None:
     await home.house.store.channels.put(answered.room, ChannelSettings(answers="mention"))
-    assert not await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
+    assert not await following.answers(home.platform.say(answered, "bob", "And the Nails?"))
 
 
 async def test_or_an_answer_to_everything(home: Asking, following: Following, roof: Place) -> None:
@@ -99,6 +146,7 @@ async def test_or_an_answer_to_everything(home: Asking, following: Following, ro
     assert await following.answers(home.platform.say(roof, "ada", "When do the Nails come?"))
     assert not await following.answers(home.platform.say(roof, "ada", "<@bob> do you know?"))
     assert not await following.answers(home.platform.say(roof, "ada", "  "))
+    assert not await following.answers(home.platform.say(roof, "ada", "thanks!"))
 
 
 @pytest.mark.parametrize("text", ["<@BOT> stop", "<@BOT> Stop!", "stop"])
@@ -107,7 +155,7 @@ async def test_told_to_stop_it_stays_quiet_in_that_thread(
 ) -> None:
     assert await following.stop(home.platform.say(answered, "ada", text))
     assert [card.text for _, card in home.platform.whispers] == [wording.QUIET]
-    assert not await following.answers(home.platform.say(answered, "ada", "And the Nails?"))
+    assert not await following.answers(home.platform.say(answered, "bob", "And the Nails?"))
     assert not await following.follows(answered)
 
 

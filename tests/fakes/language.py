@@ -72,6 +72,11 @@ class ToyLanguage:
         words = tuple(WORD.findall(text))
         return Condensed(text, words, words)
 
+    async def condense_overheard(
+        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
+    ) -> Condensed | None:
+        return await self.condense(text, history, bill, today=today, asker=asker)
+
     async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
         """Counts every summary as a call, though they came together."""
         made = list[str | None]()

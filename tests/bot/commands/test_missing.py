@@ -91,7 +91,7 @@ async def test_the_answer_draws_on_this_channel_since_that_time_alone(workspace:
     await workspace.say("ada", "Dora baked seventeen cakes.")
     guards = Guards(workspace.house.store, 10, 0)
     answering = Answering(workspace.house, guards, workspace.listening.filing, Metrics())
-    workspace.answering.answer = answering.answer  # type: ignore[method-assign]
+    workspace.answering.answer = answering.answer  # type: ignore[assignment,method-assign]
     since = (before.time + timedelta(seconds=1)).isoformat()
     await workspace.maybe("bob", f"missed {since}")
     [reply] = workspace.platform.replies
