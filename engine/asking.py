@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from engine.budget import O200k
     from engine.recalling import Recaller
-    from engine.records import Message, Question, Source, Turn, Usage
+    from engine.records import Message, Question, Scope, Source, Turn, Usage
 
 HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the newest turns stay
 MODES = frozenset(get_args(Mode))
@@ -112,9 +112,10 @@ class Asker:
         if question.mode == "bypass":
             generation = await self.recaller.projector.ledger.read(work.generation)
             asked = await self._condense(question, bill) if question.overheard else Condensed(question.text)
-            return Recalled(Context(asked, "bypass"), generation)
+            return Recalled(Context(asked, "bypass"), generation, scope=question.scope)
         with self.recaller.projector.courtesy.asked():
-            return await self.recaller.recall(question, self._condense(question, bill), bill)
+            recalled = await self.recaller.recall(question, self._condense(question, bill), bill)
+        return replace(recalled, scope=question.scope)
 
     async def context(self, question: Question) -> Context:
         """What an answer would rest on, with its cost added to the day's sums."""
@@ -129,9 +130,9 @@ class Asker:
         return self.recaller.projector.language.messages(self._prompt(question, await self.context(question)))
 
     async def answer(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> AsyncGenerator[str, None]:
-        """The raw answer: streamed anew, or replayed if exactly this was answered before."""
+        """The raw answer: streamed anew, or replayed if exactly this was answered before within the same scope."""
         projector = self.recaller.projector
-        key = reply_key(projector.language.name, prompt.model, projector.language.messages(prompt))
+        key = reply_key(projector.language.name, prompt.model, projector.language.messages(prompt), recalled.scope)
         # What an answer quotes of the history is not listed anywhere, so that it could not be forgotten with it.
         keep = projector.options.keep_replies and not prompt.history
         if keep and (known := await projector.ledger.read(memos.reply, key)) is not None:
@@ -220,7 +221,11 @@ def newest_turns(history: Sequence[Turn], tokens: int, tokenizer: O200k) -> tupl
     return tuple(reversed(kept))
 
 
-def reply_key(language: str, model: str, messages: Sequence[Message]) -> bytes:
-    """The identity of an answer: the model and the final messages, so that it can never be out of date."""
-    told = [language, model, *([message.role, message.content] for message in messages)]
+def reply_key(language: str, model: str, messages: Sequence[Message], scope: Scope | None) -> bytes:
+    """The identity of an answer: the model and the final messages, so that it can never be out of date.
+
+    The scope belongs to it too: an answer that comes at once tells that somebody asked the same before.
+    """
+    asked = [sorted(scope.spaces), sorted(scope.rooms)] if scope else None
+    told = [language, model, asked, *([message.role, message.content] for message in messages)]
     return sha256(json.dumps(told, ensure_ascii=False).encode()).digest()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engine.language import Reranker
     from engine.ledger.search import ChunkText, PieceText
     from engine.projecting import Projector
-    from engine.records import Bill, Condensed, Question, Within
+    from engine.records import Bill, Condensed, Question, Scope, Within
     from engine.refreshing import EntityView, RelationView
     from engine.searching import Known, Searcher, Vectors
 
@@ -51,13 +51,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A context, with the rows that it draws on and the ledger's generation when it was read."""
+    """A context, with the rows that it draws on, the ledger's generation when it was read, and for which scope."""
 
     context: Context
     generation: int = 0
     chunks: frozenset[int] = frozenset()
     names: frozenset[int] = frozenset()
     pairs: frozenset[int] = frozenset()
+    scope: Scope | None = None
 
 
 @dataclass(slots=True)
@@ -247,24 +248,27 @@ class Draft:
         return replace(_row(view), sources=numbered.supporting(evidence, [view.source, view.target]))
 
     async def around(
-        self, ids: Sequence[int], edges: Sequence[Edge]
+        self, ids: Sequence[int], edges: Sequence[Edge], limit: int
     ) -> tuple[EntityRow | None, tuple[RelationRow, ...], tuple[EntityRow, ...]]:
-        """The views of an entity, of its relations and of the entities at their other ends, without sources."""
+        """The views of an entity, of its `limit` weightiest relations and of their other ends, without sources."""
         known, where = self.found.known, self.searcher.where
         ends = {end for edge in edges for end in (edge.source, edge.target)}
         known.entities.update(await self.projector.ledger.read(search.entities, {*ids, *ends}, where.area))
         known.relations.update(
             await self.projector.ledger.read(search.relations, [edge.id for edge in edges], where.area)
         )
+        met = [edge for edge in edges if edge.id in known.relations]
+        kept = sorted(met, key=lambda edge: (-edge.weight, known.identity(edge.id)))[:limit]
+        others = {end for edge in kept for end in (edge.source, edge.target)} - set(ids)
         refresher = Refresher(self.projector, known, where.facts)
         one = await refresher.entities(id_ for id_ in ids if id_ in known.entities)
-        relations = await refresher.relations(edge.id for edge in edges if edge.id in known.relations)
-        others = await refresher.entities(id_ for id_ in sorted(ends - set(ids)) if id_ in known.entities)
+        relations = await refresher.relations(edge.id for edge in kept)
+        beyond = await refresher.entities(sorted(others & known.entities.keys(), key=known.canonical))
         rows = [EntityRow(view.name, view.type, view.description) for view in one]
         return (
             rows[0] if rows else None,
             tuple(_row(view) for view in relations),
-            tuple(EntityRow(view.name, view.type, view.description) for view in others),
+            tuple(EntityRow(view.name, view.type, view.description) for view in beyond),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
@@ -28,12 +29,18 @@ async def graphml(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[str, 
             kind = NUMBERS.get(key, "string")
             yield f'  <key id="{target}-{key}" for="{target}" attr.name="{key}" attr.type="{kind}"/>'
     yield '  <graph edgedefault="undirected">'
-    async for id_, *values in census.entity_rows(db, where):
-        yield f'    <node id="n{id_}">{_data("node", NODE_KEYS, values)}</node>'
-    async for id_, a, b, *values in census.relation_rows(db, where):
-        yield f'    <edge id="e{id_}" source="n{a}" target="n{b}">{_data("edge", EDGE_KEYS, values)}</edge>'
+    async for _, *values, name in census.entity_rows(db, where):
+        yield f'    <node id="{_id("n", values[-1], name)}">{_data("node", NODE_KEYS, values)}</node>'
+    async for *values, space, a, b in census.relation_rows(db, where):
+        ends = f'source="{_id("n", space, a)}" target="{_id("n", space, b)}"'
+        yield f'    <edge id="{_id("e", space, a, b)}" {ends}>{_data("edge", EDGE_KEYS, values)}</edge>'
     yield "  </graph>"
     yield "</graphml>"
+
+
+def _id(kind: str, *names: str) -> str:
+    """What follows from the names alone: the ledger's integers would tell how much there is elsewhere."""
+    return kind + blake2b("\0".join(names).encode(), digest_size=12).hexdigest()
 
 
 def _data(target: str, keys: tuple[str, ...], values: list[object]) -> str:

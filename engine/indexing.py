@@ -240,7 +240,7 @@ class Worker:
         key = self.projector.language.reading_key(excerpt)
         try:
             async with self._same.setdefault(key, asyncio.Lock()):
-                reading = await self.ledger.read(facts.reading_of, key)
+                reading = await self.ledger.read(facts.reading_of, key, chunk.id)
                 if reading is None:
                     await self.projector.courtesy.after_you()
                     reading = await self.projector.language.extract(excerpt, bill)

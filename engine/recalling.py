@@ -12,7 +12,7 @@ from engine.ledger import narrowing, search, work
 from engine.ledger.marks import Stale
 from engine.names import canonical
 from engine.records import Bill, Condensed, Question
-from engine.searching import Known, Leg, Searcher, Stopwatch, Vectors, Where
+from engine.searching import NEIGHBOURS, Known, Leg, Searcher, Stopwatch, Vectors, Where
 from engine.tasks import child_task, together
 
 if TYPE_CHECKING:
@@ -122,9 +122,10 @@ class Recaller:
         searcher, known = Searcher(self.projector, question, await self._where(question), Stopwatch()), Known()
         area = searcher.where.area
         ids = await self.projector.ledger.read(search.names_exactly, {canonical(name)}, area)
-        edges = await self.projector.graph.around(ids, area.spaces, limit) if ids and limit else []
+        looked_at = max(limit, NEIGHBOURS)  # among equal weights the graph knows no order but that of its integers
+        edges = await self.projector.graph.around(ids, area.spaces, looked_at) if ids and limit else []
         draft = Draft(self.projector, searcher, Found(Condensed(name), None, known))
-        return Neighbourhood(*await draft.around(ids, edges))
+        return Neighbourhood(*await draft.around(ids, edges, limit))
 
 
 def _mode(question: Question) -> str:

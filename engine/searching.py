@@ -13,9 +13,11 @@ from engine import vectors as vector_store
 from engine.context import blend
 from engine.fusion import fuse
 from engine.ledger import memos, search
+from engine.ledger.identities import NOTHING, identities
 from engine.ledger.marks import Stale
 from engine.names import canonical
 from engine.similarity import directions
+from engine.vectors import Hit, Table
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Mapping, Sequence
@@ -23,13 +25,20 @@ if TYPE_CHECKING:
     from engine.ledger.search import Area, EntityFound, RelationFound
     from engine.projecting import Projector
     from engine.records import Condensed, Question
-    from engine.vectors import Hit, Table
 
 Result = TypeVar("Result")
 
 NEIGHBOURS = 240  # edges looked at around the local entities, the heaviest first
 WORDS_DEEPER = 2  # what both searches find counts, however far down the words have it
 OVERFETCH = 4  # rows asked for at once, at most, as a multiple of what is wanted, until enough names differ
+DEEPEST = 64  # rows of vectors looked at, at most, as a multiple of the ids that are wanted
+DIGITS = 6  # of a similarity: what a batch or a processor may change lies beyond them
+TABLES: Mapping[Table, Stale] = {"chunks": Stale.CHUNK, "entities": Stale.NAME, "relations": Stale.PAIR}
+
+
+def _rank(hit: Hit) -> float:
+    """The place of a hit: the lower, the better."""
+    return -round(hit.similarity, DIGITS)
 
 
 @dataclass(slots=True)
@@ -101,6 +110,15 @@ class Known:
     relations: dict[int, RelationFound] = field(default_factory=dict)
     similarity: dict[tuple[Stale, int], float] = field(default_factory=dict)
 
+    def canonical(self, id_: int) -> tuple[str, int]:
+        """The name of an entity as it is ordered, whatever integer it got."""
+        found = self.entities.get(id_)
+        return (found.canonical, found.space) if found else ("", 0)
+
+    def identity(self, id_: int) -> list[tuple[str, int]]:
+        """The names of a relation's ends, as they are ordered."""
+        return sorted(map(self.canonical, self.relations[id_].ends))
+
 
 @dataclass(slots=True)
 class Searcher:
@@ -126,15 +144,31 @@ class Searcher:
         return await self.watch.timed("words", searching)
 
     async def _vectors(self, table: Table, vector: np.ndarray, wanted: int) -> list[Hit]:
-        """The best row of each id, above the threshold."""
-        rows = wanted * (2 if table == "chunks" else 1)  # a chunk may have several vectors
-        searching = self.projector.vectors.search(table, vector, rows, self.where.rows(table))
-        hits = await self.watch.timed(f"vectors {table}", searching)
-        best: dict[int, Hit] = {}
-        for hit in hits:
-            if hit.similarity >= self.question.threshold:
-                best.setdefault(hit.id, hit)
-        return list(best.values())[:wanted]
+        """The best row of each id, above the threshold; of equal ones those that come first by what they are.
+
+        More rows are fetched until there are enough *distinct* ids, and none that was left out is as good as the last:
+        one chunk may have many vectors, and which of equal rows the store gives first depends on what else it holds.
+        """
+        rows = wanted * (2 if table == "chunks" else 1) + 1
+        while True:
+            searching = self.projector.vectors.search(table, vector, rows, self.where.rows(table))
+            hits = await self.watch.timed(f"vectors {table}", searching)
+            best: dict[int, Hit] = {}
+            for hit in hits:
+                if hit.similarity >= self.question.threshold:
+                    best.setdefault(hit.id, hit)
+            found = list(best.values())
+            enough = len(found) > wanted and _rank(found[wanted - 1]) < _rank(Hit(0, 0, hits[-1].similarity))
+            if enough or len(hits) < rows or hits[-1].similarity < self.question.threshold or rows >= DEEPEST * wanted:
+                return (await self._in_order(TABLES[table], found))[:wanted]
+            rows *= 2
+
+    async def _in_order(self, kind: Stale, hits: list[Hit]) -> list[Hit]:
+        """Best first; equal ones by what they are."""
+        if len({_rank(hit) for hit in hits}) == len(hits):
+            return hits
+        known = await self.projector.ledger.read(identities, kind, [hit.id for hit in hits])
+        return sorted(hits, key=lambda hit: (_rank(hit), known.get(hit.id, NOTHING)))
 
     async def chunk_vectors(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
         """The vectors of chunks, each of shape (parts, dim): they are remembered beside the texts, which is near."""
@@ -207,9 +241,10 @@ class Searcher:
         def score(id_: int) -> float:
             relation = known.relations[id_]
             degrees = sum(known.entities[end].degree for end in relation.ends if end in known.entities)
-            return blend(similar.get(id_, 0.0), degrees, relation.weight)
+            return -round(blend(similar.get(id_, 0.0), degrees, relation.weight), DIGITS)
 
-        return tuple(sorted((e.id for e in edges if e.id in known.relations), key=lambda id_: (-score(id_), id_)))
+        ids = [edge.id for edge in edges if edge.id in known.relations]
+        return tuple(sorted(ids, key=lambda id_: (score(id_), known.identity(id_))))
 
     async def world(self, vectors: Vectors, known: Known) -> Leg:
         """Relations by the high keywords; then the entities at their ends."""
@@ -217,8 +252,8 @@ class Searcher:
         known.similarity.update({(Stale.PAIR, hit.id): hit.similarity for hit in hits})
         await self._relations(known, [hit.id for hit in hits])
         relations = [hit.id for hit in hits if hit.id in known.relations]
-        ends = dict.fromkeys(end for id_ in relations for end in known.relations[id_].ends)
-        await self._profiles(known, ends)
+        await self._profiles(known, {end for id_ in relations for end in known.relations[id_].ends})
+        ends = dict.fromkeys(end for id_ in relations for end in sorted(known.relations[id_].ends, key=known.canonical))
         return Leg(tuple(end for end in ends if end in known.entities), tuple(relations))
 
     async def _profiles(self, known: Known, ids: Collection[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import NotFound
@@ -94,7 +95,7 @@ async def status(db: Connection, where: Area) -> Status:
     )
     [[chunks]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM chunk d WHERE {held}")
     [[entities, relations]] = await db.execute_fetchall(
-        "SELECT SUM(rows * (kind = 1)), SUM(rows * (kind = 2)) FROM population WHERE space IN"
+        "SELECT SUM(rows * (kind = 1)), SUM(rows * (kind = 2)) FROM collection WHERE space IN"
         " (SELECT value FROM json_each(?))",
         (json.dumps(sorted(where.spaces)),),
     )
@@ -182,10 +183,11 @@ async def profile_places(db: Connection, table: str) -> dict[int, tuple[int, int
 
 
 async def entity_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[tuple[Any, ...], None]:
-    """Id, name, type, description, mentions, degree and space of every entity of the area's spaces."""
+    """Id, name, type, description, mentions, degree, space and canonical name of each entity of the area's spaces."""
     sql = (
-        "SELECT e.id, e.name, e.type, e.description, e.mentions, e.degree, s.name FROM entity e"
-        " JOIN space s ON s.id = e.space WHERE e.space IN (SELECT value FROM json_each(?)) ORDER BY e.id"
+        "SELECT e.id, e.name, e.type, e.description, e.mentions, e.degree, s.name, n.canonical FROM entity e"
+        " CROSS JOIN name n ON n.id = e.id CROSS JOIN space s ON s.id = e.space"
+        " WHERE e.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, n.canonical"
     )
     async with db.execute(sql, (json.dumps(sorted(where.spaces)),)) as cursor:
         async for row in cursor:
@@ -193,10 +195,12 @@ async def entity_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[t
 
 
 async def relation_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[tuple[Any, ...], None]:
-    """Id, both ends, keywords, description and weight of every relation of the area's spaces."""
+    """Keywords, description, weight, space and both canonical names of each relation of the area's spaces."""
     sql = (
-        "SELECT id, a, b, keywords, description, weight FROM relation"
-        " WHERE space IN (SELECT value FROM json_each(?)) ORDER BY id"
+        "SELECT r.keywords, r.description, r.weight, s.name, MIN(x.canonical, y.canonical) AS a,"
+        " MAX(x.canonical, y.canonical) AS b FROM relation r CROSS JOIN name x ON x.id = r.a"
+        " CROSS JOIN name y ON y.id = r.b CROSS JOIN space s ON s.id = r.space"
+        " WHERE r.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, a, b"
     )
     async with db.execute(sql, (json.dumps(sorted(where.spaces)),)) as cursor:
         async for row in cursor:
@@ -231,18 +235,22 @@ CANONICAL: dict[str, str] = {
 async def canonical(db: aiosqlite.Connection, spaces: Collection[str] | None = None) -> AsyncGenerator[str, None]:
     """Everything the ledger holds as sorted JSON Lines, free of ids, generations and times of processing.
 
-    With `spaces`, only rows of these spaces.
+    With `spaces`, only rows of these spaces. SQLite sorts: what does not fit into its cache goes to a temporary file.
     """
+    within = "" if spaces is None else " WHERE s.name IN (SELECT value FROM json_each(?))"
+    parameters = () if spaces is None else (json.dumps(sorted(spaces)),)
     for kind, sql in CANONICAL.items():
-        within = "" if spaces is None else " WHERE s.name IN (SELECT value FROM json_each(?))"
-        async with db.execute(sql + within, () if spaces is None else (json.dumps(sorted(spaces)),)) as cursor:
+        async with db.execute(f"{sql} LIMIT 0") as cursor:
             columns = [column[0] for column in cursor.description]
-            lines = [_line(kind, columns, row) async for row in cursor]
-        for line in sorted(lines):
-            yield line
+        await db.create_function("canonical_line", len(columns), partial(_line, kind, columns))
+        async with db.execute(
+            f"SELECT canonical_line({', '.join(columns)}) AS line FROM ({sql}{within}) ORDER BY line", parameters
+        ) as cursor:
+            async for [line] in cursor:
+                yield line
 
 
-def _line(kind: str, columns: list[str], row: Any) -> str:
+def _line(kind: str, columns: list[str], *row: Any) -> str:
     record: dict[str, Any] = {"kind": kind, **dict(zip(columns, row, strict=True))}
     if "pieces" in record:
         record["pieces"] = json.loads(record["pieces"])

@@ -126,9 +126,13 @@ class Ledger:
 
     @asynccontextmanager
     async def stream(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Like `reader`, with a connection of its own, so that whoever takes long over the rows hinders no reader."""
+        """Like `reader`, with a connection of its own, so that whoever takes long over the rows hinders no reader.
+
+        What has to be sorted there goes to a file once it is much.
+        """
         connection = await asyncio.shield(self._connect())
         try:
+            await connection.execute("PRAGMA temp_store = FILE")
             async with held_snapshot(connection):
                 yield connection
         finally:

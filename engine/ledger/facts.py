@@ -101,9 +101,17 @@ def tidy(reading: Reading) -> Told:
     return Told(mentions + list(implied), list(links.values()))
 
 
-async def reading_of(db: Connection, key: bytes) -> Reading | None:
-    """What was read with the same reader in the same words, wherever they stand."""
-    found = list(await db.execute_fetchall("SELECT id FROM chunk WHERE reading = ? LIMIT 1", (key,)))
+async def reading_of(db: Connection, key: bytes, chunk: int) -> Reading | None:
+    """What was read with the same reader in the same words, wherever they stand in the space of a chunk.
+
+    Not in another space: that nothing had to be read would tell that the words are known there.
+    """
+    found = list(
+        await db.execute_fetchall(
+            "SELECT id FROM chunk WHERE reading = ? AND space = (SELECT space FROM chunk WHERE id = ?) LIMIT 1",
+            (key, chunk),
+        )
+    )
     if not found:
         return None
     mentions = await db.execute_fetchall(

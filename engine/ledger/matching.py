@@ -1,20 +1,18 @@
-"""What full text is asked for a question: the words that are worth looking for."""
+"""What full text is searched for: the words of a question that are worth it, by what the scope holds."""
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from engine.ledger.marks import Stale
+from engine.ledger.bm25 import extent, quoted, tokenizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from engine.ledger.bm25 import FullText
     from engine.ledger.connection import Connection
     from engine.ledger.search import Area
-
-    Table = Literal["chunk_words", "entity_words"]
 
 WORD = re.compile(r"\w+")
 TERMS = 16
@@ -37,54 +35,41 @@ def words_of(text: str) -> list[str]:
     return list(found)[:TERMS]
 
 
-async def match(db: Connection, table: Table, text: str, where: Area) -> str:
-    """What FTS5 is asked: any of the words, but for very common ones if there are others, else the rarest of them.
+async def words_to_match(db: Connection, index: FullText, text: str, where: Area) -> list[str]:
+    """What full text is searched for: the words of a text but for very common ones, or else the rarest of those.
 
     With trigrams, any three neighbours of a run without spaces. Shorter runs are left to the vectors then: the index
     knows nothing of less than three characters.
     """
-    [[schema]] = await db.execute_fetchall("SELECT sql FROM sqlite_master WHERE name = 'chunk_words'")
-    words = words_of(text)
-    terms = words
-    if "trigram" in schema:
-        runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in words)
+    terms = words_of(text)
+    if "trigram" in await tokenizer_of(db, index):
+        runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in terms)
         terms = [term for run in runs for term in run if len(term) > 2]
-    quoted = [f'"{term}"' for term in dict.fromkeys(terms)]
-    uncommon = [term for term in quoted if not await _common(db, table, term, where)]
-    return " OR ".join(uncommon or await _rarest(db, table, quoted, where))
-
-
-async def _common(db: Connection, table: Table, term: str, where: Area) -> bool:
-    """Whether a word is in a large share of what may be found at all; other spaces do not count."""
-    [[rows]] = await db.execute_fetchall(
-        "SELECT COALESCE(SUM(rows), 0) FROM population WHERE kind = ? AND space IN (SELECT value FROM json_each(?))",
-        (Stale.CHUNK if table == "chunk_words" else Stale.NAME, json.dumps(sorted(where.spaces))),
-    )
+    distinct = list(dict.fromkeys(terms))
+    rows = (await extent(db, index, where)).rows
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
-    return rows >= limit and await _found(db, table, term, where, limit) >= limit
+    if rows < limit or len(distinct) < 2:
+        return distinct
+    uncommon = [term for term in distinct if await _found(db, index, term, where, limit) < limit]
+    return uncommon or await _rarest(db, index, distinct, where)
 
 
-async def _found(db: Connection, table: Table, term: str, where: Area, limit: int) -> int:
+async def _found(db: Connection, index: FullText, term: str, where: Area, limit: int) -> int:
     """How many rows of the area hold a word; counted up to the limit."""
-    rows_of, condition = (
-        ("chunk x INDEXED BY chunk_place", where.condition("x"))
-        if table == "chunk_words"
-        else ("entity x INDEXED BY entity_place", f"x.space IN ({','.join(map(str, sorted(where.spaces)))})")
-    )
     [[found]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM {table} w CROSS JOIN {rows_of} ON x.id = w.rowid"
-        f" WHERE w.{table} MATCH ? AND {condition} LIMIT ?)",
-        (term, limit),
+        f"SELECT COUNT(*) FROM (SELECT 1 FROM {index.words} w CROSS JOIN {index.place.format('x')} ON x.id = w.rowid"
+        f" WHERE w.{index.words} MATCH ? AND {index.within(where, 'x')} LIMIT ?)",
+        (quoted(term), limit),
     )
     return int(found)
 
 
-async def _rarest(db: Connection, table: Table, terms: Sequence[str], where: Area) -> list[str]:
+async def _rarest(db: Connection, index: FullText, terms: Sequence[str], where: Area) -> list[str]:
     """Of words that are all common the rarest, as long as not too many texts have to be ranked; one at least."""
-    held = {term: await _found(db, table, term, where, RANKED) for term in terms} if len(terms) > 1 else {}
+    held = {term: await _found(db, index, term, where, RANKED) for term in terms}
     chosen, ranked = list[str](), 0
-    for term in sorted(terms, key=lambda term: held.get(term, 0)):
-        ranked += held.get(term, 0)
+    for term in sorted(terms, key=lambda term: held[term]):
+        ranked += held[term]
         if chosen and ranked > RANKED:
             break
         chosen.append(term)

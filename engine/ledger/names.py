@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 async def intern_names(db: Connection, space: int, names: Collection[str]) -> dict[str, int]:
     """The ids of canonical names within a space, new ones made as needed."""
     await db.executemany(
-        "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)", [(space, name) for name in names]
+        "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)",
+        [(space, name) for name in sorted(names)],
     )
     rows = list(
         await db.execute_fetchall(
@@ -40,7 +41,8 @@ async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> d
     if not pairs:
         return {}
     await db.executemany(
-        "INSERT OR IGNORE INTO pair (space, a, b, target) VALUES (?, ?, ?, -1)", [(space, a, b) for a, b in pairs]
+        "INSERT OR IGNORE INTO pair (space, a, b, target) VALUES (?, ?, ?, -1)",
+        [(space, a, b) for a, b in sorted(pairs)],
     )
     rows = list(
         await db.execute_fetchall(

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.ledger.matching import match
+from engine.ledger.bm25 import CHUNKS, NAMES, ranked
+from engine.ledger.matching import words_to_match
 from engine.ledger.times import shown
 
 if TYPE_CHECKING:
@@ -27,7 +28,11 @@ class Area:
 
     def condition(self, table: str) -> str:
         """SQL that holds for rows of the area; the numbers are our own."""
-        return f"({table}.space IN ({_listed(self.spaces)}) OR {table}.room IN ({_listed(self.rooms)}))"
+        return f"({self.of_spaces(table)} OR {table}.room IN ({_listed(self.rooms)}))"
+
+    def of_spaces(self, table: str) -> str:
+        """SQL that holds for rows of the area's spaces."""
+        return f"{table}.space IN ({_listed(self.spaces)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +107,15 @@ async def area(db: Connection, scope: Scope) -> Area:
 
 async def population(db: Connection, kind: Stale) -> dict[int, int]:
     """Rows by space of chunks, names or pairs."""
-    rows = await db.execute_fetchall("SELECT space, rows FROM population WHERE kind = ? AND rows > 0", (kind,))
-    return {row[0]: row[1] for row in rows}
+    rows = await db.execute_fetchall("SELECT space, SUM(rows) FROM collection WHERE kind = ? GROUP BY space", (kind,))
+    return {space: count for space, count in map(tuple, rows) if count > 0}
 
 
 async def chunks_by_words(
     db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
-    """The chunks of the area that match any word best (BM25), best first."""
-    wanted = await match(db, "chunk_words", text, where)
-    if not wanted:
-        return []
-    narrowed = "" if only is None else " AND c.id IN (SELECT value FROM json_each(?))"
-    rows = await db.execute_fetchall(
-        "SELECT c.id FROM chunk_words w CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = w.rowid"
-        " WHERE w.chunk_words MATCH ?"
-        f" AND {where.condition('c')}{narrowed} ORDER BY bm25(chunk_words), c.id LIMIT ?",
-        (wanted, *([] if only is None else [json.dumps(sorted(only))]), k),
-    )
-    return [row[0] for row in rows]
+    """The chunks of the area that match any word best (BM25 within the area), best first."""
+    return await ranked(db, CHUNKS, await words_to_match(db, CHUNKS, text, where), where, only, k)
 
 
 async def names_exactly(db: Connection, names: Collection[str], where: Area) -> list[int]:
@@ -137,17 +132,7 @@ async def names_by_words(
     db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
 ) -> list[int]:
     """The entities of the area's spaces, of `only` if given, whose names match best (BM25), best first."""
-    wanted = await match(db, "entity_words", text, where)
-    if not wanted:
-        return []
-    narrowed = "" if only is None else " AND e.id IN (SELECT value FROM json_each(?))"
-    rows = await db.execute_fetchall(
-        "SELECT e.id FROM entity_words w CROSS JOIN entity e INDEXED BY entity_place ON e.id = w.rowid"
-        " WHERE w.entity_words MATCH ?"
-        f" AND e.space IN ({_listed(where.spaces)}){narrowed} ORDER BY bm25(entity_words), e.id LIMIT ?",
-        (wanted, *([] if only is None else [json.dumps(sorted(only))]), k),
-    )
-    return [row[0] for row in rows]
+    return await ranked(db, NAMES, await words_to_match(db, NAMES, text, where), where, only, k)
 
 
 async def names_like(db: Connection, prefix: str, where: Area, limit: int) -> list[str]:

@@ -359,8 +359,10 @@ def test_the_newest_turns_that_fit_are_kept_in_order() -> None:
 
 @given(st.lists(st.text(max_size=6), min_size=2, max_size=4, unique=True))
 def test_k11_different_messages_models_or_languages_have_different_keys(words: list[str]) -> None:
-    keys = {reply_key(a, b, [Message("user", c)]) for a in words for b in words for c in words}
+    here, room = Scope(frozenset({"here"}), frozenset()), Scope(frozenset(), frozenset({"here"}))
+    keys = {reply_key(a, b, [Message("user", c)], here) for a in words for b in words for c in words}
     assert len(keys) == len(words) ** 3
-    assert reply_key("", "", [Message("user", "ab"), Message("user", "c")]) != reply_key(
-        "", "", [Message("user", "a"), Message("user", "bc")]
+    assert reply_key("", "", [Message("user", "ab"), Message("user", "c")], here) != reply_key(
+        "", "", [Message("user", "a"), Message("user", "bc")], here
     )
+    assert reply_key("", "", [Message("user", "a")], here) != reply_key("", "", [Message("user", "a")], room)

@@ -44,7 +44,7 @@ async def light_engine(
     """An engine on a real ledger, with graph and vectors in memory."""
     folder, embedder = Folder(home), embedder or HashEmbedder()
     with folder.owned():
-        ledger = await Ledger.open(folder.ledger)
+        ledger = await Ledger.open(folder.ledger, (options or Options()).words)
         graph, vectors, skill = MemoryGraph(), MemoryVectors(embedder.dim), language or ToyLanguage()
         projector = Projector(ledger, graph, vectors, skill, embedder, O200k(), options or Options())
         engine = Engine(folder, projector, None)

@@ -184,7 +184,7 @@ async def test_facts_of_a_former_schema_are_told_as_before(tmp_path: Path, monke
         ("Ada", "came late"),
     ]
     assert await desk.pairs("SELECT keywords, description FROM link") == [("meeting", "Ada met Bob")]
-    read = await desk.ledger.read(facts.reading_of, b"read")
+    read = await desk.ledger.read(facts.reading_of, b"read", 1)
     assert read is not None
     assert [each.name for each in read.mentions] == ["Bob", "Ada", "Ada"]
     await desk.ledger.write(documents.forget, "doc")

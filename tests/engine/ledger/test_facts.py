@@ -63,15 +63,23 @@ async def test_a_chunk_that_could_not_be_embedded_stays_so_when_its_reading_come
     assert await desk.ledger.read(work.given_up) == [(Stale.CHUNK, chunk)]
 
 
-async def test_the_same_words_are_read_once_wherever_they_stand(desk: Desk) -> None:
+async def test_the_same_words_are_read_once_wherever_they_stand_in_a_space(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Bob", said="met"))
-    [key] = await desk.column("SELECT reading FROM chunk")
-    known = await desk.ledger.read(facts.reading_of, key)
+    [(chunk, key)] = await desk.pairs("SELECT id, reading FROM chunk")
+    known = await desk.ledger.read(facts.reading_of, key, chunk)
     assert known is not None
     assert known.mentions == reading("Ada", "Bob", said="met").mentions
     [link] = known.links  # which has no direction
     assert (sorted((link.source, link.target)), link.keywords, link.description) == (["Ada", "Bob"], "beside", "met")
-    assert await desk.ledger.read(facts.reading_of, b"unknown") is None
+    assert await desk.ledger.read(facts.reading_of, b"unknown", chunk) is None
+
+
+async def test_what_was_read_in_another_space_is_read_anew(desk: Desk) -> None:
+    [there] = await desk.tell("a", reading("Ada", "Bob", said="met"), space="there")
+    [key] = await desk.column("SELECT reading FROM chunk")
+    [here] = await desk.tell("b", reading("Zoe"))
+    assert await desk.ledger.read(facts.reading_of, key, there) is not None
+    assert await desk.ledger.read(facts.reading_of, key, here) is None
 
 
 NAMES = st.sampled_from(["Ada", "ADA", "Bob", "bob", "Carla"])
