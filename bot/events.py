@@ -33,11 +33,15 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """The answer has ended: its sources by number, what it took, and whether the model stopped before its end."""
+    """The answer has ended: its sources by number, what it took, and whether the model stopped before its end.
+
+    `undated`: documents without a date were left out of the span of time that was asked about.
+    """
 
     sources: tuple[Source, ...]
     usage: tuple[Usage, ...]
     cut_off: bool = False
+    undated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 GO_ON = "Give the command again once it can be reached; --wait waits for that."
 ALLOW_MORE = "THREADLORE_MAX_OUTPUT_TOKENS sets how long an answer may be."
+UNDATED = "Documents without a date are left out of this span of time."
 SHOWN = 12  # rows of entities and relations of a context
 
 
@@ -172,7 +173,8 @@ def found(event: Found) -> RenderableType:
     rows += [made for made in (entities, relations) if made.row_count]
     hidden = max(0, len(context.entities) - SHOWN) + max(0, len(context.relations) - SHOWN)
     rows += [Text(f"… and {hidden} further rows (--json shows all)", "dim")] if hidden else []
-    return Group(*rows, sources(context.sources), Text(times, "dim"))
+    notes = [Text(UNDATED, "yellow")] if context.undated else []
+    return Group(*rows, sources(context.sources), *notes, Text(times, "dim"))
 
 
 def prompted(event: Prompted) -> RenderableType:

@@ -95,6 +95,8 @@ class Screen:
         if event.sources:
             self.out.print()
             self.out.print(layout.sources(event.sources, self._answer))
+        if event.undated:
+            self.out.print(Text(layout.UNDATED, "yellow"))
         if took := layout.spending(event.usage):
             self.out.print(Text(took, "dim"))
 

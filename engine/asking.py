@@ -15,6 +15,7 @@ from engine.composing import Recalled
 from engine.errors import BadQuestion
 from engine.fence_unwrapper import FenceUnwrapper
 from engine.ledger import memos, work
+from engine.ledger.undated import leaves_out_undated
 from engine.records import Bill, Condensed, Context, Mode, Prompt
 
 if TYPE_CHECKING:
@@ -115,7 +116,10 @@ class Asker:
             return Recalled(Context(asked, "bypass"), generation, scope=question.scope)
         with self.recaller.projector.courtesy.asked():
             recalled = await self.recaller.recall(question, self._condense(question, bill), bill)
-        return replace(recalled, scope=question.scope)
+        undated = bool(question.within.since or question.within.until) and await self.recaller.projector.ledger.read(
+            leaves_out_undated, question.scope, question.within
+        )
+        return replace(recalled, scope=question.scope, context=replace(recalled.context, undated=undated))
 
     async def context(self, question: Question) -> Context:
         """What an answer would rest on, with its cost added to the day's sums."""

@@ -237,7 +237,8 @@ class RelationRow:
 class Context:
     """What was recalled for a question, in the order and with the numbers in which the model is shown it.
 
-    `timings` are milliseconds by stage; `spaces` are those whose facts the entities and relations tell.
+    `timings` are milliseconds by stage; `spaces` are those whose facts the entities and relations tell. `undated`: the
+    question is about a span of time, and documents without a date were left out of it.
     """
 
     question: Condensed
@@ -247,6 +248,7 @@ class Context:
     sources: tuple[Source, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
     spaces: tuple[str, ...] = ()
+    undated: bool = False
 
     @property
     def empty(self) -> bool:

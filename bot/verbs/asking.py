@@ -31,7 +31,7 @@ async def ask(desk: Desk, request: Ask) -> AsyncGenerator[Event]:
             yield Recalled(len(context.entities), len(context.relations), len(context.sources))
             async for piece in answer:
                 yield Said(piece)
-            yield Cited(answer.sources, answer.usage, answer.cut_off)
+            yield Cited(answer.sources, answer.usage, answer.cut_off, context.undated)
 
 
 async def _question(desk: Desk, request: Ask) -> Question:

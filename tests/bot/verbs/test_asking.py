@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.events import Cited, Found, Prompted, Recalled, Said
-from bot.requests import Ask
+from bot.requests import Ask, Ingest
 from bot.verbs.naming import LOCAL, chat_key
 from engine.errors import BadQuestion, NotFound
 from engine.records import Turn
@@ -84,3 +84,14 @@ async def test_an_empty_question_and_an_unknown_document_are_errors(perform: Per
         await perform(Ask("  ", (LOCAL,)))
     with pytest.raises(NotFound, match=r"none\.md"):
         await perform(Ask("Ada?", (LOCAL,), documents=("none.md",)))
+
+
+async def test_a_span_of_time_says_that_it_leaves_out_undated_documents(perform: Perform, town: Path) -> None:
+    (town / "note.txt").write_text("The Gudgeon leaves at noon, says the note.")
+    await perform(Ingest((str(town / "note.txt"),), LOCAL))
+    *_, asked = await perform(Ask("When does the Gudgeon leave?", (LOCAL,)))
+    *_, since = await perform(Ask("When does the Gudgeon leave?", (LOCAL,), since=datetime(2020, 1, 1, tzinfo=UTC)))
+    assert isinstance(asked, Cited)
+    assert isinstance(since, Cited)
+    assert (asked.undated, since.undated) == (False, True)
+    assert all(source.time for source in since.sources)
