@@ -25,7 +25,7 @@ from bot.enclosing import Enclosed
 from bot.errors import PlatformError, Withheld
 from bot.history import Historian
 from bot.pacing import mended
-from bot.putting import put
+from bot.putting import put, reach_of
 from bot.store import Outcome
 from engine.errors import EngineError
 
@@ -149,8 +149,9 @@ class Answering:
 
     async def _write(self, draft: Draft, delivery: Delivery, enclosed: Enclosed) -> None:
         draft.channel = await self._channel(draft.request)
-        question = await put(self._house, draft.request)
-        draft.scope = question.scope
+        reach = await reach_of(self._house, draft.request)
+        question = await put(self._house, draft.request, reach)
+        draft.scope, draft.gap = reach.scope, reach.gap
         if not question.text:
             await self._ask_back(draft, enclosed)
             return
@@ -201,7 +202,7 @@ class Answering:
         overheard, bypass = draft.request.overheard, answer.context.mode == "bypass"
         if answer.context.question.ignored or (answer.context.empty and not bypass):
             draft.silent = overheard
-            draft.text = wording.nothing(draft.request.place.platform, alone=draft.alone)
+            draft.text = wording.nothing(draft.request.place.platform, alone=draft.alone, gap=draft.gap)
             return
         said = ""
         async for piece in answer:
@@ -213,6 +214,8 @@ class Answering:
             if delivery.withdrawn:
                 return
         draft.silent = overheard and not draft.text
+        if draft.gap and not answer.sources and wording.says_nothing(draft.text):
+            draft.text = wording.nothing(draft.request.place.platform, alone=draft.alone, gap=draft.gap)
         if answer.cut_off:
             draft.text = f"{draft.text.rstrip()}\n\n_{wording.CUT_OFF}_".lstrip()
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bot.chat import Channel
 from engine.records import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bot.chat import Channel, Place
+    from bot.chat import ListedChannel, Place
 
 NOWHERE: frozenset[str] = frozenset()
 
@@ -34,10 +35,10 @@ class Sole:
     adult: bool = False
 
 
-def home(channel: Channel) -> str:
+def home(channel: Channel | ListedChannel) -> str:
     """The space that a channel's documents live in."""
     place = channel.place
-    if channel.kind == "direct" and len(channel.members) == 1:
+    if isinstance(channel, Channel) and channel.kind == "direct" and len(channel.members) == 1:
         return own(place.platform, place.workspace, *channel.members)
     if channel.kind != "open" or channel.shared:
         return place.room
@@ -90,6 +91,13 @@ def covers(scope: Scope, drawn: Scope, homes: Mapping[str, str]) -> bool:
 def common(platform: str, workspace: str, *, adult: bool = False) -> str:
     """The space of what every full member of a workspace may read."""
     return f"{platform}:{workspace}:{'adult' if adult else 'open'}"
+
+
+def shared_by(space: str) -> tuple[str, str] | None:
+    """The platform and the workspace whose channels share this space; None if it is one channel's or one person's."""
+    platform, _, rest = space.partition(":")
+    workspace, _, kind = rest.partition(":")
+    return (platform, workspace) if kind in {"open", "adult"} else None
 
 
 def own(platform: str, workspace: str, person: str) -> str:

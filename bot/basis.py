@@ -59,16 +59,15 @@ def basis_of(stored: Stored) -> Basis:
 async def readable(house: House, based: Basis, place: Place, person: str = "") -> bool | None:
     """Whether the readers of a place (or one person there) may read what an answer rests on; None if nobody knows."""
     wanted = Scope(based.drawn.spaces, based.drawn.rooms.union(based.homes))
-    scope = await house.readers.scope(place, person, wanted)
-    if scope is None:
-        return True if audience.covers(audience.same_room(place), wanted, {}) else None
-    if not wanted.spaces <= scope.spaces:
-        return False
+    reach = await house.readers.reach(place, person, wanted)
+    unsure = None if reach.gap else False
+    if not wanted.spaces <= reach.scope.spaces:
+        return unsure
     try:
-        homes = await _homes(house, based, wanted.rooms - audience.addressed(scope))
+        homes = await _homes(house, based, wanted.rooms - audience.addressed(reach.scope))
     except PlatformError:
         return None
-    return audience.covers(scope, wanted, homes)
+    return audience.covers(reach.scope, wanted, homes) or unsure
 
 
 async def _homes(house: House, based: Basis, rooms: Iterable[str]) -> Mapping[str, str]:

@@ -33,11 +33,18 @@ class _Fact(Generic[Value]):
 
 
 class Beliefs(Generic[Value]):
-    """Facts by key, each believed for `max_age` seconds since its lookup began; whoever asks meanwhile shares that."""
+    """Facts by key, each believed for `max_age` seconds since its lookup began; whoever asks meanwhile shares that.
 
-    def __init__(self, max_age: float, clock: Callable[[], float]) -> None:
+    `patience`: seconds that a lookup may take (PATIENCE). `kept`: facts that are kept before stale ones go (KEPT).
+    """
+
+    def __init__(
+        self, max_age: float, clock: Callable[[], float], patience: float | None = None, kept: int | None = None
+    ) -> None:
         self.max_age = max_age
         self.clock = clock
+        self.patience = patience
+        self.kept = kept
         self._facts: dict[Key, _Fact[Value]] = {}
 
     async def get(self, key: Key, look: Callable[[], Awaitable[Value]]) -> Value:
@@ -57,6 +64,13 @@ class Beliefs(Generic[Value]):
                 return value
         raise PlatformError("This changes faster than it can be looked up.")
 
+    def known(self, key: Key) -> Value | None:
+        """The fact, if it is believed and needs no lookup."""
+        fact = self._facts.get(key)
+        if fact is None or not fact.looking.done() or fact.looking.cancelled() or fact.looking.exception():
+            return None
+        return fact.looking.result() if self._believed(fact) else None
+
     def drop(self, begun: Key) -> None:
         """Believe nothing any more whose key begins like this."""
         for key in [key for key in self._facts if key[: len(begun)] == begun]:
@@ -70,17 +84,17 @@ class Beliefs(Generic[Value]):
         return self.clock() - fact.since < self.max_age
 
     def _begin(self, key: Key, look: Callable[[], Awaitable[Value]]) -> _Fact[Value]:
-        if len(self._facts) >= KEPT:
+        if len(self._facts) >= (self.kept or KEPT):
             self._facts = {key: fact for key, fact in self._facts.items() if self._believed(fact)}
-        task = asyncio.create_task(_bounded(look))
+        task = asyncio.create_task(_bounded(look, PATIENCE if self.patience is None else self.patience))
         task.add_done_callback(_retrieved)
         fact = self._facts[key] = _Fact(task, self.clock())
         return fact
 
 
-async def _bounded(look: Callable[[], Awaitable[Value]]) -> Value:
+async def _bounded(look: Callable[[], Awaitable[Value]], patience: float) -> Value:
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience):
             return await look()
     except EngineError:
         raise

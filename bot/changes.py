@@ -27,8 +27,12 @@ class Changes:
         """Keep a change; durable when it returns. False if it was known already by one of the keys.
 
         It is doubted first: an answer may be on its way to somebody who left. The doubt of one that is only told again
-        is withdrawn; that of the first telling stays until it is learnt.
+        is withdrawn; that of the first telling stays until it is learnt. Where only people came or went, no room moves:
+        it is enough to ask anew who they are.
         """
+        if changed.members_only:
+            self._readers.forget(changed.place, members_only=True)
+            return True
         doubted = self._readers.doubt(changed.place)
         try:
             fresh = await self._inbox.put(changed, *keys)

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the inbox reads the fields' types at run time
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,25 @@ class Channel:
     shared: bool = False
     adult: bool = False
     inside: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ListedChannel:
+    """A channel as a list of channels describes it: what it is, but not who reads it. Fields as in Channel.
+
+    `archived`: nothing can be said there any more.
+    """
+
+    place: Place
+    name: str
+    kind: Literal["open", "closed"]
+    shared: bool = False
+    adult: bool = False
+    archived: bool = False
+
+    def read_by(self, people: Iterable[str]) -> Channel:
+        """The channel with those of its members that are known."""
+        return Channel(self.place, self.name, self.kind, frozenset(people), shared=self.shared, adult=self.adult)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Draft:
     """An answer in the making. `channel` is None if its facts cannot be had; `failed`: it is a sentence why not.
 
-    `silent`: nothing was shown of the answer to an overheard message, and nothing is to be.
+    `silent`: nothing was shown of the answer to an overheard message, and nothing is to be. `gap`: why it may draw on
+    less than its readers can read (Reach.gap).
     """
 
     request: Request
@@ -33,6 +34,7 @@ class Draft:
     sources: tuple[Source, ...] = ()
     usage: tuple[Usage, ...] = ()
     notes: list[str] = field(default_factory=list)
+    gap: str = ""
     failed: bool = False
     silent: bool = False
 
@@ -55,6 +57,7 @@ async def below(house: House, draft: Draft) -> Closing:
     notes = [
         _audience(draft),
         *draft.notes,
+        wording.GAPS[draft.gap] if draft.gap and draft.sources else "",
         *_doubts(draft),
         wording.STILL_READING if await _reads(house, draft) else "",
     ]
@@ -75,8 +78,7 @@ def _doubts(draft: Draft) -> list[str]:
     offer = wording.ask_alone(draft.request.place.platform)
     if draft.sources or offer in draft.text:
         return []
-    found = not draft.text.startswith((wording.NOTHING_FOUND, wording.NOTHING_FOUND_ALONE))
-    return [wording.UNSUPPORTED if found else "", "" if draft.alone else offer]
+    return ["" if wording.says_nothing(draft.text) else wording.UNSUPPORTED, "" if draft.alone else offer]
 
 
 async def _reads(house: House, draft: Draft) -> bool:

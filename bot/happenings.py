@@ -56,9 +56,13 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Who may read a channel has changed: its visibility, its members, roles. An empty channel: of any."""
+    """Who may read a channel has changed: its visibility, its members, roles. An empty channel: of any.
+
+    `members_only`: people came or went, or are guests now; what kind of channel it is stays as it was.
+    """
 
     place: Place
+    members_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

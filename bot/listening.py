@@ -29,8 +29,9 @@ from bot.stating import Stating
 from bot.upkeep import Upkeep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from bot.channel_lists import ChannelList
     from bot.chat import Message
     from bot.happenings import Happening
     from bot.house import House
@@ -107,13 +108,14 @@ class Listening:
         if troubles:
             raise troubles[0]
 
-    async def _move(self, places: Sequence[Place]) -> list[PlatformError]:
+    async def _move(self, places: Sequence[Place], found: ChannelList | None = None) -> list[PlatformError]:
         """Let rooms lie where exactly their readers find them; gives what kept that from being known of some."""
-        troubles = []
+        troubles, lists = [], self._house.readers.lists
         for each in places:
             try:
                 async with self._shelf.alone(each.room):
-                    await self._presence.move(each)
+                    listed = found.channels.get(each.room) if found and each.room not in lists.stale(found) else None
+                    await self._presence.move(each, listed)
             except PlatformError as error:
                 log.warning("readers_unknown", room=each.room, error=type(error).__name__)
                 troubles.append(error)
@@ -175,7 +177,7 @@ class Listening:
             if not await self._presence.join(place, days):
                 raise Withheld("This channel is not one that I may read.")
         since = self._presence.horizon(days)
-        channel = await self._house.readers.channel(place)
+        channel = await self._house.readers.facts(place)
         await self._house.store.rooms.note(place.main, channel.name, since)
         await self._house.store.cursors.begin(place.room, since)
         self._presence.news.set()
@@ -183,15 +185,41 @@ class Listening:
     async def catch_up(self, platform: str) -> None:
         """After a connection was lost: look soon for what was missed in all channels of a platform.
 
-        At once, rooms are moved to where those who read them now can find them; until then, no space is believed.
+        At once, rooms are moved to where those who read them now can find them; until then, no shared space is
+        believed. Channels that the bot was taken into meanwhile are looked at too. Raises PlatformError if channels
+        cannot be listed now: then this is to be done again, and nothing is moved.
         """
-        everywhere, readers = Place(platform, "", ""), self._house.readers
-        readers.doubt(everywhere)
-        since = readers.clock()
+        readers, everywhere = self._house.readers, Place(platform, "", "")
+        since = readers.doubt(everywhere)
+        lists = {each: await readers.lists.get(platform, each) for each in self._listable(platform)}
         known = await self._house.store.rooms.known(platform)
-        await self._move(known)
+        lacking = [
+            each for each in known if each.workspace in lists and each.room not in lists[each.workspace].channels
+        ]
+        await self._hide(lacking)
+        for workspace in dict.fromkeys(each.workspace for each in known):
+            here = [each for each in known if each.workspace == workspace and each not in lacking]
+            await self._move(here, lists.get(workspace))
         readers.trust(everywhere, since)
+        self._back.owe(lacking)  # these first: they are hidden
         await self._upkeep.owe(platform)
+        await self._owe_joining(platform, lists.values())
+
+    async def _owe_joining(self, platform: str, lists: Iterable[ChannelList]) -> None:
+        """Channels that the bot was taken into while it was away are to be told so, and read."""
+        told = await self._house.store.rooms.all_announced(platform)
+        listed = [each for found in lists for room, each in found.channels.items() if room not in told]
+        self._back.owe_joining(each.place for each in listed if not each.archived)
+
+    def _listable(self, platform: str) -> Collection[str]:
+        """The workspaces whose channels can be listed."""
+        found = self._house.platforms.get(platform)
+        return found.listable if found is not None else ()
+
+    async def _hide(self, places: Sequence[Place]) -> None:
+        for each in places:
+            async with self._shelf.alone(each.room):
+                await self._presence.hide(each)
 
     @property
     def owed(self) -> set[Place]:

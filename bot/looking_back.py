@@ -39,6 +39,7 @@ class LookingBack:
         self._catching_up = catching_up
         self._missing = missing
         self._owed = Owed()
+        self._unannounced: set[Place] = set()
         self._alone = asyncio.Lock()
 
     @property
@@ -49,6 +50,12 @@ class LookingBack:
         """These are to be looked at soon."""
         self._owed.owe(places)
         self._presence.news.set()
+
+    def owe_joining(self, places: Iterable[Place]) -> None:
+        """The bot was taken into these while it was away: they are to be told, and read, soon."""
+        fresh = set(places)
+        self._unannounced |= fresh
+        self.owe(fresh)
 
     async def past(self) -> None:
         """Look at all that is due, and take back-fills as far as they go now."""
@@ -84,4 +91,7 @@ class LookingBack:
             return await self._missing.look_for_files(place.platform)
         async with self._shelf.alone(place.room):
             there = await self._presence.returned(place)
+            if there and place in self._unannounced:
+                await self._presence.here(place)
+                self._unannounced.discard(place)
         return await self._catching_up.catch_up(place) if there else True

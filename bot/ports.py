@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
 
-    from bot.chat import Card, Channel, Closing, Message, Person, Place, Upload
+    from bot.chat import Card, Channel, Closing, ListedChannel, Message, Person, Place, Upload
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,16 @@ class Platform(Protocol):
         """The facts of a channel, as they are now. Raises if they cannot be known.
 
         NotThere and PutOut only where the platform is sure: what was said there is forgotten then.
+        """
+
+    @property
+    def listable(self) -> Collection[str]:
+        """The workspaces whose channels can be listed: there a list costs less than many single look-ups."""
+
+    async def channel_list(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
+        """The channels of a workspace that the bot is in, or those that a person is in, as far as the bot sees them.
+
+        Complete when it returns. Raises PlatformError if it cannot be, also where only its end is lacking.
         """
 
     async def person(self, workspace: str, person: str) -> Person:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot import wording
+from bot import audience, wording
 from bot.chat import Card, Place
 from bot.conversations import thread_key
 from bot.errors import NotThere, PlatformError, Withheld
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from bot.chat import ListedChannel
     from bot.happenings import Ended
     from bot.house import House
     from bot.shelving import Shelf
@@ -49,7 +50,7 @@ class Presence:
         """
         if not (await self._store.channels.get(place.room)).ingest:
             return False
-        channel = await self._house.readers.channel(place)
+        channel = await self._house.readers.facts(place)
         if channel.kind == "direct":
             return False
         if not await self._store.rooms.announced(place.room):
@@ -93,7 +94,8 @@ class Presence:
         Raises PutOut if the bot is not in the workspace any more, and PlatformError if nobody can say.
         """
         try:
-            there = (await self._house.readers.channel(place)).inside
+            listed = await self._house.readers.listed(place)
+            there = listed is not None or (await self._house.readers.channel(place)).inside
         except NotThere:
             there = False
         if not there:
@@ -126,14 +128,14 @@ class Presence:
         await self._store.messages.drop(place.room, ids)
         await self._store.answers.drop_in(place)
 
-    async def move(self, place: Place) -> None:
+    async def move(self, place: Place, listed: ListedChannel | None = None) -> None:
         """Other people may read a channel: its documents go where exactly those can. Raises PlatformError.
 
-        Then nobody knows who can, and they are hidden from all but the channel itself.
+        Then nobody knows who can, and they are hidden from all but the channel itself. `listed`: what it is now.
         """
         trouble: PlatformError | None = None
         try:
-            home = await self._house.readers.home(place)
+            home = audience.home(listed) if listed else await self._house.readers.home(place)
         except PlatformError as error:
             home = place.room  # nobody says who can read it: only those who do
             trouble = None if isinstance(error, Withheld) else error
@@ -142,6 +144,12 @@ class Presence:
             log.info("room_moved", room=place.room, documents=moved)
         if trouble is not None:
             raise trouble
+
+    async def hide(self, place: Place) -> None:
+        """The bot may have been put out of a channel: its documents are hidden from all but the channel itself."""
+        moved = await self._house.desk.engine.move_room(place.room, place.room)
+        if moved:
+            log.info("room_hidden", room=place.room, documents=moved)
 
     async def end(self, ended: Ended) -> None:
         """The bot was put out of a workspace: its data stays until somebody says otherwise, or goes, by setting."""

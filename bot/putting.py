@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from bot import readers
 from bot.asked import spoken
 from bot.basis import person_of
 from bot.errors import PlatformError
@@ -13,17 +14,19 @@ from engine.records import Question, Within
 if TYPE_CHECKING:
     from bot.asked import Request
     from bot.house import House
-    from engine.records import Mode, Scope
+    from bot.readers import Reach
+    from engine.records import Mode
 
 LATELY = 60  # chunks that the answer to “what did I miss?” may draw on
 
 
-async def put(house: House, request: Request) -> Question:
-    """What the engine is asked, but for what was said before; the channel's settings apply."""
+async def put(house: House, request: Request, reach: Reach | None = None) -> Question:
+    """What the engine is asked, but for what was said before; the channel's settings apply. `reach`: as `reach_of`."""
     chosen = await house.store.channels.get(request.place.room)
+    reach = reach or await reach_of(house, request)
     question = Question(
         await _words(house, request),
-        await scope_of(house, request),
+        reach.scope,
         mode=cast("Mode", request.mode or chosen.mode or house.settings.mode),
         instructions=f"Answer in {chosen.language}." if chosen.language else "",
         style=chosen.style,
@@ -33,11 +36,9 @@ async def put(house: House, request: Request) -> Question:
     return _lately(question, request) if request.since else question
 
 
-async def scope_of(house: House, request: Request) -> Scope:
-    """What the answer may draw on."""
-    person = person_of(request)
-    readers = house.readers
-    return await (readers.scope_alone(request.place, person) if person else readers.scope_here(request.place))
+async def reach_of(house: House, request: Request) -> Reach:
+    """What the answer may draw on; it waits somewhat for spaces that are suspended."""
+    return await house.readers.reach(request.place, person_of(request), wait=readers.MOVING_FOR_QUESTIONS)
 
 
 async def _asker(house: House, request: Request) -> str:

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from bot.audience import home
 from bot.conversations import Run, digest, known, message_key, spoken
 from bot.errors import Withheld
 from engine.errors import NotFound
@@ -110,10 +111,10 @@ class Shelf:
             await self._engine.add(await self._document(run, place, passages, opened))
 
     async def _document(self, run: Run, place: Place, passages: Sequence[Passage], opened: bool) -> Document:  # noqa: FBT001 - as in Document
-        channel = await self._house.readers.channel(place)
+        channel = await self._house.readers.facts(place)
         return Document(
             key=run.document,
-            space=await self._house.readers.home(place),
+            space=home(channel),
             room=place.room,
             title=f"#{channel.name}: {run.title}",
             passages=tuple(passages),

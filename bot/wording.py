@@ -32,6 +32,20 @@ READING = "is reading your file…"
 
 NOTHING_FOUND = "I found nothing about that in what I may read here."
 NOTHING_FOUND_ALONE = "I found nothing about that in what you and I may both read."
+_AGAIN = "Ask again in a moment."
+GAPS = {  # what an answer does without, by the reason (Reach.gap)
+    "checking": "I am still checking who can read what after a restart or a change, so this answer leaves out what "
+    "was said in other channels.",
+    "partial": "I could not check all the channels that could be used here, so this answer leaves some of them out.",
+    "unknown": "I could not find out who can read this, so this answer uses only what was said here.",
+}
+_NOTHING_YET = {
+    "checking": "I am still checking who can read what after a restart or a change, so I cannot search everything yet. "
+    + _AGAIN,
+    "partial": f"I could not check all the channels that could be used here, and the others say nothing about that. "
+    f"{_AGAIN}",
+    "unknown": f"I could not find out who can read this, and what was said here says nothing about that. {_AGAIN}",
+}
 UNSUPPORTED = "No source stands behind this answer."
 OPTED_OUT = "You asked me to read nothing of yours; the command `remember-me` changes that."
 NO_WRITER = "Only who may write in this channel can add to what is known of it."
@@ -138,9 +152,16 @@ def ask_alone(platform: str) -> str:
     return f"Ask me in a direct message, or {way}: there I may also use what only you can read."
 
 
-def nothing(platform: str, *, alone: bool) -> str:
-    """There is nothing to answer from."""
+def nothing(platform: str, *, alone: bool, gap: str = "") -> str:
+    """There is nothing to answer from; with a gap (Reach.gap), nobody can say so yet."""
+    if gap:
+        return _NOTHING_YET[gap]
     return NOTHING_FOUND_ALONE if alone else f"{NOTHING_FOUND} {ask_alone(platform)}"
+
+
+def says_nothing(text: str) -> bool:
+    """Whether an answer says that there is nothing to answer from."""
+    return text.startswith((NOTHING_FOUND, NOTHING_FOUND_ALONE, *_NOTHING_YET.values()))
 
 
 def refused_file(name: str, reason: str) -> str:

@@ -20,11 +20,11 @@ from bot.wrapping import harmless
 from engine.errors import TooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
 
     from rich.console import Console
 
-    from bot.chat import Card, Closing
+    from bot.chat import Card, Closing, ListedChannel
     from bot.ports import Sign, Target
 
 NAME = "console"
@@ -57,6 +57,7 @@ class Terminal:
 
     name = NAME
     limits = Limits(part=100_000, every=0.05, burst=0)
+    listable: Collection[str] = ()
 
     def __init__(self, out: Console) -> None:
         self.out = out
@@ -64,6 +65,9 @@ class Terminal:
 
     async def channel(self, place: Place) -> Channel:
         return Channel(place.main, "terminal", "direct", frozenset({YOU}))
+
+    async def channel_list(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:  # noqa: ARG002 - the port's signature
+        raise PlatformError("Channels are not listed here.")
 
     async def person(self, workspace: str, person: str) -> Person:  # noqa: ARG002 - the port's signature
         return Person(person, person, manager=True)

@@ -29,10 +29,10 @@ from bot.errors import PlatformError, Withheld
 from bot.ports import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
 
-    from bot.chat import Card, Message, Upload
+    from bot.chat import Card, ListedChannel, Message, Upload
     from bot.ports import Listing, Reply, Sign, Target
     from bot.settings import Settings
 
@@ -47,6 +47,7 @@ class Discord:
 
     name = NAME
     limits = Limits(part=PART, every=EVERY, burst=1 << 30)
+    listable: Collection[str] = ()  # the library knows all channels: looking one up costs nothing
 
     def __init__(self, client: discord.Client, settings: Settings) -> None:
         self.client = client
@@ -71,6 +72,10 @@ class Discord:
         if is_open(found):
             return Channel(place.main, found.name, "open", adult=adult(found))
         return Channel(place.main, found.name, "closed", readers(found), adult=adult(found))
+
+    async def channel_list(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:  # noqa: ARG002
+        """Never asked for."""
+        raise PlatformError("Channels are not listed here.")
 
     async def _thread(self, place: Place, thread: discord.Thread) -> Channel:
         parent = thread.parent

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from adapters.slack.errors import told
-from bot.chat import Channel
-from bot.errors import Withheld
+from slack_sdk.errors import SlackApiError
+
+from adapters.slack.errors import TROUBLE, needed, refusal, told
+from adapters.slack.identity import NAME
+from bot.chat import Channel, ListedChannel, Place
+from bot.errors import PlatformError, Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,10 +18,16 @@ if TYPE_CHECKING:
 
     from adapters.slack.identity import Us
     from adapters.slack.people import People
-    from bot.chat import Place
 
 PAGE = 999
+TYPES = {"public_channel": "channels:read", "private_channel": "groups:read", "mpim": "mpim:read"}
 SHARED = ("is_ext_shared", "is_pending_ext_shared", "is_org_shared", "pending_shared", "pending_connected_team_ids")
+
+
+class Unlistable(Withheld):
+    """The app lacks the scopes to list channels."""
+
+    hint = "Give the app the scopes of the manifest: channels:read, groups:read, mpim:read."
 
 
 def kind(info: Mapping[str, Any]) -> Literal["open", "closed", "direct"]:
@@ -31,6 +40,17 @@ def kind(info: Mapping[str, Any]) -> Literal["open", "closed", "direct"]:
 def inside(info: Mapping[str, Any]) -> bool:
     """Whether the bot is in a channel; of an archived one nobody is called a member for sure."""
     return bool(info.get("is_archived")) or info.get("is_member") is not False
+
+
+def listed(info: Mapping[str, Any], place: Place) -> ListedChannel:
+    """A channel as lists tell of it; with other workspaces' people, if only one word of it says so."""
+    return ListedChannel(
+        place=place,
+        name=str(info.get("name_normalized") or info.get("name") or ""),
+        kind="open" if kind(info) == "open" else "closed",
+        shared=any(info.get(key) for key in SHARED),
+        archived=bool(info.get("is_archived")),
+    )
 
 
 class Channels:
@@ -58,6 +78,43 @@ class Channels:
             shared=any(info.get(key) for key in SHARED),
             inside=inside(info) or self._us.user in ids,
         )
+
+    async def listed(self, person: str = "") -> list[ListedChannel]:
+        """The channels that the bot is in, or a person (of them, private ones only with the bot). Raises PlatformError.
+
+        Kinds of channels that the app may not list are left out: it sees none of them.
+        """
+        types = dict(TYPES)
+        while True:
+            try:
+                found = await self._all_pages(",".join(types), person)
+            except SlackApiError as error:
+                refused = [each for each in types if types[each] in needed(error)]
+                if not refused:
+                    raise refusal(error) from error
+                if len(refused) == len(types):
+                    raise Unlistable("The app may not list any channels.") from error
+                types = {each: scope for each, scope in types.items() if each not in refused}
+            except TROUBLE as error:
+                raise refusal(error) from error
+            else:
+                return [listed(each, Place(NAME, self._us.team, str(each["id"]))) for each in found.values()]
+
+    async def _all_pages(self, types: str, person: str) -> dict[str, Mapping[str, Any]]:
+        """A whole list, each channel once. Raises PlatformError if a page says nothing."""
+        found: dict[str, Mapping[str, Any]] = {}
+        cursor = ""
+        while True:
+            page = await self._client.users_conversations(
+                types=types, user=person or None, exclude_archived=False, limit=PAGE, cursor=cursor or None
+            )
+            rows = page.get("channels")
+            if not isinstance(rows, list):
+                raise PlatformError("Slack gave no list of channels.")
+            found.update({str(each["id"]): each for each in rows if each.get("id") and not each.get("is_im")})
+            cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
+            if not cursor:
+                return found
 
     async def open_name(self, channel: str) -> str:
         """The name of a channel if it is open to everybody, else nothing. Raises PlatformError."""

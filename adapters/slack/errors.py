@@ -63,6 +63,14 @@ def slowed(error: BaseException) -> float | None:
     return float(told) if told.isdigit() else WAIT
 
 
+def needed(error: BaseException) -> frozenset[str]:
+    """The scopes that the app lacks for a call; none if this is another error."""
+    data = getattr(error.response, "data", None) if isinstance(error, SlackApiError) else None
+    if not isinstance(data, dict) or data.get("error") != "missing_scope":
+        return frozenset()
+    return frozenset(str(data.get("needed") or "").split(","))
+
+
 def refusal(error: BaseException) -> PlatformError:
     """The error as the bot knows it."""
     word = code(error)

@@ -111,7 +111,7 @@ class Listener:
         if self._study.people.note(event.get("user") or {}):
             stamp = event.get("event_ts") or event.get("cache_ts") or datetime.now(UTC).timestamp()
             key = f"{NAME}:person:{(event.get('user') or {}).get('id')}:{stamp}"
-            await self._bot.hear(Changed(Place(NAME, self._study.us.team, "")), key)
+            await self._bot.hear(Changed(Place(NAME, self._study.us.team, ""), members_only=True), key)
 
     async def opened(self, event: Mapping[str, Any]) -> None:
         """Somebody looks at the app: at its home, or at the conversation with it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from adapters.latest import Latest
-from adapters.slack.channels import Channels
+from adapters.slack.channels import Channels, Unlistable
 from adapters.slack.errors import TROUBLE, code, told
 from adapters.slack.files import Files
 from adapters.slack.history import History
@@ -24,13 +24,13 @@ from bot.errors import PlatformError, Withheld
 from bot.ports import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
 
     from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.slack.study import Study
-    from bot.chat import Card, Channel, Message, Person, Place, Upload
+    from bot.chat import Card, Channel, ListedChannel, Message, Person, Place, Upload
     from bot.ports import Listing, Reply, Sign, Target
 
 log = structlog.get_logger(__name__)
@@ -53,6 +53,7 @@ class SlackPlatform:
         self._history = History(pager, study.us)
         self._files = Files(study.reader)
         self._whispers = Whispers(study)
+        self._unlisted = False
         self._names: Beliefs[str] = Beliefs(member_age, time.monotonic)
         self._heard: Latest[tuple[str, str], None] = Latest()
         self._signs: Latest[tuple[str, str], Sign | None] = Latest()
@@ -71,6 +72,20 @@ class SlackPlatform:
 
     async def channel(self, place: Place) -> Channel:
         return await self._channels.channel(place)
+
+    @property
+    def listable(self) -> Collection[str]:
+        """Our workspace, unless Slack forbids this app to list channels."""
+        return () if self._unlisted else (self._study.us.team,)
+
+    async def channel_list(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
+        if workspace != self._study.us.team:
+            raise Withheld("This is another workspace.")
+        try:
+            return await self._channels.listed(person)
+        except Unlistable:
+            self._unlisted = True
+            raise
 
     async def person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - there is but one workspace
         return await self._study.people.person(person, self._age)

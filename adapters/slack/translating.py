@@ -119,12 +119,17 @@ def _joined(event: Event, us: Us) -> Happening | None:
     """Somebody came: the bot itself was taken in, or there is one more reader."""
     if event.get("user") == us.user:
         return Joined(_place(event, us), by=str(event.get("inviter") or ""))
-    return Changed(_place(event, us))
+    return _other_people(event, us)
+
+
+def _other_people(event: Event, us: Us) -> Changed:
+    """Other people are in a channel; with those of another workspace it may be another kind of channel too."""
+    return Changed(_place(event, us), members_only=event.get("team") == us.team)
 
 
 def _left(event: Event, us: Us) -> Happening | None:
     """Somebody went: the bot itself was put out, or there is one reader less."""
-    return Gone(_place(event, us)) if event.get("user") == us.user else Changed(_place(event, us))
+    return Gone(_place(event, us)) if event.get("user") == us.user else _other_people(event, us)
 
 
 def _file_deleted(event: Event, us: Us) -> Happening | None:

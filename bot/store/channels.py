@@ -91,6 +91,11 @@ class Rooms:
         row = await self._database.row("SELECT announced FROM room WHERE room = ?", (room,))
         return bool(row and row[0])
 
+    async def all_announced(self, platform: str) -> set[str]:
+        """The rooms of a platform's channels that were told so."""
+        rows = await self._database.rows("SELECT room FROM room WHERE platform = ? AND announced", (platform,))
+        return {row[0] for row in rows}
+
     async def note_announced(self, room: str) -> None:
         """The channel was told."""
         await self._database.write("UPDATE room SET announced = 1 WHERE room = ?", (room,))

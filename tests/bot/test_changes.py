@@ -12,6 +12,7 @@ from bot import inbox as inboxes
 from bot.bot import Bot
 from bot.happenings import Changed
 from bot.presence import Presence
+from bot.readers import Reach
 from engine.errors import StoreError
 from engine.records import Scope
 from tests.bot.household import household
@@ -82,7 +83,7 @@ async def test_a_change_that_could_not_be_kept_is_learnt_all_the_same(
         home.platform.change("ROOF", kind="closed")
         with pytest.raises(StoreError):
             await bot.hear(Changed(roof), "changed:1")
-        assert await bot.house.readers.scope(roof) == OWN
+        assert await bot.house.readers.reach(roof) == Reach(OWN)
     [document] = await home.documents(roof)
     assert document.space == roof.room
 
@@ -94,7 +95,7 @@ async def test_a_change_that_could_not_be_learnt_in_time_is_learnt_later(
         broken(monkeypatch, bot.store.rooms, "known", inboxes.TRIES + 2)
         home.platform.change("ROOF", kind="closed")
         await bot.hear(Changed(roof), "changed:1")
-        assert await bot.house.readers.scope(roof) == OWN
+        assert await bot.house.readers.reach(roof) == Reach(OWN)
     assert await bot.store.inbox.depth() == 0
 
 
@@ -106,7 +107,7 @@ async def test_catching_up_that_failed_is_begun_again(
         bot.doubt("slack")
         with pytest.raises(StoreError):
             await bot.catch_up("slack")
-        assert await bot.house.readers.scope(roof) == OPEN
+        assert await bot.house.readers.reach(roof) == Reach(OPEN)
         await bot.inbox.idle()
 
 
@@ -116,9 +117,9 @@ async def test_a_change_that_is_told_again_before_it_is_learnt_is_doubted_still(
     learnt = asyncio.Event()
     move = Presence.move
 
-    async def late(presence: Presence, place: Place) -> None:
+    async def late(presence: Presence, place: Place, *listed: Any) -> None:
         await learnt.wait()
-        await move(presence, place)
+        await move(presence, place, *listed)
 
     monkeypatch.setattr(Presence, "move", late)
     hall = home.platform.open("HALL", "bob")
@@ -127,10 +128,10 @@ async def test_a_change_that_is_told_again_before_it_is_learnt_is_doubted_still(
         assert await bot.hear(Changed(roof), "changed:1")
         assert not await bot.hear(Changed(roof), "changed:1")
         monkeypatch.setattr("bot.readers.MOVING", 0.01)
-        assert await bot.house.readers.scope(hall) is None
+        assert (await bot.house.readers.reach(hall)).gap == "checking"
         learnt.set()
         await bot.inbox.idle()
-        assert await bot.house.readers.scope(hall) == OPEN
+        assert await bot.house.readers.reach(hall) == Reach(OPEN)
 
 
 async def test_a_change_that_is_told_twice_leaves_no_doubt(home: Household, roof: Place) -> None:
@@ -138,4 +139,4 @@ async def test_a_change_that_is_told_twice_leaves_no_doubt(home: Household, roof
         await bot.hear(Changed(roof), "changed:1")
         await bot.inbox.idle()
         assert not await bot.hear(Changed(roof), "changed:1")
-        assert await bot.house.readers.scope(roof) == OPEN
+        assert await bot.house.readers.reach(roof) == Reach(OPEN)

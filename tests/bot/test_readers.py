@@ -9,7 +9,7 @@ import pytest
 
 from bot.chat import Person, Place
 from bot.errors import PlatformError
-from bot.readers import Readers
+from bot.readers import Reach, Readers
 from bot.store import Store
 from engine.records import Scope
 from tests.fakes.platform import FakePlatform
@@ -83,7 +83,7 @@ async def test_no_space_is_believed_until_rooms_were_moved(
     readers.doubt(place)
     assert await readers.scope_here(yard) == Scope(frozenset(), frozenset({yard.room}))
     readers.trust(place, readers.clock() - 1.0)
-    assert await readers.scope(yard) is None, "that was before"
+    assert (await readers.reach(yard)).gap == "checking", "that was before"
     monkeypatch.setattr("bot.readers.MOVING", 10.0)
     waiting = asyncio.create_task(readers.scope_here(yard))
     await asyncio.sleep(0)
@@ -100,13 +100,13 @@ async def test_what_was_moved_everywhere_was_moved_there_too(
     readers.doubt(place)
     slack.now = 1.0
     readers.trust(everywhere, 0.5)
-    assert await readers.scope(hall) == spaces("slack:T1:open")
+    assert await readers.reach(hall) == Reach(spaces("slack:T1:open"))
     readers.doubt(place)
     readers.trust(everywhere, 0.5)
-    assert await readers.scope(hall) is None, "that was before"
+    assert (await readers.reach(hall)).gap == "checking", "that was before"
     readers.trust(Place("slack", "T2", ""), 1.0)
     readers.trust(Place("slack", "T1", "YARD"), 1.0)
-    assert await readers.scope(hall) is None, "that was elsewhere"
+    assert (await readers.reach(hall)).gap == "checking", "that was elsewhere"
 
 
 async def test_a_doubt_about_one_workspace_is_none_about_another(slack: Watched, readers: Readers) -> None:
@@ -246,8 +246,7 @@ class Guilds(FakePlatform):
 async def test_only_channels_that_matter_are_looked_up_again(slack: Watched, store: Store, readers: Readers) -> None:
     hall, vault, den = (slack.open(name, "ada", kind="closed") for name in ("HALL", "VAULT", "DEN"))
     await known(store, hall, vault, den)
-    found = await readers.scope(hall, "ada", spaces("slack:T1:VAULT"))
-    assert found is not None
+    found = (await readers.reach(hall, "ada", spaces("slack:T1:VAULT"))).scope
     assert "slack:T1:VAULT" in found.spaces
     assert "slack:T1:DEN" not in found.spaces
 

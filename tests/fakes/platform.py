@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
-from bot.chat import Channel, Message, Person, Place, Upload
+from bot.chat import Channel, ListedChannel, Message, Person, Place, Upload
 from bot.errors import PlatformError, Withheld
 from bot.ports import Limits, Listing, Sign
 from engine.errors import BadInput, TooLarge
@@ -108,6 +108,7 @@ class FakePlatform:
         self.signs: dict[str, list[Sign | None]] = {}
         self.replies: list[Written] = []
         self.calls: list[str] = []
+        self.listable: set[str] = set()
         self._still: dict[str, tuple[int, Exception]] = {}
         self._count = 0
         self._waited = timedelta()
@@ -218,6 +219,15 @@ class FakePlatform:
         if place.channel not in self.channels:
             raise Withheld(f"There is no channel {place.channel}.")
         return self.channels[place.channel]
+
+    async def channel_list(self, workspace: str, person: str = "") -> list[ListedChannel]:
+        self.may("channel_list")
+        mine = [each for each in self.channels.values() if each.kind != "direct"]
+        return [
+            ListedChannel(each.place, each.name, "open" if each.kind == "open" else "closed", each.shared, each.adult)
+            for each in mine
+            if each.place.workspace == workspace and (person in each.members if person else each.inside)
+        ]
 
     async def person(self, workspace: str, person: str) -> Person:
         self.may("person")

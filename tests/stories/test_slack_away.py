@@ -127,8 +127,6 @@ async def test_a_channel_that_was_archived_stays_known(house: House) -> None:
 @pytest.mark.parametrize(
     ("what", "error"),
     [
-        ("info", "missing_scope"),
-        ("members", "internal_error"),
         ("history", "token_expired"),
         ("replies", "internal_error"),
         ("replies", "missing_scope"),

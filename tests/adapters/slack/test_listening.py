@@ -155,7 +155,7 @@ async def test_who_becomes_a_guest_changes_what_may_be_read(slack: FakeSlack, ea
     assert ear.heard == []
     await ada.becomes("guest")
     await slack.delivered()
-    assert ear.heard == [Changed(Place("slack", slack.space.team, ""))]
+    assert ear.heard == [Changed(Place("slack", slack.space.team, ""), members_only=True)]
     assert (await ear.platforms[0].person("", ada.id)).guest
 
 

@@ -123,7 +123,10 @@ def list_all(call: Call) -> JSON:
 def of_user(call: Call) -> JSON:
     user, mine = call.space.user(call.text("user") or call.space.bot.id), call.space.bot.id
     shared = [each for each in call.space.channels.values() if user.id in each.members]
-    return _listed(call, [each for each in shared if each.kind == "public" or mine in each.members])
+    body = _listed(call, [each for each in shared if each.kind == "public" or mine in each.members])
+    for each in body["channels"]:
+        each.pop("is_member", None)  # what the list is of is what it does not say
+    return body
 
 
 @method("conversations.open", "im:write", "mpim:write", minute=50)
