@@ -161,7 +161,8 @@ class Answering:
             delivery.status(wording.SEARCHING)
         since = self._house.readers.clock()
         async with aclosing(await self._ask(replace(question, history=past.turns), within, draft)) as answer:
-            draft.basis = basis(answer.context, question.scope, past, since)
+            draft.basis, draft.recalled = basis(answer.context, question.scope, past, since), answer.context.sources
+            draft.past = past
             delivery.may = partial(readable, self._house, draft.basis, draft.request.place, person_of(draft.request))
             try:
                 await self._stream(answer, draft, delivery)
@@ -247,12 +248,23 @@ class Answering:
             await self._keep(draft, delivery)
 
     async def _keep(self, draft: Draft, delivery: Delivery) -> None:
-        """Remember the answer; if something that it draws on was forgotten meanwhile, it is taken back."""
+        """Remember the answer; if something that it used was removed meanwhile, it is taken back.
+
+        Where all see it, a correction is pending too, in case the platform fails now.
+        """
         request, based = draft.request, cast("Basis", draft.basis)
-        outcome = Outcome(draft.text, draft.cited, based.documents, based.drawn.spaces, based.drawn.rooms)
+        outcome = Outcome(draft.text, draft.cited, draft.used, based.drawn.spaces, based.drawn.rooms)
         if not await self._house.store.answers.finish(request.id, outcome):
-            await delivery.reply.replace(wording.FORGOTTEN)
+            await self._take_back(request, delivery)
         self._metrics.asked(request.place.platform, "answered" if draft.sources else "nothing")
+
+    async def _take_back(self, request: Request, delivery: Delivery) -> None:
+        try:
+            await delivery.reply.replace(wording.SOURCE_REMOVED)
+        except PlatformError as error:
+            log.warning("answer_not_taken_back", reference=request.reference, error=type(error).__name__)
+        else:
+            await self._house.store.corrections.done(request.id)
 
     async def _end(self, request: Request, outcome: str) -> None:
         await self._house.store.answers.fail(request.id)

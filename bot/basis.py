@@ -25,14 +25,13 @@ _DOCUMENT = re.compile(r":(?:thread|window|file|message):")  # behind the room i
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Spaces and single rooms drawn on, where each source's room lay then, and the documents.
+    """Spaces and single rooms drawn on, and where each source's room lay then.
 
     `since`: when that was, by the clock of Readers.
     """
 
     drawn: Scope
     homes: Mapping[str, str]
-    documents: frozenset[str]
     since: float
 
 
@@ -44,7 +43,6 @@ def basis(context: Context, scope: Scope, past: Past, since: float) -> Basis:
     return Basis(
         Scope(spaces.union(context.spaces, past.drawn.spaces), rooms | past.drawn.rooms),
         homes,
-        past.documents.union(source.document for source in context.sources),
         since,
     )
 
@@ -53,7 +51,7 @@ def basis_of(stored: Stored) -> Basis:
     """What a finished answer rests on; nothing is believed of where its documents lay."""
     rooms = stored.rooms.union(source.room for source in stored.sources)
     rooms = rooms.union(_DOCUMENT.split(key)[0] for key in stored.documents if _DOCUMENT.search(key))
-    return Basis(Scope(stored.spaces, rooms), {}, stored.documents, 0.0)
+    return Basis(Scope(stored.spaces, rooms), {}, 0.0)
 
 
 async def readable(house: House, based: Basis, place: Place, person: str = "") -> bool | None:

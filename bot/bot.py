@@ -16,6 +16,7 @@ from bot.asked import begun, commanded, heard, spoken
 from bot.changes import Changes
 from bot.chat import Card
 from bot.clicking import Clicks
+from bot.corrections import AnswerCorrector
 from bot.errors import PlatformError, Withheld
 from bot.follow_up import is_small_talk
 from bot.following import Following
@@ -70,6 +71,7 @@ class Bot:
         self._changes = Changes(house.readers, self.inbox, self.listening)
         self._following = Following(house, Historian(house))
         self._clicks = Clicks(house, self.metrics)
+        self.corrector = AnswerCorrector(house)
         self._platforms = platforms
         self._attached: dict[str, asyncio.Event] = {}
         self._asked: set[tuple[str, str]] = set()
@@ -86,7 +88,11 @@ class Bot:
             bot.metrics.waiting(lambda: bot._depth)
             async with bot.inbox:
                 run = bot.supervisor.run
-                tasks = run("background work", bot.listening.work), run("watch", bot._watch)
+                tasks = (
+                    run("background work", bot.listening.work),
+                    run("answer corrections", bot.corrector.work),
+                    run("watch", bot._watch),
+                )
                 try:
                     yield bot
                 finally:
@@ -98,6 +104,7 @@ class Bot:
         """The platform can be spoken to from now on."""
         self._platforms[platform.name] = platform
         self._event(platform.name).set()
+        self.store.corrections.news.set()
         self.alive(platform.name)
 
     async def hear(self, happening: Happening, *keys: str) -> bool:

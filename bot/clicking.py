@@ -72,13 +72,13 @@ class Clicks:
         )
 
     async def delete(self, clicked: Clicked, stored: Stored) -> str:
-        """Take an answer away; the asker may, and a manager."""
+        """Delete an answer, where it stands and where it is kept; the asker may, and a manager."""
         if clicked.person != stored.asker and not await self._manages(clicked):
             raise NotAllowed(wording.NOT_YOURS)
         if stored.private:
             raise NotFound(wording.NO_ANSWER)  # nobody else saw it, and what he saw alone cannot be taken back
-        await self.house.platform(stored.place).reply(_target(stored, stored.mark)).replace(wording.DELETED)
-        await self.house.store.answers.fail(stored.id)
+        await self.house.platform(stored.place).delete_answer(_target(stored, stored.mark))
+        await self.house.store.answers.drop(stored.id)
         return ""
 
     async def share(self, clicked: Clicked, stored: Stored) -> str:
@@ -115,7 +115,7 @@ class Clicks:
             await answers.mark(shared.id, reply.mark)
         outcome = Outcome(stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms)
         if not await answers.finish(shared.id, outcome):
-            await reply.replace(wording.FORGOTTEN)
+            await reply.replace(wording.SOURCE_REMOVED)
         return wording.SHARED
 
     async def _unpublish(self, reply: Reply, shared: Stored) -> None:
@@ -154,4 +154,4 @@ ACTIONS: Mapping[str, Action] = {
 
 def _target(stored: Stored, mark: str) -> Target:
     """Where an answer stands that all see."""
-    return Target(stored.id, stored.place, stored.asker, mark=mark, asked=stored.time)
+    return Target(stored.id, stored.place, stored.asker, stored.message, mark=mark, asked=stored.time)

@@ -63,11 +63,6 @@ def window_key(room: str, first: str) -> str:
     return f"{room}:window:{first}"
 
 
-def message_key(room: str, id_: str) -> str:
-    """A single message that an answer was told word for word, whether it is a passage of a document or not."""
-    return f"{room}:message:{id_}"
-
-
 def author_key(platform: str, workspace: str, person: str) -> str:
     """All that somebody wrote in a workspace, as far as answers were told it word for word."""
     return f"{platform}:{workspace}:author:{person}"

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot import closing, wording
+from bot.attribution import used_keys
 from bot.chat import Closing
+from bot.history import Past
 from engine.records import Scope
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ class Draft:
     scope: Scope = Scope(frozenset(), frozenset())  # noqa: RUF009 - frozen
     text: str = ""
     basis: Basis | None = None
+    recalled: tuple[Source, ...] = ()
+    past: Past = field(default_factory=Past)
     sources: tuple[Source, ...] = ()
     usage: tuple[Usage, ...] = ()
     notes: list[str] = field(default_factory=list)
@@ -42,6 +46,11 @@ class Draft:
     def alone(self) -> bool:
         """Whether only the asker reads it."""
         return self.request.private or (self.channel is not None and self.channel.kind == "direct")
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The keys of the documents and messages that it used."""
+        return used_keys(self.text, self.request.text, self.sources, self.recalled, self.past.told)
 
     @property
     def cited(self) -> tuple[Drawn, ...]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.conversations import WORDLESS, Run, digest, joined, message_key, thread_key, unread
+from bot.attribution import shares, words
+from bot.conversations import WORDLESS, Run, digest, joined, thread_key, unread
+from bot.store.records import message_key
 from engine.reading.messages import GAP
 
 if TYPE_CHECKING:
@@ -58,7 +60,26 @@ class Hearing:
         elif known.document and not (known.settled and known.digest == digest(message)):
             said = None if message.addressed else await self._shelf.written(message)
             await (self._shelf.edit(said, known.document) if said else self._shelf.drop([known]))
+        elif not known.document and known.digest != digest(message):
+            await self._edit_unread(message)
         return replace(message, uploads=further)
+
+    async def _edit_unread(self, message: Message) -> None:
+        """A message that is no passage, such as a question, has other words: answers that were told it lose the old."""
+        room = message.place.room
+        await self._store.answers.blank([message_key(room, message.id)])
+        await self._edit_question(message)
+        await self._store.messages.edit(room, message.id, digest(message))
+
+    async def _edit_question(self, message: Message) -> None:
+        """Keep the question as it reads now; redact its answer if that repeats words which only the question had."""
+        answer = await self._store.answers.of_message(message.place.main, message.id)
+        if answer is None or answer.message != message.id:
+            return
+        shown = " ".join(f"{each.title} {each.words}" for each in answer.sources)
+        if shares(words(answer.question) - words(message.text) - words(shown), answer.text):
+            await self._store.answers.retract(answer.id)
+        await self._store.answers.reword(answer.id, message.text)
 
     async def delete(self, place: Place, ids: Collection[str], *, wanted: bool = False) -> None:
         """Messages are gone, with their files; they stay so even if they are told of later.

@@ -18,8 +18,9 @@ from bot.asked import spoken
 from bot.audience import addressed, covers
 from bot.basis import place_of
 from bot.chat import Message
-from bot.conversations import author_key, message_key
+from bot.conversations import author_key
 from bot.errors import PlatformError
+from bot.store.records import message_key
 from engine.errors import EngineError
 from engine.records import Scope, Turn
 
@@ -43,11 +44,16 @@ _MARK = re.compile(r" ?\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The turns before a question, and what they drew on."""
+    """The turns before a question, and what they drew on; `told` are their texts, each with the keys it rests on."""
 
     turns: tuple[Turn, ...] = ()
     drawn: Scope = Scope(frozenset(), frozenset())  # noqa: RUF009 - frozen
-    documents: frozenset[str] = frozenset()
+    told: tuple[tuple[str, frozenset[str]], ...] = ()
+
+    @property
+    def documents(self) -> frozenset[str]:
+        """The keys that all of it rests on."""
+        return frozenset(key for _, keys_ in self.told for key in keys_)
 
 
 class Historian:
@@ -67,8 +73,10 @@ class Historian:
             frozenset(space for each in answers for space in each.spaces),
             rooms.union(*(each.rooms for each in answers)),
         )
-        documents = frozenset(key for each in answers for key in each.documents)
-        return Past(merged(answers, await self._told(said)), drawn, documents | keys(said))
+        heard = await self._told(said)
+        told = [(f"{each.question}\n{each.text}", each.documents) for each in answers]
+        told += [(turn.text, keys(each)) for each, (_, turn) in zip(said, heard, strict=True)]
+        return Past(merged(answers, heard), drawn, tuple(told))
 
     async def _answers(self, request: Request, scope: Scope) -> list[Stored]:
         """The latest answers before a question that may be used within a scope, oldest first."""
@@ -140,9 +148,12 @@ class Historian:
         return await self._tellable(place, [each for each in before if not each.by_bot])
 
     async def _tellable(self, place: Place, messages: Sequence[Message]) -> Sequence[Message]:
-        """Those of some messages that nobody wanted forgotten, and whose authors are read of that time."""
-        store = self._house.store
-        gone = await store.messages.deleted(place.room, [each.id for each in messages])
+        """Those of some messages that nobody wanted forgotten, and whose authors are read of that time.
+
+        The question of a redacted answer may repeat what was removed, and stays out too.
+        """
+        store, ids = self._house.store, [each.id for each in messages]
+        gone = await store.messages.deleted(place.room, ids) | await store.answers.redacted(place.room, ids)
         left = [each for each in messages if each.id not in gone]
         out, whose = store.people.opted_out, (place.platform, place.workspace)
         return [each for each in left if not await out(*whose, each.author, each.time)]
@@ -165,13 +176,11 @@ def replied(request: Request) -> str:
     return request.origin.replies_to if isinstance(request.origin, Message) else ""
 
 
-def keys(said: Iterable[Message]) -> frozenset[str]:
-    """What is to be forgotten with an answer that was told these messages: each of them, and all of their authors."""
-    found = set()
-    for each in said:
-        place = each.place
-        found |= {message_key(place.room, each.id), author_key(place.platform, place.workspace, each.author)}
-    return frozenset(found)
+def keys(message: Message) -> frozenset[str]:
+    """What a message that an answer was told is known by: itself, and all that its author wrote."""
+    place = message.place
+    whose = author_key(place.platform, place.workspace, message.author)
+    return frozenset({message_key(place.room, message.id), whose})
 
 
 def merged(answers: Iterable[Stored], said: Iterable[tuple[datetime, Turn]]) -> tuple[Turn, ...]:

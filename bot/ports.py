@@ -135,5 +135,14 @@ class Platform(Protocol):
         Where nobody can be spoken to alone in a channel, what is not `target.private` is said below his message.
         """
 
+    async def replace_answer(self, target: Target, text: str) -> None:
+        """Show this instead of a finished answer, of which all messages stand in the mark; nothing is posted anew.
+
+        What somebody deleted meanwhile stays deleted.
+        """
+
+    async def delete_answer(self, target: Target) -> None:
+        """Delete all messages of a finished answer, and a thread that was opened for it if nothing else is in it."""
+
     def reply(self, target: Target) -> Reply:
         """An answer to be written; with a mark, or if its traces are found, the one that was begun before."""

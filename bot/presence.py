@@ -142,6 +142,8 @@ class Presence:
         moved = await self._house.desk.engine.move_room(place.room, home)
         if moved:
             log.info("room_moved", room=place.room, documents=moved)
+        widest = home == audience.common(place.platform, place.workspace)
+        await self._store.answers.recheck(place.room, home, check=not widest)
         if trouble is not None:
             raise trouble
 

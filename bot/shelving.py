@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from bot.audience import home
-from bot.conversations import Run, digest, known, message_key, spoken
+from bot.conversations import Run, digest, known, spoken
 from bot.errors import Withheld
+from bot.store.records import message_key
 from engine.errors import NotFound
 from engine.records import Document, Scope
 
@@ -67,9 +68,14 @@ class Shelf:
             await self._store.messages.settle(place.room, fresh)
 
     async def edit(self, said: Spoken, document: str) -> None:
-        """A message has other words now."""
+        """A message has other words now; answers that used it are redacted."""
         place, title = said.message.place, said.title
+        key = message_key(place.room, said.message.id)
+        used = await self._store.answers.used(key)
+        before = await self._passage(document, said.message.id, place) if used else None
         await self._write(Run(document, place.thread, title, (said,)), place, [said.passage], opened=False)
+        if before is None or before.text.split() != said.passage.text.split():
+            await self._store.answers.blank([key], part_of=document)
         await self._store.messages.edit(place.room, said.message.id, digest(said.message))
         await self._store.messages.settle(place.room, [said.message.id])
 
@@ -78,10 +84,9 @@ class Shelf:
         by_document = sorted(messages, key=lambda each: (each.room, each.document))
         for (room, document), group in groupby(by_document, key=lambda each: (each.room, each.document)):
             ids = [each.id for each in group]
-            told = [message_key(room, each) for each in ids]
             if document:
                 await self._amend(document, drop=ids)
-            await self._store.answers.blank([document, *told] if document else told)
+            await self._store.answers.blank([message_key(room, each) for each in ids], part_of=document)
             await self._store.messages.drop(room, ids)
 
     async def forget(self, document: str) -> bool:
@@ -129,19 +134,19 @@ class Shelf:
         root = await self._store.messages.get(place.room, run.thread) if run.thread else None
         if root is None or root.document in {"", run.document}:
             return
-        passage = await self._passage(root, place)
+        passage = await self._passage(root.document, root.id, place)
         if passage:
             title = f"Thread by {passage.author}, {root.time:%Y-%m-%d}"
             await self._write(Run(run.document, run.thread, title, run.spoken), place, [passage], opened=False)
             await self._amend(root.document, drop=[root.id])
         await self._store.messages.move(place.room, root.id, run.document)
 
-    async def _passage(self, message: Known, place: Place) -> Passage | None:
+    async def _passage(self, document: str, message: str, place: Place) -> Passage | None:
         try:
-            found = await self._engine.document(message.document, Scope(frozenset(), frozenset({place.room})))
+            found = await self._engine.document(document, Scope(frozenset(), frozenset({place.room})))
         except NotFound:
             return None
-        return next((each for each in found.passages if each.key == message.id), None)
+        return next((each for each in found.passages if each.key == message), None)
 
     async def _amend(self, document: str, drop: Collection[str]) -> None:
         with suppress(NotFound):

@@ -64,10 +64,9 @@ WITHDRAWN = (
     "Ask again, and I shall answer from what you all can read."
 )
 READERS_UNKNOWN = "I took this answer back: I could not make sure who can read it. Ask again in a moment."
-FORGOTTEN = "I took this answer back: something that it drew on was deleted meanwhile."
+SOURCE_REMOVED = "A source of this answer was removed."
 HERE, YOURS = "was said here", "you can read"
 ONLY_YOU = "Only you see this."
-DELETED = "_This answer was deleted._"
 THANKS = "Thank you: that is noted."
 SORRY = "Thank you: I noted that this did not help. Tell me in the thread what was wrong, or ask in other words."
 QUIET = "All right: I stay quiet in this thread until somebody mentions me."

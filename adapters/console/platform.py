@@ -112,6 +112,12 @@ class Terminal:
         if card.picture is not None:
             self.out.print(Text(harmless(card.picture.words), "dim"), soft_wrap=True)
 
+    async def replace_answer(self, target: Target, text: str) -> None:
+        """Nothing: what a terminal shows cannot be changed."""
+
+    async def delete_answer(self, target: Target) -> None:
+        """Nothing: what a terminal shows cannot be changed."""
+
     def reply(self, target: Target) -> Written:
         return Written(self.out, target.answer)
 

@@ -24,6 +24,7 @@ TOO_MANY = 429
 # Unknown Webhook, Unknown interaction, Invalid Webhook Token: the token's time is over.
 OVER = {10015, 10062, 50027}
 UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
+ARCHIVED = 50083
 # Cannot send messages to this user; also for want of a server that both are in.
 UNREACHABLE = {50007, 50278}
 
@@ -44,6 +45,12 @@ class Missing(PlatformError):
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
         self.code = code
+
+
+class Archived(PlatformError):
+    """In an archived thread nothing can be changed."""
+
+    hint = "Open it again."
 
 
 class Unreached(PlatformError):
@@ -146,6 +153,8 @@ def _ours(error: discord.HTTPException, what: str) -> PlatformError:
     number = f"{error.status}, code {error.code}"
     if error.code in OVER:
         return Over(f"Discord does not take an answer any more ({number}): {what}.")
+    if error.code == ARCHIVED:
+        return Archived(f"The thread is archived ({number}): {what}.")
     if isinstance(error, discord.Forbidden) or error.code in UNREACHABLE:
         return Withheld(f"Discord does not allow {what} ({number}).")
     if isinstance(error, discord.NotFound):

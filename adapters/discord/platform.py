@@ -16,6 +16,7 @@ from adapters.discord.marks import Handle
 from adapters.discord.opening import Asking, Doors
 from adapters.discord.patience import Missing, Over, patiently
 from adapters.discord.permissions import adult, history_shown, is_open, readers, thread_readers
+from adapters.discord.posted_answers import PostedAnswers
 from adapters.discord.posting import AsPost, InChannel, Sheet
 from adapters.discord.reading import readable
 from adapters.discord.rendering import rendered, split
@@ -241,6 +242,14 @@ class Discord:
             self._answered[handle.interaction] = None
         for sheet in rest:
             await way.add(sheet)
+
+    async def replace_answer(self, target: Target, text: str) -> None:
+        """Show this instead of a finished answer."""
+        await PostedAnswers(self.client).replace(target, text)
+
+    async def delete_answer(self, target: Target) -> None:
+        """Delete a finished answer, and a thread that was opened for it if nothing else is in it."""
+        await PostedAnswers(self.client).delete(target)
 
     def reply(self, target: Target) -> Reply:
         """An answer to be written, or the one that was begun before."""

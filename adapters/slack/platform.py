@@ -16,6 +16,7 @@ from adapters.slack.history import History
 from adapters.slack.identity import NAME
 from adapters.slack.letters import Letter
 from adapters.slack.plain import named, readable
+from adapters.slack.posted_answers import PostedAnswers
 from adapters.slack.rendering import safe
 from adapters.slack.replying import ThreadReply
 from adapters.slack.whispering import WhisperedReply, Whispers
@@ -54,6 +55,7 @@ class SlackPlatform:
         self._files = Files(study.reader)
         self._whispers = Whispers(study)
         self._unlisted = False
+        self._posted = PostedAnswers(study)
         self._names: Beliefs[str] = Beliefs(member_age, time.monotonic)
         self._heard: Latest[tuple[str, str], None] = Latest()
         self._signs: Latest[tuple[str, str], Sign | None] = Latest()
@@ -174,6 +176,12 @@ class SlackPlatform:
     def _letter(self, card: Card, more: str = "") -> Letter:
         text = f"{card.text}\n\n{more}" if more else card.text
         return Letter(safe(text, self._study.people.name), buttons=card.buttons)
+
+    async def replace_answer(self, target: Target, text: str) -> None:
+        await self._posted.replace(target, text)
+
+    async def delete_answer(self, target: Target) -> None:
+        await self._posted.delete(target)
 
     def reply(self, target: Target) -> Reply:
         if target.private:

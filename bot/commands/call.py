@@ -73,7 +73,7 @@ class Call:
 
     async def reads(self, room: str) -> bool:
         """Whether he may read a room now: its documents may lie in another space than when they were drawn on."""
-        drawn = Basis(Scope(frozenset(), frozenset({room})), {}, frozenset(), 0.0)
+        drawn = Basis(Scope(frozenset(), frozenset({room})), {}, 0.0)
         return bool(await readable(self.parts.house, drawn, self.place, self.called.person))
 
     async def manages(self) -> bool:

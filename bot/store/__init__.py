@@ -3,14 +3,15 @@
     async with Store.open(settings.root / "bot.db") as store: ...
 
 Texts of messages are not here: they live in the engine alone (an event's payload goes once it is handled, an
-answer's text once something that it drew on is forgotten). Each part of the store is one group of tables:
+answer's words once something that it used is removed). Each part of the store is one group of tables:
 
     inbox     happenings that are not handled yet, and the keys of those that are
     messages  who wrote what when, and which document it is a passage of
     missing   messages that lists lack
     files     files that are documents
     windows   conversations that are documents
-    answers   what was asked and answered, and what that drew on
+    answers   what was asked and answered, and what that used
+    corrections  posted answers of which a source was removed
     feedback  thumbs
     channels  what was set for channels
     people    who opted out
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.answers import Answers
 from bot.store.channels import Channels, Cursors, Rooms
+from bot.store.corrections import Correction, Corrections
 from bot.store.database import Database
 from bot.store.files import Files
 from bot.store.inbox import InboxRows
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-__all__ = ["ChannelSettings", "Drawn", "Filed", "Known", "Outcome", "State", "Store", "Stored", "Window"]
+__all__ = ["ChannelSettings", "Correction", "Drawn", "Filed", "Known", "Outcome", "State", "Store", "Stored", "Window"]
 
 
 class Store:
@@ -51,7 +53,8 @@ class Store:
         self.missing = Missing(database)
         self.files = Files(database)
         self.windows = Windows(database)
-        self.answers = Answers(database)
+        self.corrections = Corrections(database)
+        self.answers = Answers(database, self.corrections)
         self.feedback = Feedback(database)
         self.channels = Channels(database)
         self.people = People(database)

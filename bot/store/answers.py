@@ -1,21 +1,23 @@
-"""Answers: begun, finished, found again, and blanked once something that they drew on is forgotten."""
+"""Answers: begun, finished, found again, and redacted once something that they used is removed."""
 
 from __future__ import annotations
 
 import json
-import time as clock
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
 from bot.chat import Place
+from bot.store.corrections import request
 from bot.store.records import Drawn, Outcome, Stored, messages_of
+from bot.store.redaction import note_removed, redact, remove
 from engine.ledger.times import EPOCH, shown, stored
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
+    from bot.store.corrections import Corrections
     from bot.store.database import Database, Row, Transaction
 
 _SOURCES: TypeAdapter[tuple[Drawn, ...]] = TypeAdapter(tuple[Drawn, ...])
@@ -23,14 +25,14 @@ _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
     " text, sources, spaces, rooms, mark, state, (SELECT json_group_array(document) FROM drawn WHERE answer = id)"
 )
-_BLANK = "state = CASE state WHEN 'begun' THEN 'begun' ELSE 'blanked' END, text = '', sources = '[]'"
 
 
 class Answers:
     """What was asked and answered, and where."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, corrections: Corrections) -> None:
         self._database = database
+        self._corrections = corrections
 
     async def begin(self, answer: Stored) -> bool:
         """Keep a question before it is worked on; False if its id is known already."""
@@ -53,12 +55,12 @@ class Answers:
                 await db.each("INSERT OR IGNORE INTO said VALUES (?, ?)", [(each, id_) for each in messages_of(mark)])
 
     async def finish(self, id_: str, outcome: Outcome) -> bool:
-        """Keep what was answered; False if something it drew on was forgotten meanwhile: then it is blank, or gone."""
+        """Keep what was answered; False if something it used was removed meanwhile: then it is redacted, or gone."""
         async with self._database.transaction() as db:
-            if not await db.run("SELECT 1 FROM answer WHERE id = ?", (id_,)):
-                return False
-            await db.run("DELETE FROM drawn WHERE answer = ?", (id_,))
-            await db.each("INSERT INTO drawn VALUES (?, ?)", [(id_, key) for key in sorted(outcome.documents)])
+            [state] = [row[0] for row in await db.run("SELECT state FROM answer WHERE id = ?", (id_,))] or [""]
+            if state != "begun":
+                return await self._came_too_late(db, id_)
+            await db.each("INSERT INTO drawn VALUES (?, ?)", [(id_, key) for key in sorted(outcome.used)])
             await db.run(
                 "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ?",
                 (
@@ -69,13 +71,19 @@ class Answers:
                     id_,
                 ),
             )
-            blanked = await db.run(
-                f"UPDATE answer SET {_BLANK} WHERE id = ?1 AND EXISTS (SELECT 1 FROM drawn d"
-                " JOIN forgotten f ON f.document = d.document WHERE d.answer = ?1 AND f.time * 1e6 >= answer.time)"
-                " RETURNING id",
+            removed = await db.run(
+                "SELECT 1 FROM answer JOIN drawn d ON d.answer = answer.id JOIN forgotten f ON f.document = d.document"
+                " WHERE answer.id = ? AND f.time * 1e6 >= answer.time LIMIT 1",
                 (id_,),
             )
-        return not blanked
+            posted = await redact(db, {id_}) if removed else False
+        self._announce(posted)
+        return not removed
+
+    async def _came_too_late(self, db: Transaction, id_: str) -> bool:
+        """The question was removed while it was answered: what was posted of the answer goes too."""
+        self._announce(await request(db, {id_}))
+        return False
 
     async def fail(self, id_: str) -> None:
         """It could not be answered, or its answer was taken away; nothing that it said stays."""
@@ -134,30 +142,88 @@ class Answers:
             limit=limit,
         )
 
-    async def blank(self, documents: Collection[str]) -> None:
-        """Something of these documents was forgotten: take away what answers said of it."""
-        keys = json.dumps(sorted(documents))
+    async def blank(self, keys: Collection[str], part_of: str = "") -> None:
+        """These documents or messages were removed or changed: redact the answers that used them.
+
+        The posted ones are corrected soon. `part_of`: the document of which the messages are passages; an answer that
+        used it, nobody knows which part of it, is redacted too.
+        """
         async with self._database.transaction() as db:
-            await _note_forgotten(db, documents)
-            await db.run(
-                f"UPDATE answer SET {_BLANK} WHERE state = 'done' AND id IN (SELECT answer FROM drawn"
-                " WHERE document IN (SELECT value FROM json_each(?)))",
-                (keys,),
+            await note_removed(db, keys)
+            found = await db.run(
+                "SELECT answer FROM drawn WHERE document IN (SELECT value FROM json_each(?1))"
+                " UNION SELECT answer FROM drawn d WHERE document = ?2 AND ?2 <> '' AND NOT EXISTS"
+                " (SELECT 1 FROM drawn m WHERE m.answer = d.answer AND instr(m.document, ':message:'))",
+                (json.dumps(sorted(keys)), part_of),
             )
+            posted = await redact(db, {each for (each,) in found})
+        self._announce(posted)
+
+    async def retract(self, id_: str) -> None:
+        """Redact one answer, and correct it where it was posted."""
+        async with self._database.transaction() as db:
+            posted = await redact(db, {id_})
+        self._announce(posted)
+
+    async def reword(self, id_: str, question: str) -> None:
+        """The question reads otherwise now; that of a redacted answer stays away."""
+        await self._database.write(
+            "UPDATE answer SET question = ? WHERE id = ? AND state <> 'blanked' AND question <> ''", (question, id_)
+        )
+
+    async def recheck(self, room: str, home: str, *, check: bool) -> None:
+        """The documents of a channel lie in another space now: have posted answers of other channels checked.
+
+        That is noted with the channel, so that it is done once for each such move. `check`: some people who read the
+        other channels may not read this one.
+        """
+        posted = False
+        async with self._database.transaction() as db:
+            moved = await db.run("SELECT 1 FROM room WHERE room = ? AND home <> ?", (room, home))
+            if not moved:
+                return
+            if check:
+                found = await db.run(
+                    "SELECT DISTINCT answer FROM drawn JOIN answer ON answer.id = answer WHERE room <> ?1"
+                    " AND document >= ?1 || ':' AND document < ?1 || ';'",
+                    (room,),
+                )
+                posted = await request(db, {each for (each,) in found}, checked=False)
+            await db.run("UPDATE room SET home = ? WHERE room = ?", (home, room))
+        self._announce(posted)
+
+    async def redacted(self, room: str, messages: Collection[str]) -> frozenset[str]:
+        """Those of these messages that are questions of redacted answers."""
+        rows = await self._database.rows(
+            "SELECT message FROM answer WHERE room = ? AND message IN (SELECT value FROM json_each(?))"
+            " AND state = 'blanked'",
+            (room, json.dumps(list(messages))),
+        )
+        return frozenset(row[0] for row in rows)
+
+    async def used(self, key: str) -> bool:
+        """Whether an answer used this document or message."""
+        return await self._database.row("SELECT 1 FROM drawn WHERE document = ? LIMIT 1", (key,)) is not None
+
+    def _announce(self, posted: bool) -> None:  # noqa: FBT001 - what the transaction found
+        if posted:
+            self._corrections.news.set()
 
     async def drop(self, id_: str) -> None:
-        """Remove an answer."""
-        await self._database.write("DELETE FROM answer WHERE id = ?", (id_,))
+        """Remove an answer, and what is still to be corrected of it."""
+        async with self._database.transaction() as db:
+            await db.run("DELETE FROM answer WHERE id = ?", (id_,))
+            await db.run("DELETE FROM correction WHERE answer = ?", (id_,))
 
     async def abandon(self, id_: str) -> None:
         """It will not be finished: remove it, unless it is."""
         await self._database.write("DELETE FROM answer WHERE id = ? AND state = 'begun'", (id_,))
 
     async def drop_of(self, platform: str, workspace: str, asker: str) -> None:
-        """Remove everything that somebody asked, and what he thought of answers."""
+        """Remove everything that somebody asked, and what they thought of answers."""
         whose = "platform = ?1 AND workspace = ?2"
         async with self._database.transaction() as db:
-            await db.run(f"DELETE FROM answer WHERE {whose} AND asker = ?3", (platform, workspace, asker))
+            await remove(db, f"{whose} AND asker = ?3", (platform, workspace, asker))
             await db.run(
                 f"DELETE FROM feedback WHERE person = ?3 AND answer IN (SELECT id FROM answer WHERE {whose})",
                 (platform, workspace, asker),
@@ -165,10 +231,9 @@ class Answers:
 
     async def drop_questions(self, room: str, messages: Collection[str]) -> None:
         """Remove the answers to these messages."""
-        await self._database.write(
-            "DELETE FROM answer WHERE room = ? AND message IN (SELECT value FROM json_each(?))",
-            (room, json.dumps(list(messages))),
-        )
+        async with self._database.transaction() as db:
+            condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
+            await remove(db, condition, (room, json.dumps(list(messages))))
 
     async def drop_in(self, place: Place) -> None:
         """Remove the answers of a thread, or of a whole channel."""
@@ -178,7 +243,8 @@ class Answers:
 
     async def drop_before(self, time: float) -> None:
         """Remove answers older than a time (seconds since 1970)."""
-        await self._database.write("DELETE FROM answer WHERE time < ?", (int(time * 1e6),))
+        async with self._database.transaction() as db:
+            await remove(db, "time < ?", (int(time * 1e6),))
 
     async def _latest(self, condition: str, *parameters: Any, limit: int, skip: int = 0) -> list[Stored]:
         rows = await self._database.rows(
@@ -186,12 +252,6 @@ class Answers:
             parameters,
         )
         return [_answer(row) for row in rows]
-
-
-async def _note_forgotten(db: Transaction, documents: Collection[str]) -> None:
-    now = clock.time()
-    await db.each("INSERT OR REPLACE INTO forgotten VALUES (?, ?)", [(key, now) for key in sorted(documents)])
-    await db.run("DELETE FROM forgotten WHERE time < ?", (now - 24 * 60 * 60,))
 
 
 def _answer(row: Row) -> Stored:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types at run time
 from typing import Literal
@@ -9,6 +10,21 @@ from typing import Literal
 from bot.chat import Place  # noqa: TC001  - pydantic reads the fields' types at run time
 
 State = Literal["begun", "done", "failed", "blanked"]
+
+
+_CONVERSATION = re.compile(r":(?:thread|window):")  # in the key of a document that consists of messages
+
+
+def message_key(room: str, id_: str) -> str:
+    """A single message that an answer used or was told, whether it is a passage of a document or not."""
+    return f"{room}:message:{id_}"
+
+
+def source_keys(document: str, room: str, passage: str) -> frozenset[str]:
+    """What a source of an answer is known by: its document, and in a conversation its message."""
+    if _CONVERSATION.search(document):
+        return frozenset({document, message_key(room, passage)})
+    return frozenset({document})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +43,19 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an answer came to. `documents` are those that were recalled or cited, `text` still bears its [n]."""
+    """What an answer came to. `documents` are the keys of what it used, `text` still bears its [n]."""
 
     text: str
     sources: tuple[Drawn, ...] = ()
     documents: frozenset[str] = frozenset()
     spaces: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The keys of all that it used, with those of the messages that it shows as sources."""
+        found = (source_keys(each.document, each.room, each.passage) - {each.document} for each in self.sources)
+        return self.documents.union(*found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ CREATE TABLE room (
     name      TEXT NOT NULL,
     horizon   INTEGER NOT NULL,                 -- what is older was never asked for
     announced INTEGER NOT NULL DEFAULT 0,
-    compared  INTEGER NOT NULL DEFAULT 0        -- what was said, edited and deleted until then is known
+    compared  INTEGER NOT NULL DEFAULT 0,       -- what was said, edited and deleted until then is known
+    home      TEXT NOT NULL DEFAULT ''          -- the space of its documents for which posted answers were checked
 ) STRICT, WITHOUT ROWID;
 
 -- What was set for a channel; it outlives the bot's being there.
@@ -152,7 +153,7 @@ CREATE TABLE said (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX said_answer ON said (answer);
 
--- What an answer drew on, by key of document.
+-- What an answer used, by key of document and of message. The rows go once the answer was redacted.
 CREATE TABLE drawn (
     answer   TEXT NOT NULL REFERENCES answer ON DELETE CASCADE,
     document TEXT NOT NULL,
@@ -165,6 +166,24 @@ CREATE TABLE forgotten (
     document TEXT PRIMARY KEY,
     time     REAL NOT NULL                      -- seconds since 1970
 ) STRICT, WITHOUT ROWID;
+
+-- Posted answers of which a source was removed, until the platform shows that.
+CREATE TABLE correction (
+    answer    TEXT PRIMARY KEY,
+    platform  TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    channel   TEXT NOT NULL,
+    thread    TEXT NOT NULL,
+    asker     TEXT NOT NULL,
+    message   TEXT NOT NULL,
+    mark      TEXT NOT NULL,
+    asked     INTEGER NOT NULL,
+    since     REAL NOT NULL,                    -- seconds since 1970
+    due       REAL NOT NULL,                    -- seconds since 1970
+    tries     INTEGER NOT NULL DEFAULT 0,
+    checked   INTEGER NOT NULL DEFAULT 1        -- 0: only if its readers may not read its sources any more
+) STRICT, WITHOUT ROWID;
+CREATE INDEX correction_due ON correction (due);
 
 CREATE TABLE feedback (
     answer TEXT NOT NULL REFERENCES answer ON DELETE CASCADE,

@@ -95,7 +95,7 @@ async def test_an_answer_is_kept_with_all_it_drew_on(home: Asking, roof: Place) 
     assert stored is not None
     assert (stored.state, stored.mark, stored.text) == ("done", reply.mark, reply.text)
     assert stored.spaces == {"slack:T1:open"}
-    assert stored.documents == {"slack:T1:ROOF:window:m1"}
+    assert stored.documents == {"slack:T1:ROOF:window:m1", "slack:T1:ROOF:message:m1"}
     assert [each.room for each in stored.sources] == ["slack:T1:ROOF"]
 
 
@@ -435,7 +435,7 @@ async def test_what_is_forgotten_while_it_is_written_is_taken_back(tmp_path: Pat
         await home.delete(secret)
         language.going.set()
         await working
-        assert home.reply.text == wording.FORGOTTEN
+        assert home.reply.text == wording.SOURCE_REMOVED
 
 
 # What was said before.

@@ -41,7 +41,6 @@ def test_it_draws_on_the_spaces_of_its_sources_and_of_the_graph() -> None:
     made = basis(context("slack:T1:DEN"), scope, Past(), 5.0)
     assert made.drawn == Scope(frozenset({"slack:T1:open", "slack:T1:VAULT", "slack:T1:DEN"}), NONE)
     assert made.homes == {"slack:T1:ROOF": "slack:T1:open", "slack:T1:VAULT": "slack:T1:VAULT"}
-    assert made.documents == {SOURCE.document, "d2"}
 
 
 def test_of_what_was_in_scope_by_its_room_it_draws_on_the_room() -> None:
@@ -50,9 +49,9 @@ def test_of_what_was_in_scope_by_its_room_it_draws_on_the_room() -> None:
 
 
 def test_it_draws_on_what_was_said_before_too() -> None:
-    past = Past((), Scope(frozenset({"slack:T1:DEN"}), frozenset({"slack:T1:HALL"})), frozenset({"d3"}))
+    past = Past((), Scope(frozenset({"slack:T1:DEN"}), frozenset({"slack:T1:HALL"})))
     made = basis(Context(Condensed("?"), "mix"), Scope(OPEN, NONE), past, 5.0)
-    assert made == Basis(past.drawn, {}, past.documents, 5.0)
+    assert made == Basis(past.drawn, {}, 5.0)
 
 
 def test_a_room_bears_the_name_of_its_place() -> None:
@@ -62,17 +61,17 @@ def test_a_room_bears_the_name_of_its_place() -> None:
 
 async def test_what_all_may_read_may_be_read(home: Asking) -> None:
     hall = home.platform.open("HALL", "ada")
-    assert await readable(home.house, Basis(Scope(OPEN, NONE), {}, NONE, 0.0), hall) is True
+    assert await readable(home.house, Basis(Scope(OPEN, NONE), {}, 0.0), hall) is True
 
 
 async def test_what_not_all_may_read_may_not(home: Asking) -> None:
     hall = home.platform.open("HALL", "ada")
-    assert await readable(home.house, Basis(Scope(OPEN | {"slack:T1:VAULT"}, NONE), {}, NONE, 0.0), hall) is False
+    assert await readable(home.house, Basis(Scope(OPEN | {"slack:T1:VAULT"}, NONE), {}, 0.0), hall) is False
 
 
 async def test_a_room_that_was_open_when_it_was_recalled_is_believed(home: Asking) -> None:
     hall = home.platform.open("HALL", "ada")
-    based = Basis(Scope(OPEN, NONE), {"slack:T1:ROOF": "slack:T1:open"}, NONE, home.house.readers.clock())
+    based = Basis(Scope(OPEN, NONE), {"slack:T1:ROOF": "slack:T1:open"}, home.house.readers.clock())
     assert await readable(home.house, based, hall) is True
     assert home.platform.calls == ["channel"]
 
@@ -80,7 +79,7 @@ async def test_a_room_that_was_open_when_it_was_recalled_is_believed(home: Askin
 @pytest.mark.parametrize(("kind", "allowed"), [("open", True), ("closed", False)])
 async def test_until_it_changes(home: Asking, kind: str, allowed: bool) -> None:  # noqa: FBT001 - a case
     hall, roof = home.platform.open("HALL", "ada"), home.platform.open("ROOF", "ada")
-    based = Basis(Scope(OPEN, NONE), {"slack:T1:ROOF": "slack:T1:open"}, NONE, home.house.readers.clock())
+    based = Basis(Scope(OPEN, NONE), {"slack:T1:ROOF": "slack:T1:open"}, home.house.readers.clock())
     home.platform.change("ROOF", kind=kind)
     home.house.readers.forget(roof)
     assert await readable(home.house, based, hall) is allowed
@@ -89,14 +88,14 @@ async def test_until_it_changes(home: Asking, kind: str, allowed: bool) -> None:
 async def test_if_readers_are_unknown_only_the_room_s_own_may_be_read(home: Asking) -> None:
     hall = home.platform.open("HALL", "ada")
     home.platform.failing["channel"] = PlatformError("Down.")
-    own = Basis(Scope(NONE, frozenset({"slack:T1:HALL"})), {}, NONE, 0.0)
+    own = Basis(Scope(NONE, frozenset({"slack:T1:HALL"})), {}, 0.0)
     assert await readable(home.house, own, hall) is True
-    assert await readable(home.house, Basis(Scope(OPEN, NONE), {}, NONE, 0.0), hall) is None
+    assert await readable(home.house, Basis(Scope(OPEN, NONE), {}, 0.0), hall) is None
 
 
 async def test_one_person_may_read_what_he_gave_the_bot_alone(home: Asking) -> None:
     hall = home.platform.open("HALL", "ada")
-    based = Basis(Scope(frozenset({"slack:T1:dm:ada"}), frozenset({"slack:T1:dm:ada"})), {}, NONE, 0.0)
+    based = Basis(Scope(frozenset({"slack:T1:dm:ada"}), frozenset({"slack:T1:dm:ada"})), {}, 0.0)
     assert await readable(home.house, based, hall, "ada") is True
     assert await readable(home.house, based, hall) is False
 

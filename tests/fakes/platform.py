@@ -34,6 +34,7 @@ class Written:
     states: list[str] = field(default_factory=list)
     closing: Closing | None = None
     replaced: str = ""
+    deleted: bool = False
 
     @property
     def text(self) -> str:
@@ -300,6 +301,17 @@ class FakePlatform:
     async def whisper(self, target: Target, card: Card) -> None:
         self.may("whisper")
         self.whispers.append((target, card))
+
+    async def replace_answer(self, target: Target, text: str) -> None:
+        self.may("replace_answer")
+        if (written := self.written_as(target)) and not written.deleted:
+            written.replaced = text
+            written.states.append(text)
+
+    async def delete_answer(self, target: Target) -> None:
+        self.may("delete_answer")
+        if written := self.written_as(target):
+            written.deleted = True
 
     def reply(self, target: Target) -> FakeReply:
         return FakeReply(self, target)

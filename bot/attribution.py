@@ -1,0 +1,61 @@
+"""Which of the recalled sources an answer used: those it cites, and those whose words it bears. Pure.
+
+What an answer used decides whether it is redacted when a source is edited or removed. A neighbor that was only
+recalled beside it does not count.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from bot.quoting import unheaded
+from bot.store.records import source_keys
+from engine.language.lexicon import STOP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from engine.records import Source
+
+    Heard = tuple[str, frozenset[str]]  # the text of an earlier turn, and the keys of what it rests on
+
+SHORTEST = 3  # letters of a word that tells texts apart; with a digit in it, one less
+
+_WORD = re.compile(r"\w+")
+_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # scripts that put no blanks between words
+
+
+def used_keys(
+    answer: str, question: str, cited: Sequence[Source], recalled: Iterable[Source], told: Iterable[Heard] = ()
+) -> frozenset[str]:
+    """The keys of the documents and messages that an answer used; `told` is what was said before the question."""
+    named = {(each.document, each.passage) for each in cited}
+    own = words(answer) - words(question) - words(" ".join(f"{each.title} {each.text}" for each in cited))
+    found: set[str] = set()
+    for each in cited:
+        found |= source_keys(each.document, each.room, each.passage)
+    for each in recalled:
+        if (each.document, each.passage) not in named and shares(own, f"{each.author} {unheaded(each.text)}"):
+            found |= source_keys(each.document, each.room, each.passage)
+    for text, keys in told:
+        if shares(own, text):
+            found |= keys
+    return frozenset(found)
+
+
+def words(text: str) -> set[str]:
+    """The words that tell a text from others, case-folded; of unspaced scripts, pairs of letters."""
+    found: set[str] = set()
+    for word in _WORD.findall(text.casefold()):
+        if _UNSPACED.search(word):
+            found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
+        elif word not in STOP and len(word) >= SHORTEST - any(map(str.isdigit, word)):
+            found.add(word)
+    return found
+
+
+def shares(wanted: set[str], text: str) -> bool:
+    """Whether a text has any of these words."""
+    folded = text.casefold()
+    return any(word in folded for word in wanted) and not wanted.isdisjoint(words(text))
