@@ -113,6 +113,7 @@ class Presence:
         scope = Scope(frozenset(), frozenset({place.room}))
         for document in await self._house.desk.engine.documents(scope):
             await self._shelf.forget(document.key)
+        await self._house.desk.engine.leave_room(place.room)
         await self._store.messages.drop_room(place)
         await self._store.answers.drop_in(place)
         await self._store.cursors.end(place.room)

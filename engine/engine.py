@@ -155,10 +155,19 @@ class Engine:
         await self._housekeeper.compact()
 
     async def move_room(self, room: str, space: str) -> int:
-        """A room's visibility changed: move its documents into another space; gives their number."""
+        """A room's visibility changed: it is in this space now, with its documents (their number is given).
+
+        That holds for documents which come later, too, whatever space their callers name, until it is moved again.
+        """
         moved = await self._ledger.write(documents.move_room, room, space)
         self._worker.wake()
         return moved
+
+    async def leave_room(self, room: str) -> int:
+        """Forget a room: its documents (their number is given), the corrections made there, and where it was."""
+        gone = await self._ledger.write(documents.leave_room, room)
+        self._worker.wake()
+        return gone
 
     async def retry(self, key: str = "") -> int:
         """Take up again what failed, of one document or of all; gives the number of documents."""
@@ -238,30 +247,32 @@ class Engine:
 
     # Corrections by hand.
 
-    async def merge(self, space: str, name: str, into: str) -> list[str]:
+    # With `room`, the room in which it was said, a correction follows that room when it moves.
+
+    async def merge(self, space: str, name: str, into: str, *, room: str = "") -> list[str]:
         """Let a name lead to another one; gives what is not known of the two yet. Raises NotFound if that is both."""
-        unknown = await self._ledger.write(corrections.merge, space, name, into)
+        unknown = await self._ledger.write(corrections.merge, space, name, into, room)
         self._worker.wake()
         return unknown
 
-    async def unmerge(self, space: str, name: str) -> None:
+    async def unmerge(self, space: str, name: str, *, room: str = "") -> None:
         """Let a name stand for itself again."""
-        await self._ledger.write(corrections.unmerge, space, name)
+        await self._ledger.write(corrections.unmerge, space, name, room)
         self._worker.wake()
 
-    async def pin(self, space: str, name: str, description: str, other: str = "") -> None:
+    async def pin(self, space: str, name: str, description: str, other: str = "", *, room: str = "") -> None:
         """Let a description override the fold of a name, or of a pair; "" takes it back."""
-        await self._ledger.write(corrections.pin, space, (name, other), description)
+        await self._ledger.write(corrections.pin, space, (name, other), description, room)
         self._worker.wake()
 
-    async def hide(self, space: str, name: str, other: str = "") -> None:
+    async def hide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
         """Take an entity with its relations, or one relation, out of sight."""
-        await self._ledger.write(corrections.hide, space, (name, other), hidden=True)
+        await self._ledger.write(corrections.hide, space, (name, other), room, hidden=True)
         self._worker.wake()
 
-    async def unhide(self, space: str, name: str, other: str = "") -> None:
+    async def unhide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
         """Show it again."""
-        await self._ledger.write(corrections.hide, space, (name, other), hidden=False)
+        await self._ledger.write(corrections.hide, space, (name, other), room, hidden=False)
         self._worker.wake()
 
     async def state(self, space: str, room: str, told: Reading, *, time: datetime | None = None) -> str:

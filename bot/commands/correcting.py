@@ -51,33 +51,33 @@ def _usage(call: Call) -> str:
 async def _merge(call: Call, space: str, words: Words) -> str:
     await call.only_managers("merge names")
     name, into = words.plain
-    unknown = await call.engine.merge(space, name, into)
+    unknown = await call.engine.merge(space, name, into, room=call.place.room)
     return f"{merged(plain(name), plain(into), map(plain, unknown))} {call.example('correct unmerge')} takes it back."
 
 
 async def _unmerge(call: Call, space: str, words: Words) -> str:
     await call.only_managers("part names")
-    await call.engine.unmerge(space, words.plain[0])
+    await call.engine.unmerge(space, words.plain[0], room=call.place.room)
     return f"“{plain(words.plain[0])}” stands for itself again."
 
 
 async def _pin(call: Call, space: str, words: Words) -> str:
     await call.only_managers("pin descriptions")
     name, description = (*words.plain, "")[:2]
-    await call.engine.pin(space, name, description, words.options.get("with", ""))
+    await call.engine.pin(space, name, description, words.options.get("with", ""), room=call.place.room)
     how = "by your words" if description else "as it was read"
     return f"{_called(words)} is described {how} from now on."
 
 
 async def _hide(call: Call, space: str, words: Words) -> str:
     await call.only_managers("hide names")
-    await call.engine.hide(space, words.plain[0], words.options.get("with", ""))
+    await call.engine.hide(space, words.plain[0], words.options.get("with", ""), room=call.place.room)
     return f"{_called(words)} is out of sight. {call.example('correct unhide')} shows it again."
 
 
 async def _unhide(call: Call, space: str, words: Words) -> str:
     await call.only_managers("show names again")
-    await call.engine.unhide(space, words.plain[0], words.options.get("with", ""))
+    await call.engine.unhide(space, words.plain[0], words.options.get("with", ""), room=call.place.room)
     return f"{_called(words)} is shown again."
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.errors import BadQuestion, NotFound
 from engine.ledger.facts import settle_keys
 from engine.ledger.marks import Stale, next_generation
-from engine.ledger.names import intern_names, lead, led_through
+from engine.ledger.names import intern_names, lead, leads, led_through
+from engine.ledger.rooms import intern
 from engine.names import canonical
 
 if TYPE_CHECKING:
@@ -54,26 +55,41 @@ async def space_of(db: Connection, space: str) -> int:
     raise NotFound("Nothing is known here yet.", hint="Something has to be read before it can be corrected.")
 
 
-async def merge(db: Connection, space: str, name: str, into: str) -> list[str]:
+async def _place(db: Connection, space: str, room: str) -> tuple[int, int]:
+    """The space and the room (0 without one) that a correction belongs to; a room that was moved decides itself."""
+    if not room:
+        return await space_of(db, space), 0
+    for id_, settled in await db.execute_fetchall("SELECT id, space FROM room WHERE name = ?", (room,)):
+        return settled or await space_of(db, space), id_
+    return await space_of(db, space), await intern(db, "room", room)
+
+
+async def merge(db: Connection, space: str, name: str, into: str, room: str = "") -> list[str]:
     """Let a name lead to another one, within a space; one of them may be yet to come, and is given back.
 
     Raises NotFound if neither was ever told.
     """
-    id_, alias, target = await space_of(db, space), canonical(name), canonical(into)
+    (id_, made_in), alias, target = await _place(db, space, room), canonical(name), canonical(into)
     if not alias or not target or alias == target:
         raise BadQuestion(f"“{name}” and “{into}” are not two different names.", hint=AS_READ)
     unknown = [each for each in (name, into) if not await _ids(db, id_, {canonical(each)})]
     if len(unknown) > 1:
         raise NotFound(f"Neither “{name}” nor “{into}” is known here.", hint=AS_READ)
-    await intern_names(db, id_, {alias, target})
-    await db.execute("INSERT OR REPLACE INTO alias VALUES (?, ?, ?)", (id_, alias, target))
-    await _follow(db, id_, alias)
+    await _alias(db, id_, made_in, alias, target)
     return unknown
 
 
-async def unmerge(db: Connection, space: str, name: str) -> None:
+async def _alias(db: Connection, space: int, room: int, name: str, target: str) -> None:
+    await intern_names(db, space, {name, target})
+    await db.execute(
+        "INSERT OR REPLACE INTO alias (space, name, target, room) VALUES (?, ?, ?, ?)", (space, name, target, room)
+    )
+    await _follow(db, space, name)
+
+
+async def unmerge(db: Connection, space: str, name: str, room: str = "") -> None:
     """Let a name stand for itself again."""
-    id_ = await space_of(db, space)
+    id_, _ = await _place(db, space, room)
     gone = await db.execute_fetchall(
         "DELETE FROM alias WHERE space = ? AND name = ? RETURNING name", (id_, canonical(name))
     )
@@ -112,28 +128,63 @@ async def _neighbourhood(db: Connection, names: Collection[int]) -> tuple[set[in
     return {each for row in led for each in row}, {each for row in pairs for each in row if each}
 
 
-async def pin(db: Connection, space: str, names: tuple[str, str], description: str) -> None:
+async def pin(db: Connection, space: str, names: tuple[str, str], description: str, room: str = "") -> None:
     """Let a description override the fold; an empty one takes the pin back. An entity is (name, "")."""
-    id_ = await space_of(db, space)
+    id_, made_in = await _place(db, space, room)
     a, b = ordered(names)
     if description:
         await _must_be_known(db, id_, a, b)
-        await db.execute("INSERT OR REPLACE INTO pin VALUES (?, ?, ?, ?)", (id_, a, b, description))
+        await db.execute(
+            "INSERT OR REPLACE INTO pin (space, a, b, description, room) VALUES (?, ?, ?, ?, ?)",
+            (id_, a, b, description, made_in),
+        )
     else:
         await _take_back(db, "pin", id_, a, b)
     await _touch(db, id_, a, b)
 
 
-async def hide(db: Connection, space: str, names: tuple[str, str], *, hidden: bool) -> None:
+async def hide(db: Connection, space: str, names: tuple[str, str], room: str = "", *, hidden: bool) -> None:
     """Take an entity (with its relations) or a relation out of sight, or show it again."""
-    id_ = await space_of(db, space)
+    id_, made_in = await _place(db, space, room)
     a, b = ordered(names)
     if hidden:
         await _must_be_known(db, id_, a, b)
-        await db.execute("INSERT OR IGNORE INTO hidden VALUES (?, ?, ?)", (id_, a, b))
+        await db.execute("INSERT OR IGNORE INTO hidden (space, a, b, room) VALUES (?, ?, ?, ?)", (id_, a, b, made_in))
     else:
         await _take_back(db, "hidden", id_, a, b)
     await _touch(db, id_, a, b, relations=True)
+
+
+async def carry_corrections(db: Connection, room: int, space: int | None) -> None:
+    """Move what was corrected in a room into a space, or withdraw it (None).
+
+    What was corrected there otherwise already stays so; an alias that would lead in a circle there is withdrawn.
+    """
+    where = "WHERE room = ?1 AND ?1 AND space IS NOT ?2"
+    for kept, columns in (("pin", "description, room"), ("hidden", "room")):
+        rows = await db.execute_fetchall(f"DELETE FROM {kept} {where} RETURNING space, a, b, {columns}", (room, space))
+        for former, a, b, *rest in list(rows):
+            if space is not None:
+                marks = ", ".join("?" * len(rest))
+                await db.execute(
+                    f"INSERT OR IGNORE INTO {kept} (space, a, b, {columns}) VALUES (?, ?, ?, {marks})",
+                    (space, a, b, *rest),
+                )
+                await _touch(db, space, a, b, relations=True)
+            await _touch(db, former, a, b, relations=True)
+    led = await db.execute_fetchall(f"DELETE FROM alias {where} RETURNING space, name, target", (room, space))
+    for former, name, target in list(led):
+        await _follow(db, former, name)
+        if space is not None and await _leads_on(db, space, name, target):
+            await _alias(db, space, room, name, target)
+    if space is None:
+        await db.execute("INSERT OR REPLACE INTO meta VALUES ('removed', ?)", (await next_generation(db),))
+
+
+async def _leads_on(db: Connection, space: int, name: str, target: str) -> bool:
+    """Whether a name may lead to another one in this space: it leads nowhere yet, and the other one not back to it."""
+    taken = await db.execute_fetchall("SELECT 1 FROM alias WHERE space = ? AND name = ?", (space, name))
+    return not list(taken) and (await leads(db, space, {target}))[target] != name
 
 
 def ordered(names: tuple[str, str]) -> tuple[str, str]:

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import NotFound
-from engine.ledger.facts import drop_replies, keep_reading, release, settle_keys
+from engine.ledger.corrections import carry_corrections
+from engine.ledger.facts import drop_chunks, keep_reading, settle_keys
 from engine.ledger.marks import Stale, mark, next_generation
 from engine.ledger.moving import carry
+from engine.ledger.rooms import intern, located, settle
 from engine.ledger.times import shown, stored
 from engine.records import Chunk, Document, Passage, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from engine.ledger.connection import Connection
 
     Cut = Callable[[Sequence[Passage]], list[Chunk]]
 
 
-async def intern(db: Connection, table: str, name: str) -> int:
-    """The integer of a space or a room."""
-    await db.execute(f"INSERT OR IGNORE INTO {table} (name) VALUES (?)", (name,))
-    [[id_]] = await db.execute_fetchall(f"SELECT id FROM {table} WHERE name = ?", (name,))
-    return int(id_)
-
-
 async def put(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bool:
-    """Make the ledger hold this document as it is now; says whether anything had to change."""
-    space, room = await intern(db, "space", document.space), await intern(db, "room", document.room)
+    """Make the ledger hold this document as it is now; says whether anything had to change.
+
+    A room that was moved decides in which space its documents are.
+    """
+    space, room = await located(db, document.room, document.space)
     before = await _header(db, document.key)
     if before is not None and before["space"] != space:
         await carry(db, before["id"], space)
@@ -190,26 +187,6 @@ async def _put_pieces(db: Connection, document: int, pieces: list[tuple[int, ...
     await db.executemany("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", sorted(after - before))
 
 
-async def drop_chunks(db: Connection, chunks: Collection[int]) -> None:
-    """Remove chunks with what they say, and every memo and cached answer that nothing else uses."""
-    if not chunks:
-        return
-    listed = (json.dumps(list(chunks)),)
-    generation = await next_generation(db)
-    await db.execute("INSERT OR REPLACE INTO meta VALUES ('removed', ?)", (generation,))
-    names, pairs = await release(db, chunks)
-    await drop_replies(db, Stale.CHUNK, chunks)
-    gone = await db.execute_fetchall(
-        "DELETE FROM chunk WHERE id IN (SELECT value FROM json_each(?)) RETURNING text_hash", listed
-    )
-    await db.executemany(
-        "DELETE FROM vector WHERE text_hash = ?1 AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?1)",
-        [tuple(row) for row in gone],
-    )
-    await mark(db, Stale.CHUNK, chunks, generation)
-    await settle_keys(db, names, pairs, generation)
-
-
 async def forget(db: Connection, key: str) -> bool:
     """Remove a document and all that rests on it alone; says whether there was one."""
     header = await _header(db, key)
@@ -280,16 +257,28 @@ async def load(db: Connection, key: str) -> Document:
 
 
 async def move_room(db: Connection, room: str, space: str) -> int:
-    """Move every document of a room into a space; gives their number."""
-    target = await intern(db, "space", space)
-    rows = list(
-        await db.execute_fetchall(
-            "SELECT d.id FROM document d JOIN room r ON r.id = d.room WHERE r.name = ? AND d.space <> ?", (room, target)
-        )
-    )
-    for (id_,) in rows:
-        await carry(db, id_, target)
-        await _renew(db, id_)
+    """Move a room into a space, with its documents and the corrections made there; gives the number of documents.
+
+    It holds for documents that come later, too.
+    """
+    id_, target = await intern(db, "room", room), await intern(db, "space", space)
+    await settle(db, id_, target)
+    rows = list(await db.execute_fetchall("SELECT id FROM document WHERE room = ? AND space <> ?", (id_, target)))
+    for (document,) in rows:
+        await carry(db, document, target)
+        await _renew(db, document)
+    await carry_corrections(db, id_, target)
+    return len(rows)
+
+
+async def leave_room(db: Connection, room: str) -> int:
+    """Forget all documents of a room, the corrections made there, and where it was; gives the number of documents."""
+    id_ = await intern(db, "room", room)
+    rows = list(await db.execute_fetchall("SELECT key FROM document WHERE room = ?", (id_,)))
+    for (key,) in rows:
+        await forget(db, key)
+    await carry_corrections(db, id_, None)
+    await settle(db, id_, None)
     return len(rows)
 
 

@@ -166,6 +166,26 @@ async def settle_keys(db: Connection, names: Collection[int], pairs: Collection[
     await db.execute("INSERT OR REPLACE INTO meta VALUES ('revised', ?)", (generation,))
 
 
+async def drop_chunks(db: Connection, chunks: Collection[int]) -> None:
+    """Remove chunks with what they say, and every memo and cached answer that nothing else uses."""
+    if not chunks:
+        return
+    listed = (json.dumps(list(chunks)),)
+    generation = await next_generation(db)
+    await db.execute("INSERT OR REPLACE INTO meta VALUES ('removed', ?)", (generation,))
+    names, pairs = await release(db, chunks)
+    await drop_replies(db, Stale.CHUNK, chunks)
+    gone = await db.execute_fetchall(
+        "DELETE FROM chunk WHERE id IN (SELECT value FROM json_each(?)) RETURNING text_hash", listed
+    )
+    await db.executemany(
+        "DELETE FROM vector WHERE text_hash = ?1 AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?1)",
+        [tuple(row) for row in gone],
+    )
+    await mark(db, Stale.CHUNK, chunks, generation)
+    await settle_keys(db, names, pairs, generation)
+
+
 async def drop_replies(db: Connection, kind: Stale, ids: Collection[int]) -> None:
     """Forget the cached answers that drew on any of these rows."""
     await db.execute(

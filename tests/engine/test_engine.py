@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
 from engine.errors import NotFound, Refused
-from engine.records import Scope
+from engine.records import Mention, Reading, Scope
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.engines import HERE, doc, light_engine
 
@@ -47,3 +48,16 @@ async def test_a_document_that_failed_says_why(tmp_path: Path) -> None:
         await engine.settled()
         stage = await engine.stage("a", HERE)
         assert (stage.status, stage.error, stage.hint, stage.searchable) == ("failed", "No.", "Say it in words.", False)
+
+
+async def test_a_room_that_moves_while_documents_are_added_is_in_one_space(tmp_path: Path) -> None:
+    async with light_engine(tmp_path) as engine:
+        late = [engine.add(doc(f"d{n}", f"Ada sells tea {n}.")) for n in range(12)]
+        await asyncio.gather(*late[:6], engine.move_room("hall", "private"), *late[6:])
+        await engine.add(doc("d0", "Ada sells coffee."))
+        await engine.state("here", "hall", Reading((Mention("Ada", "person", "She sells."),)))
+        assert await engine.documents(HERE) == []
+        assert len(await engine.documents(Scope(frozenset({"private"}), NOWHERE))) == 13
+        await engine.settled()
+        assert await engine.names("", HERE) == []
+        assert [line async for line in engine.export("jsonl", HERE)] == []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import BadQuestion, NotFound
-from engine.ledger import documents
+from engine.ledger import rooms
 from engine.ledger.names import intern_names
 from engine.names import canonical as canonical_name
 from engine.options import Options
@@ -35,6 +35,7 @@ class History:
     dice: random.Random
     left: dict[str, Document] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    moved: dict[str, str] = field(default_factory=dict)
 
     async def go_on(self) -> None:
         deeds = [self.add, self.forget, self.move, self.merge, self.unmerge]
@@ -47,7 +48,7 @@ class History:
         pick = self.dice.choice
         texts = [f"{pick(NAMES)} met {pick(NAMES)}. {pick(NAMES)} left {pick(NAMES)}." for _ in range(pick([1, 2, 3]))]
         document = doc(f"d{pick(range(7))}", *texts, space=pick(["here", "there"]), room=pick(["hall", "attic"]))
-        self.left[document.key] = document
+        self.left[document.key] = replace(document, space=self.moved.get(document.room, document.space))
         await self.engine.add(document)
 
     async def forget(self) -> None:
@@ -57,6 +58,7 @@ class History:
     async def move(self) -> None:
         room, space = self.dice.choice(["hall", "attic"]), self.dice.choice(["here", "there"])
         await self.engine.move_room(room, space)
+        self.moved[room] = space
         self.left |= {key: replace(each, space=space) for key, each in self.left.items() if each.room == room}
 
     async def merge(self) -> None:
@@ -86,7 +88,7 @@ async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path:
     async with light_engine(tmp_path / "plain", options=HASTY) as engine:
         for document in history.left.values():
             await engine.add(document)
-        here = await engine._ledger.write(documents.intern, "space", "here")
+        here = await engine._ledger.write(rooms.intern, "space", "here")
         await engine._ledger.write(intern_names, here, {canonical_name(name) for name in history.aliases})
         for name, into in history.aliases.items():
             await engine.merge("here", name, into)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,6 +9,7 @@ from bot.commands import run
 from bot.errors import NotAllowed
 from bot.happenings import Called
 from engine.errors import BadQuestion, NotFound
+from engine.records import Scope
 
 if TYPE_CHECKING:
     from tests.bot.commands.conftest import Workspace
@@ -50,6 +52,23 @@ async def test_a_hidden_name_is_out_of_sight_until_it_is_shown_again(workspace: 
     assert "**Otto**" not in await names_around(workspace, "Mina")
     await workspace.command("ada", "correct unhide Mina --with Otto")
     assert "**Otto**" in await names_around(workspace, "Mina")
+
+
+async def test_what_is_corrected_in_a_channel_follows_it_into_another_space(workspace: Workspace) -> None:
+    await workspace.say("ada", "Mina met Otto. Minna saw Carla.")
+    for line in ('pin Mina "The captain."', "hide Carla", "merge Minna Otto", 'state Mina "Keeps the zither."'):
+        await workspace.command("ada", f"correct {line}")
+    engine = workspace.house.desk.engine
+    await engine.settled()
+    home = await workspace.house.readers.home(workspace.square)
+    await engine.move_room(workspace.square.room, "another space")
+
+    async def corrected(space: str) -> set[str]:
+        lines = [json.loads(line) async for line in engine.export("jsonl", Scope(frozenset({space}), frozenset()))]
+        return {line["kind"] for line in lines} & {"pin", "hidden", "alias", "mention"}
+
+    assert await corrected(home) == set()
+    assert await corrected("another space") == {"pin", "hidden", "alias", "mention"}
 
 
 async def test_what_somebody_states_is_known_as_his_until_he_has_it_forgotten(workspace: Workspace) -> None:
