@@ -139,9 +139,9 @@ class Bot:
         """Why the bot is not well; nothing if it is."""
         return complaints(self.metrics, self._attached, working=self.inbox.working)
 
-    def limitations(self) -> list[str]:
-        """What fails and is tried again while the bot goes on working."""
-        return self.supervisor.complaints()
+    async def limitations(self) -> list[str]:
+        """What fails, or was given up, while the bot goes on working."""
+        return await self.house.desk.engine.limitations()
 
     # What the inbox calls.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bot.desk import Desk
 from bot.stamps import Stamps
 from engine.budget import O200k
+from engine.checked_embedder import checked
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.language.apart import Apart
@@ -141,7 +142,7 @@ async def _embedder(settings: Settings, calls: Calls, stack: AsyncExitStack) -> 
 
 def _language(settings: Settings, calls: Calls, embedder: Embedder) -> Language:
     if not settings.model:
-        return EmbeddedLanguage(embedder)
+        return EmbeddedLanguage(checked(embedder))
     answer = chat_model(settings)
     chosen = LLMSettings(
         answer,

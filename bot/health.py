@@ -13,9 +13,10 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from bot.settings import BadSetting
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
     from prometheus_client.core import Metric
 
@@ -135,7 +136,7 @@ async def served(
     port: int,
     metrics: Metrics,
     complaining: Callable[[], Sequence[str]],
-    limiting: Callable[[], Sequence[str]] = tuple,
+    limiting: Callable[[], Awaitable[Sequence[str]]] | None = None,
 ) -> AsyncIterator[int]:
     """Serve both pages until left; gives the port (0 lets the system choose). Raises BadSetting.
 
@@ -143,7 +144,7 @@ async def served(
     """
 
     async def healthz(_: web.Request) -> web.Response:
-        failing, degraded = list(complaining()), list(limiting())
+        failing, degraded = list(complaining()), await _limitations(limiting)
         status = "failing" if failing else "degraded" if degraded else "ok"
         return web.json_response({"status": status, "reasons": failing + degraded}, status=503 if failing else 200)
 
@@ -158,6 +159,13 @@ async def served(
         yield await _listening(runner, host, port)
     finally:
         await runner.cleanup()
+
+
+async def _limitations(limiting: Callable[[], Awaitable[Sequence[str]]] | None) -> list[str]:
+    try:
+        return list(await limiting()) if limiting is not None else []
+    except EngineError as error:
+        return [str(error)]
 
 
 async def _listening(runner: web.AppRunner, host: str, port: int) -> int:

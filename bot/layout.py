@@ -107,6 +107,7 @@ def told(event: Told) -> RenderableType:
         (status.unread, "chunk to read"),
         (status.stale, "key to project"),
         (status.failed, "document with failures"),
+        (status.without_vector, "key without a vector"),
     ]
     rows = Table.grid(padding=(0, 2))
     for name, value in (
@@ -118,6 +119,8 @@ def told(event: Told) -> RenderableType:
         rows.add_row(Text(name, "dim"), value)
     if status.trouble:
         rows.add_row(Text("trouble", "dim"), plain(status.trouble))
+    if status.why:
+        rows.add_row(Text("given up", "dim"), plain(status.why))
     for each in status.background:
         rows.add_row(Text("failing", "dim"), plain(each))
     return rows

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from engine.ledger import marks, memos, profiles, work
+from engine.ledger import embedding_failures, marks, memos, profiles, work
 from engine.ledger.blanking import blank
 from engine.ledger.marks import Stale
 from engine.ledger.names import prune_pairs
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engine.ledger.connection import Connection
+    from engine.ledger.embedding_failures import Failure
     from engine.ledger.marks import Mark
     from engine.ledger.profiles import Key, Profile
+    from engine.profile_embedder import Embedded
     from engine.records import Bill
-
-Embedded = tuple[bytes, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a batch has come to: marks that go, marks that wait, and what stands in graph and vectors now."""
+    """What a batch has come to: marks that go, marks that wait, and what stands in graph and vectors now.
+
+    `failures` are keys whose text cannot be embedded; each is tried `attempts` times.
+    """
 
     done: list[Mark]
     held: list[Mark]
@@ -51,6 +55,8 @@ class Outcome:
     graphed_pairs: list[int]
     embedded_entities: list[Embedded]
     embedded_relations: list[Embedded]
+    failures: list[Failure]
+    attempts: int
     gone_pairs: set[int]
     bill: Bill
 
@@ -116,8 +122,16 @@ async def finish(db: Connection, outcome: Outcome) -> None:
     await profiles.set_embedded(db, Stale.PAIR, outcome.embedded_relations)
     await work.graphed(db, outcome.graphed_names, outcome.graphed_pairs)
     await prune_pairs(db, outcome.gone_pairs)
+    await embedding_failures.forgive(db, _settled(outcome))
+    await embedding_failures.record(db, outcome.failures, outcome.attempts, time.time())
     await marks.unmark(db, outcome.done)
     await marks.hold(db, outcome.held)
     await work.advance(db, [])
     if outcome.bill.items:
         await memos.add_usage(db, datetime.now(UTC).date().isoformat(), outcome.bill.items)
+
+
+def _settled(outcome: Outcome) -> list[tuple[Stale, int]]:
+    """The keys that have their vectors, or are gone."""
+    failed = {(failure.mark.kind, failure.mark.id) for failure in outcome.failures}
+    return [(mark.kind, mark.id) for mark in outcome.done if (mark.kind, mark.id) not in failed]

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from engine.chunking import windows
-from engine.errors import Refused, TooLong
+from engine.errors import EngineError
 from engine.reducing import SEPARATOR
+from engine.tasks import together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from engine.checked_embedder import CheckedEmbedder
     from engine.chunking import Tokenizer
-    from engine.language import Embedder
     from engine.ledger.profiles import Profile
     from engine.records import Bill
 
 PART_OVERLAP = 16
+SLICE = 512  # texts of a call; where one of them fails, no more than these are embedded again
+
+Vector: TypeAlias = np.ndarray
 
 
 def text_hash(embedder: str, text: str) -> bytes:
@@ -46,18 +50,23 @@ def relation_text(row: Profile, names: Mapping[int, str]) -> str:
     return SEPARATOR.join((row.label, *ends, row.description))
 
 
-async def embed_or_spare(embedder: Embedder, texts: Sequence[str], spare: Sequence[str], bill: Bill) -> np.ndarray:
-    """Vectors of the texts; one that the embedder refuses gives way to its spare text, so that no other must wait."""
+async def embed_each(embedder: CheckedEmbedder, texts: Sequence[str], bill: Bill) -> list[Vector | EngineError]:
+    """The vector of each text, or why that text alone cannot be embedded. Raises what keeps all from being embedded."""
+    slices = [texts[start : start + SLICE] for start in range(0, len(texts), SLICE)]
+    made = await together(*(_isolated(embedder, some, bill) for some in slices))
+    return [each for some in made for each in some]
+
+
+async def _isolated(embedder: CheckedEmbedder, texts: Sequence[str], bill: Bill) -> list[Vector | EngineError]:
     try:
-        return await embedder.embed(texts, bill)
-    except (Refused, TooLong):
-        if len(texts) == 1 and texts[0] == spare[0]:
+        return list(await embedder.embed(texts, bill))
+    except EngineError as error:
+        if not await embedder.blames_the_text(error, bill):
             raise
         if len(texts) == 1:
-            return await embed_or_spare(embedder, spare, spare, bill)
+            return [error]
     half = len(texts) // 2
-    first = await embed_or_spare(embedder, texts[:half], spare[:half], bill)
-    return np.concatenate([first, await embed_or_spare(embedder, texts[half:], spare[half:], bill)])
+    return [*await _isolated(embedder, texts[:half], bill), *await _isolated(embedder, texts[half:], bill)]
 
 
 def parts(text: str, tokens: int, tokenizer: Tokenizer) -> list[str]:

@@ -12,13 +12,14 @@ import structlog
 from engine import projections
 from engine.asking import Asker
 from engine.budget import O200k
+from engine.checked_embedder import checked
 from engine.chunking import chunks
 from engine.errors import BadInput, Empty, NotFound
 from engine.exporting import graphml
 from engine.folder import Folder
 from engine.housekeeping import Housekeeper
 from engine.indexing import Worker
-from engine.ledger import Ledger, census, corrections, documents, search, work
+from engine.ledger import Ledger, census, corrections, documents, embedding_failures, search, work
 from engine.names import canonical
 from engine.options import Options
 from engine.projecting import Projector
@@ -78,7 +79,9 @@ class Engine:
             stack.push_async_callback(vectors.close)
             graph = await projections.open_graph(folder, options.graph, ledger)
             stack.push_async_callback(graph.close)
-            projector = Projector(ledger, graph, vectors, language, embedder, O200k(), options, supervisor=supervisor)
+            projector = Projector(
+                ledger, graph, vectors, language, checked(embedder), O200k(), options, supervisor=supervisor
+            )
             engine = cls(folder, projector, reranker)
             await engine._start()
             stack.push_async_callback(engine._stop)
@@ -179,6 +182,11 @@ class Engine:
     def unreachable(self) -> Unreachable | None:
         """What keeps documents from being indexed, if it is a model out of reach; it is tried again."""
         return self._worker.unreachable
+
+    async def limitations(self) -> list[str]:
+        """What fails at the moment or was given up, of everything: for whoever runs the program."""
+        waits = [] if self._worker.unreachable is None else [f"Indexing waits: {self._worker.unreachable}"]
+        return [*self.supervisor.complaints(), *waits, *await self._ledger.read(embedding_failures.given_up)]
 
     # Questions.
 

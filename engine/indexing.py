@@ -10,28 +10,22 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import structlog
 
-from engine.embedding import parts
+from engine.chunk_embedder import ChunkEmbedder
 from engine.errors import BadKey, EngineError, LanguageError, NoSuchModel, Refused, StoreError, TooLong, Unreachable
 from engine.haste import Haste, Then, Wish
-from engine.ledger import facts, marks, memos, work
-from engine.ledger.marks import Stale
+from engine.ledger import facts, memos, work
 from engine.records import Bill, Excerpt
 from engine.supervisor import EXITS, reason
 from engine.tasks import end
-from engine.vectors import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
     from contextlib import AbstractContextManager
 
     from engine.ledger import Ledger
-    from engine.ledger.connection import Connection
     from engine.ledger.facts import Unread
-    from engine.ledger.marks import Mark
-    from engine.ledger.work import Unembedded
     from engine.projecting import Projector
 
 log = structlog.get_logger(__name__)
@@ -63,6 +57,10 @@ class Worker:
     _same: dict[bytes, asyncio.Lock] = field(default_factory=dict)
     _haste: Haste = field(default_factory=Haste)
     _unheard: Unreachable | None = None
+    _chunks: ChunkEmbedder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._chunks = ChunkEmbedder(self.projector)
 
     def start(self) -> None:
         """Begin, or go on where the last run stopped."""
@@ -163,53 +161,10 @@ class Worker:
             async with asyncio.timeout(1.0):
                 await news.wait()
 
-    # Embedding: a stale chunk is embedded and put, or dropped if it is gone.
-
     async def _embed(self) -> Then:
-        most = self.projector.options.embed_batch
-        found = await self.ledger.read(marks.stale_marks, Stale.CHUNK, most)
-        if not found:
-            await self.ledger.write(work.advance)
-            return Then.REST
-        chunks = await self.ledger.read(work.chunks, [mark.id for mark in found])
-        gone = {mark.id for mark in found} - {chunk.id for chunk in chunks}
-        if gone:
-            await self.projector.vectors.drop("chunks", gone)
-        bill = Bill()
-        await self._embed_chunks(chunks, bill)
-        await self.ledger.write(_embedded, found, bill)
-        self.wake()
-        return Then.after(len(found), most)
-
-    async def _embed_chunks(self, chunks: Sequence[Unembedded], bill: Bill) -> None:
-        """Embed chunks; one that is refused fails alone."""
-        try:
-            await self._put_vectors(chunks, bill)
-        except HOPELESS as error:
-            if len(chunks) < 2 or isinstance(error, BadKey | NoSuchModel):
-                await self.ledger.write(work.fail_embedding, [chunk.id for chunk in chunks], error)
-                return
-            half = len(chunks) // 2
-            await self._embed_chunks(chunks[:half], bill)
-            await self._embed_chunks(chunks[half:], bill)
-
-    async def _put_vectors(self, chunks: Sequence[Unembedded], bill: Bill) -> None:
-        embedder, options = self.projector.embedder, self.projector.tokenizer
-        known = await self.ledger.read(memos.vectors, embedder.name, {chunk.text_hash for chunk in chunks})
-        fresh = {chunk.text_hash: chunk.text for chunk in chunks if chunk.text_hash not in known}
-        split = {key: parts(text, embedder.max_tokens, options) for key, text in fresh.items()}
-        if split:
-            made = await embedder.embed([part for texts in split.values() for part in texts], bill)
-            at = 0
-            for key, texts in split.items():
-                known[key] = (len(texts), made[at : at + len(texts)].astype(np.float32).tobytes())
-                at += len(texts)
-            await self.ledger.write(memos.keep_vectors, embedder.name, [(key, *known[key]) for key in split])
-        if chunks:
-            rows = [Row(c.id, c.space, c.room, part) for c in chunks for part in range(known[c.text_hash][0])]
-            data = b"".join(known[chunk.text_hash][1] for chunk in chunks)
-            vectors = np.frombuffer(data, np.float32).reshape(len(rows), embedder.dim)
-            await self.projector.vectors.put("chunks", rows, vectors)
+        if (then := await self._chunks.step()) is not Then.REST:
+            self.wake()
+        return then
 
     # Reading: several chunks at once; one that fails, fails alone.
 
@@ -285,10 +240,3 @@ class Worker:
             await self.projector.end_quiet()
             self.projector.supervisor.succeeded("quiet periods")
             self.wake()
-
-
-async def _embedded(db: Connection, found: Sequence[Mark], bill: Bill) -> None:
-    await marks.unmark(db, found)
-    await work.advance(db, [mark.id for mark in found])
-    if bill.items:
-        await memos.add_usage(db, datetime.now(UTC).date().isoformat(), bill.items)

@@ -37,3 +37,8 @@ class Options:
     min_rerank_score: float = 0.0
     keep_replies: bool = True
     replace_embedder: bool = False
+
+    @property
+    def embed_attempts(self) -> int:
+        """Tries of a text that cannot be embedded although others can."""
+        return min(self.attempts, 3)

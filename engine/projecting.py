@@ -11,31 +11,33 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.batch import Batch, Embedded, Made, Outcome, finish, gather, write_profiles
+from engine.batch import Batch, Made, Outcome, finish, gather, write_profiles
+from engine.checked_embedder import CheckedEmbedder, checked
 from engine.courtesy import Courtesy
-from engine.embedding import clip, embed_or_spare, entity_text, relation_text, text_hash
+from engine.embedding import entity_text, relation_text
 from engine.folding import Folder
 from engine.graph import Edge, Node
 from engine.haste import Then
 from engine.ledger import marks, profiles, work
+from engine.ledger.embedding_failures import Failure
 from engine.ledger.marks import Stale
+from engine.profile_embedder import ProfileEmbedder
 from engine.records import Bill
 from engine.reducing import needs_model
 from engine.supervisor import Supervisor
 from engine.tasks import end, together
-from engine.vectors import Row
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
     from engine.budget import O200k
     from engine.graph import Graph
-    from engine.language import Embedder, Language
+    from engine.language import Language
     from engine.ledger import Ledger
     from engine.ledger.marks import Mark
-    from engine.ledger.profiles import Key, Profile
+    from engine.ledger.profiles import Key, Kind
     from engine.options import Options
-    from engine.vectors import Table, Vectors
+    from engine.vectors import Vectors
 
 
 def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:
@@ -56,7 +58,7 @@ class Projector:
     graph: Graph
     vectors: Vectors
     language: Language
-    embedder: Embedder
+    embedder: CheckedEmbedder
     tokenizer: O200k
     options: Options
     unsure: bool = True
@@ -70,6 +72,9 @@ class Projector:
     _under_way: tuple[Mark, ...] = ()
     _took_all: int | None = None
     _in_step: int = 0
+
+    def __post_init__(self) -> None:
+        self.embedder = checked(self.embedder)
 
     @property
     def ticked(self) -> bool:
@@ -162,25 +167,27 @@ class Projector:
         """Put a folded batch into graph and vectors; then its marks go."""
         await self.courtesy.after_you()
         surfaces = made.batch.ends | {row.id: row.label for row in made.entities}
-        relations = [(row, relation_text(row, surfaces)) for row in made.relations]
-        _, embedded_entities, embedded_relations = await together(
+        entity_texts = [(row, entity_text(row)) for row in made.entities]
+        relation_texts = [(row, relation_text(row, surfaces)) for row in made.relations]
+        _, entities, relations = await together(
             self._graph(made.names, made.pairs, made.gone_names),
-            self._vectors(
-                "entities", _former(made.names), [(row, entity_text(row)) for row in made.entities], made.bill
-            ),
-            self._vectors("relations", _former(made.pairs), relations, made.bill),
+            self._vectors(Stale.NAME).put(entity_texts, _former(made.names), made.bill),
+            self._vectors(Stale.PAIR).put(relation_texts, _former(made.pairs), made.bill),
         )
+        failed = entities.failed | relations.failed
         if made.gone_names:
             await self.vectors.drop("entities", made.gone_names)
         if made.gone_pairs:
             await self.vectors.drop("relations", made.gone_pairs)
         outcome = Outcome(
-            [mark for mark in made.batch.marks if (mark.kind, mark.id) not in made.hot],
+            [mark for mark in made.batch.marks if (mark.kind, mark.id) not in made.hot | failed.keys()],
             [mark for mark in made.batch.marks if (mark.kind, mark.id) in made.hot],
             [] if self.without_graph else [row.id for row in made.entities],
             [] if self.without_graph else [row.id for row in made.relations],
-            embedded_entities,
-            embedded_relations,
+            entities.embedded,
+            relations.embedded,
+            [Failure(mark, failed[mark.kind, mark.id]) for mark in made.batch.marks if (mark.kind, mark.id) in failed],
+            self.options.embed_attempts,
             made.gone_pairs,
             made.bill,
         )
@@ -231,19 +238,10 @@ class Projector:
         if gone or dropped:
             await self.graph.drop(dropped, gone)
 
+    def _vectors(self, kind: Kind) -> ProfileEmbedder:
+        return ProfileEmbedder(self.embedder, self.tokenizer, self.vectors, kind)
+
     def _known(self, key: Key | None) -> bool | None:
         if key is not None and key.graphed:
             return True
         return None if self.unsure else False
-
-    async def _vectors(
-        self, table: Table, former: dict[int, bytes | None], texts: Sequence[tuple[Profile, str]], bill: Bill
-    ) -> list[Embedded]:
-        """Embed what is new and put it; gives the hashes of the texts of which the vectors are now."""
-        hashed = [(row, text, text_hash(self.embedder.name, text)) for row, text in texts]
-        changed = [each for each in hashed if each[2] != former[each[0].id]]
-        if changed:
-            clipped = [clip(text, self.embedder.max_tokens, self.tokenizer) for _, text, _ in changed]
-            made = await embed_or_spare(self.embedder, clipped, [row.label for row, _, _ in changed], bill)
-            await self.vectors.put(table, [Row(row.id, row.space, 0, 0) for row, _, _ in changed], made)
-        return [(digest, row.id) for row, _, digest in hashed]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from engine.checked_embedder import identity
 from engine.errors import BrokenProjection, OtherEmbedder
 from engine.ledger import census, work
 
@@ -30,7 +31,7 @@ async def check_embedder(folder: Folder, ledger: Ledger, embedder: Embedder, opt
 
     OtherEmbedder, naming both, unless the options allow replacing it.
     """
-    name = f"{embedder.name} ({embedder.dim} dimensions)"
+    name = identity(embedder)
     former = await ledger.read(work.setting, "embedder")
     if former not in {"", name} and not options.replace_embedder:
         raise OtherEmbedder(f"The vectors of this folder were made by {former}, not by {name}.")

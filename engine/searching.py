@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from engine import vectors as vector_store
+from engine.checked_embedder import identity
 from engine.context import blend
 from engine.fusion import fuse
 from engine.ledger import memos, search
@@ -173,7 +174,7 @@ class Searcher:
     async def chunk_vectors(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
         """The vectors of chunks, each of shape (parts, dim): they are remembered beside the texts, which is near."""
         embedder, store = self.projector.embedder, self.projector.vectors
-        kept = await self.projector.ledger.read(memos.vectors_of_chunks, embedder.name, ids)
+        kept = await self.projector.ledger.read(memos.vectors_of_chunks, identity(embedder), ids)
         found = {
             id_: directions(np.frombuffer(data, np.float32).reshape(-1, embedder.dim)) for id_, data in kept.items()
         }

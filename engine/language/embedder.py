@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import Refused
+from engine.errors import Unavailable
 from engine.records import Bill
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class LiteLLMEmbedder:
         sent = [text if text.strip() else "-" for text in texts]  # providers refuse texts of nothing
         vectors = await self._calls.embed(self._model, sent, rank, bill)
         if self.dim and vectors.shape[1] != self.dim:
-            raise Refused(f"{self._model.model} gave {vectors.shape[1]} dimensions, not {self.dim}.")
+            raise Unavailable(f"{self._model.model} gave {vectors.shape[1]} dimensions, not {self.dim}.")
         return _of_length_one(vectors)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import NotFound
 from engine.graph import Edge, Node
+from engine.ledger import embedding_failures
 from engine.ledger.times import shown
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Status:
     """Numbers about what lies within a scope, and what the engine has still to do there.
 
     `trouble`: why a chunk that is tried again could not be read, in the words of the error; "" if there is none.
+    `without_vector`: names and relations that the embedder does not take, found by their words alone, and why.
     `background`: one sentence for each background task of the program that is failing at the moment.
     """
 
@@ -57,6 +59,8 @@ class Status:
     stale: int
     failed: int
     trouble: str = ""
+    without_vector: int = 0
+    why: str = ""
     background: tuple[str, ...] = ()
 
 
@@ -110,7 +114,8 @@ async def status(db: Connection, where: Area) -> Status:
         unread,
         stale,
         failed,
-        await trouble_in(db, where),
+        await trouble_in(db, where) or await embedding_failures.trouble(db, where),
+        *await embedding_failures.keys_in(db, where),
     )
 
 

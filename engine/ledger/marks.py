@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,7 +41,7 @@ async def mark(db: Connection, kind: Stale, ids: Iterable[int], generation: int)
     """Say that these keys must be projected anew."""
     await db.executemany(
         "INSERT INTO stale (kind, id, since, generation) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET generation = excluded.generation",
+        " ON CONFLICT DO UPDATE SET generation = excluded.generation, tries = 0, retry_at = 0",
         [(kind, each, generation, generation) for each in ids],
     )
 
@@ -55,11 +56,11 @@ async def unmark(db: Connection, marks: Collection[Mark]) -> None:
 
 
 async def stale_marks(db: Connection, kind: Stale, limit: int, skip: Collection[Mark] = ()) -> list[Mark]:
-    """The marks of a kind that are not held, oldest first, but those of the keys of `skip`."""
+    """The marks of a kind that are due and not held, oldest first, but those of the keys of `skip`."""
     rows = await db.execute_fetchall(
-        "SELECT id, generation FROM stale WHERE kind = ? AND held = 0"
+        "SELECT id, generation FROM stale WHERE kind = ? AND held = 0 AND retry_at <= ?"
         " AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY since LIMIT ?",
-        (kind, json.dumps([each.id for each in skip if each.kind == kind]), limit),
+        (kind, time.time(), json.dumps([each.id for each in skip if each.kind == kind]), limit),
     )
     return [Mark(kind, id_, generation) for id_, generation in rows]
 

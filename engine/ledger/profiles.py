@@ -215,7 +215,7 @@ async def put_relations(db: Connection, rows: Iterable[Profile]) -> None:
     await _use_memos(db, Stale.PAIR, rows)
 
 
-async def set_embedded(db: Connection, kind: Kind, rows: Iterable[tuple[bytes, int]]) -> None:
+async def set_embedded(db: Connection, kind: Kind, rows: Iterable[tuple[bytes | None, int]]) -> None:
     """Note of which texts (by hash) the vectors of these keys were made."""
     table = "entity" if kind == Stale.NAME else "relation"
     await db.executemany(f"UPDATE {table} SET embedded = ? WHERE id = ?", rows)

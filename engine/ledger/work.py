@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.errors import Refused, TooLong, Unreachable
+from engine.errors import Unreachable
+from engine.ledger import embedding_failures
+from engine.ledger.embedding_failures import HOPELESS
 from engine.ledger.marks import Stale, mark, next_generation
 
 if TYPE_CHECKING:
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
 
     from engine.errors import EngineError
     from engine.ledger.connection import Connection
-
-
-HOPELESS = (Refused, TooLong)  # the same text would fail in the same way at every start
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +74,26 @@ async def fail_embedding(db: Connection, ids: Collection[int], error: EngineErro
 
 
 async def given_up(db: Connection) -> list[tuple[Stale, int]]:
-    """Chunks of failed documents whose vectors may be missing."""
+    """Chunks of failed documents, names and pairs whose vectors may be missing."""
     rows = await db.execute_fetchall(
         "SELECT c.id FROM document d JOIN chunk c ON c.document = d.id WHERE d.status = 'failed' AND c.error <> ''"
     )
-    return [(Stale.CHUNK, row[0]) for row in rows]
+    return [(Stale.CHUNK, row[0]) for row in rows] + await embedding_failures.missing(db)
 
 
 async def retry(db: Connection, key: str = "", *, hopeless: bool = True) -> int:
-    """Take up again what failed, of one document or of all; gives the number of documents.
+    """Take up again what failed or waits for its next try, of one document or of all; gives the number of documents.
 
+    With all, also the names and pairs that could not be embedded.
     `hopeless`: also documents with a chunk that was given up for a reason that a new start does not mend.
     """
     generation = await next_generation(db)
     rows = list(
         await db.execute_fetchall(
             "UPDATE document SET status = 'pending', error = '', hint = '', generation = ?2"
-            " WHERE error <> '' AND (?1 = '' OR key = ?1)"
+            " WHERE (error <> '' OR id IN"
+            " (SELECT c.document FROM chunk c WHERE c.reading IS NULL AND c.error <> '' AND c.retry_at < 9e999))"
+            " AND (?1 = '' OR key = ?1)"
             " AND (?3 OR NOT EXISTS (SELECT 1 FROM chunk c WHERE c.document = document.id AND c.hopeless))"
             " RETURNING id",
             (key, generation, hopeless),
@@ -104,6 +106,8 @@ async def retry(db: Connection, key: str = "", *, hopeless: bool = True) -> int:
         (listed,),
     )
     await mark(db, Stale.CHUNK, [row[0] for row in failed], generation)
+    if not key:
+        await embedding_failures.retry(db, hopeless=hopeless)
     return len(rows)
 
 

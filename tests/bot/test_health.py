@@ -62,7 +62,11 @@ async def test_a_background_task_that_fails_is_named_and_counted_while_the_bot_w
     supervisor, metrics = Supervisor(), Metrics()
     metrics.supervise(supervisor)
     supervisor.failed("embed", StoreError("The disk is full."))
-    async with served("127.0.0.1", 0, metrics, list, supervisor.complaints) as port:
+
+    async def limitations() -> list[str]:
+        return supervisor.complaints()
+
+    async with served("127.0.0.1", 0, metrics, list, limitations) as port:
         status, page = await fetched(port, "healthz")
         assert (status, json.loads(page)["status"]) == (200, "degraded")
         assert "embed" in page

@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.embedding import clip, embed_or_spare, entity_text, parts, relation_text, text_hash
-from engine.errors import Refused, Unavailable
+from engine.checked_embedder import checked
+from engine.embedding import clip, embed_each, entity_text, parts, relation_text, text_hash
+from engine.errors import EngineError, Refused, Unavailable
 from engine.ledger.profiles import Profile
 from engine.records import Bill
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.tokenizers import Bytes, Characters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ADA = Profile(1, 1, "Ada", "Sings.", 1, "person")
 
@@ -55,24 +61,35 @@ def test_a_chunk_that_fits_is_one_part() -> None:
     assert parts("short", 5, Characters()) == ["short"]
 
 
-async def test_a_refused_text_gives_way_to_its_spare_and_no_other_does() -> None:
+async def test_each_text_has_its_vector_or_its_own_reason() -> None:
     embedder = HashEmbedder()
     embedder.failing["bad"] = Refused("no")
-    texts, spare = ["good one", "bad two", "good three"], ["one", "two", "three"]
-    made = await embed_or_spare(embedder, texts, spare, Bill())
-    expected = await embedder.embed(["good one", "two", "good three"], Bill())
-    assert np.array_equal(made, expected)
+    made = await embed_each(checked(embedder), ["good one", "bad two", "good three"], Bill())
+    expected = await embedder.embed(["good one", "good three"], Bill())
+    vectors = [each for each in made if not isinstance(each, EngineError)]
+    assert np.array_equal(np.stack(vectors), expected)
+    assert [isinstance(each, Refused) for each in made] == [False, True, False]
 
 
-async def test_a_text_refused_with_its_spare_is_an_error() -> None:
+async def test_where_a_harmless_text_fails_too_no_single_one_is_blamed() -> None:
     embedder = HashEmbedder()
-    embedder.failing["bad"] = Refused("no")
-    with pytest.raises(Refused):
-        await embed_or_spare(embedder, ["bad text", "good"], ["bad", "good"], Bill())
+    embedder.failing[""] = Unavailable("away")
+    with pytest.raises(Unavailable, match="away"):
+        await embed_each(checked(embedder), ["good", "better"], Bill())
 
 
-async def test_an_embedder_that_is_away_is_not_asked_for_the_spares() -> None:
-    embedder = HashEmbedder()
-    embedder.failing["good"] = Unavailable("away")
-    with pytest.raises(Unavailable):
-        await embed_or_spare(embedder, ["good"], ["spare"], Bill())
+async def test_few_calls_find_the_one_bad_text_among_many() -> None:
+    embedder, calls = HashEmbedder(), list[int]()
+    embedder.failing["bad"] = Unavailable("500")
+    embed = embedder.embed
+
+    async def counted(texts: Sequence[str], bill: Bill) -> np.ndarray:
+        calls.append(len(texts))
+        return await embed(texts, bill)
+
+    embedder.embed = counted  # type: ignore[method-assign]
+    texts = [f"text {number}" for number in range(1000)]
+    texts[700] = "bad"
+    made = await embed_each(checked(embedder), texts, Bill())
+    assert [place for place, each in enumerate(made) if isinstance(each, Unavailable)] == [700]
+    assert len(calls) < 40

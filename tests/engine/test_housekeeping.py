@@ -18,7 +18,7 @@ async def test_a_compaction_that_the_embedder_hinders_is_tried_again(tmp_path: P
     async with light_engine(tmp_path, embedder=embedder, options=Options(compact_after=0.2)) as engine:
         await engine.add(doc("a", "Ada met Bob."))
         await engine.settled()
-        embedder.failing["Carla"] = Unavailable("the embedder is away")
+        embedder.failing[""] = Unavailable("the embedder is away")
         await engine.add(doc("b", "Carla waits."))
         await engine.forget("a")
         async with asyncio.timeout(20):

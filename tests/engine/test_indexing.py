@@ -50,7 +50,7 @@ def test_the_wait_before_another_try_doubles_up_to_ten_minutes() -> None:
 
 async def test_settled_raises_what_keeps_the_worker_from_it_and_goes_on_once_it_is_over(tmp_path: Path) -> None:
     embedder = HashEmbedder()
-    embedder.failing["Ada"] = Unavailable("the embedder is away")
+    embedder.failing[""] = Unavailable("the embedder is away")
     async with light_engine(tmp_path, embedder=embedder) as engine:
         await engine.add(doc("a", "Ada met Bob."))
         for _ in range(2):

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from engine.budget import O200k
+from engine.checked_embedder import checked
 from engine.engine import Engine
 from engine.folder import Folder
 from engine.ledger import Ledger, census
@@ -46,7 +47,7 @@ async def light_engine(
     with folder.owned():
         ledger = await Ledger.open(folder.ledger, (options or Options()).words)
         graph, vectors, skill = MemoryGraph(), MemoryVectors(embedder.dim), language or ToyLanguage()
-        projector = Projector(ledger, graph, vectors, skill, embedder, O200k(), options or Options())
+        projector = Projector(ledger, graph, vectors, skill, checked(embedder), O200k(), options or Options())
         engine = Engine(folder, projector, None)
         await engine._start()
         try:

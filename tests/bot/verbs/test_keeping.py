@@ -65,7 +65,7 @@ async def test_forgetting_does_not_wait_for_what_others_had_taken_in(tmp_path: P
 
 async def test_what_is_forgotten_without_the_embedder_leaves_the_files_later(tmp_path: Path) -> None:
     embedder = HashEmbedder()
-    embedder.failing["Carla"] = Unavailable("No embedder.")
+    embedder.failing[""] = Unavailable("No embedder.")
     async with parrot.desk(tmp_path / "other", embedder=embedder) as desk:
         await desk.engine.add(doc("old", "Ada met Bob."))
         await desk.engine.add(doc("new", "Ada met Carla."))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from engine.errors import BadKey, Refused
+from engine.errors import BadKey, Unavailable
 from engine.language.embedder import LiteLLMEmbedder
 from engine.records import Bill
 from tests.fakes.openai_server import Fault, OpenAIServer
@@ -64,10 +64,10 @@ async def test_the_dimension_is_learnt_from_a_first_call(
     assert embedder.name == f"openai/stub@{server.dim}"
 
 
-async def test_another_dimension_than_the_one_given_is_refused(
+async def test_another_dimension_than_the_one_given_is_an_error(
     server: OpenAIServer, calls: Calls, model: ModelSettings
 ) -> None:
-    with pytest.raises(Refused, match=f"{server.dim} dimensions, not 384"):
+    with pytest.raises(Unavailable, match=f"{server.dim} dimensions, not 384"):
         await LiteLLMEmbedder(model, calls, 384).embed(["a"], Bill())
     assert len(server.requests) == 1
 

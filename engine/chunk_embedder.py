@@ -1,0 +1,118 @@
+"""Stale chunks are embedded and put; those that are gone are dropped; a text that cannot be embedded fails alone."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.checked_embedder import identity
+from engine.embedding import parts
+from engine.errors import BadKey, EngineError, NoSuchModel, StoreError
+from engine.haste import Then
+from engine.ledger import embedding_failures, marks, memos, work
+from engine.ledger.embedding_failures import Failure
+from engine.ledger.marks import Stale
+from engine.records import Bill
+from engine.vectors import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.ledger.connection import Connection
+    from engine.ledger.marks import Mark
+    from engine.ledger.work import Unembedded
+    from engine.projecting import Projector
+
+Kept = tuple[int, bytes]  # the parts of a text, and their vectors as float32
+
+
+@dataclass(slots=True)
+class ChunkEmbedder:
+    """Keeps the vectors of chunks in step with the ledger."""
+
+    projector: Projector
+
+    async def step(self) -> Then:
+        """Embed one batch; says what follows. Raises what keeps the embedder from working at all."""
+        ledger, most = self.projector.ledger, self.projector.options.embed_batch
+        found = await ledger.read(marks.stale_marks, Stale.CHUNK, most)
+        if not found:
+            await ledger.write(work.advance)
+            return Then.REST
+        chunks = await ledger.read(work.chunks, [mark.id for mark in found])
+        gone = {mark.id for mark in found} - {chunk.id for chunk in chunks}
+        if gone:
+            await self.projector.vectors.drop("chunks", gone)
+        bill = Bill()
+        failed = await self._embed(chunks, bill)
+        done = [mark for mark in found if mark.id not in failed]
+        failures = [Failure(mark, failed[mark.id]) for mark in found if mark.id in failed]
+        await ledger.write(_finished, done, failures, self.projector.options.embed_attempts, bill)
+        return Then.after(len(found), most)
+
+    async def _embed(self, chunks: Sequence[Unembedded], bill: Bill) -> dict[int, EngineError]:
+        """Embed and put chunks; gives those whose own text cannot be embedded, with the reason."""
+        try:
+            await self._put(chunks, bill)
+        except StoreError:
+            raise
+        except EngineError as error:
+            if isinstance(error, BadKey | NoSuchModel):
+                await self.projector.ledger.write(work.fail_embedding, [chunk.id for chunk in chunks], error)
+                return {}
+            if not await self.projector.embedder.blames_the_text(error, bill):
+                raise
+            if len({chunk.text_hash for chunk in chunks}) == 1:
+                return {chunk.id: error for chunk in chunks}
+        else:
+            return {}
+        half = len(chunks) // 2
+        return await self._embed(chunks[:half], bill) | await self._embed(chunks[half:], bill)
+
+    async def _put(self, chunks: Sequence[Unembedded], bill: Bill) -> None:
+        embedder = self.projector.embedder
+        known = await self._remembered({chunk.text_hash for chunk in chunks})
+        fresh = {chunk.text_hash: chunk.text for chunk in chunks if chunk.text_hash not in known}
+        if fresh:
+            known |= await self._made(fresh, bill)
+        if chunks:
+            rows = [Row(c.id, c.space, c.room, part) for c in chunks for part in range(known[c.text_hash][0])]
+            data = b"".join(known[chunk.text_hash][1] for chunk in chunks)
+            vectors = np.frombuffer(data, np.float32).reshape(len(rows), embedder.dim)
+            await self.projector.vectors.put("chunks", rows, vectors)
+
+    async def _remembered(self, hashes: set[bytes]) -> dict[bytes, Kept]:
+        """The vectors that are known; what was remembered unchecked, and would not pass now, is made anew."""
+        embedder = self.projector.embedder
+        known = await self.projector.ledger.read(memos.vectors, identity(embedder), hashes)
+        return {
+            key: (count, data)
+            for key, (count, data) in known.items()
+            if count and len(data) == 4 * count * embedder.dim and np.isfinite(np.frombuffer(data, np.float32)).all()
+        }
+
+    async def _made(self, texts: dict[bytes, str], bill: Bill) -> dict[bytes, Kept]:
+        embedder, tokenizer = self.projector.embedder, self.projector.tokenizer
+        split = {key: parts(text, embedder.max_tokens, tokenizer) for key, text in texts.items()}
+        vectors = await embedder.embed([part for some in split.values() for part in some], bill)
+        made, at = dict[bytes, Kept](), 0
+        for key, some in split.items():
+            made[key] = (len(some), vectors[at : at + len(some)].tobytes())
+            at += len(some)
+        rows = [(key, *kept) for key, kept in made.items()]
+        await self.projector.ledger.write(memos.keep_vectors, identity(embedder), rows)
+        return made
+
+
+async def _finished(
+    db: Connection, done: Sequence[Mark], failures: Sequence[Failure], attempts: int, bill: Bill
+) -> None:
+    await marks.unmark(db, done)
+    await embedding_failures.record(db, failures, attempts, time.time())
+    await work.advance(db, [mark.id for mark in done])
+    if bill.items:
+        await memos.add_usage(db, datetime.now(UTC).date().isoformat(), bill.items)
