@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import structlog
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from engine import projections
 from engine.asking import Asker
@@ -28,7 +26,7 @@ from engine.stating import stated
 from engine.supervisor import Supervisor
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine, Sequence
     from datetime import datetime
     from pathlib import Path
     from typing import Literal
@@ -37,11 +35,13 @@ if TYPE_CHECKING:
     from engine.errors import Unreachable
     from engine.language import Embedder, Language, Reranker
     from engine.ledger.census import Listed, Stage, Status
+    from engine.ledger.connection import Connection
     from engine.recalling import Neighbourhood
     from engine.records import Chunk, Context, Document, EntityRow, Message, Passage, Question, Reading, Scope
     from engine.verifying import Report
 
-log = structlog.get_logger(__name__)
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 
 class Engine:
@@ -104,6 +104,17 @@ class Engine:
         await self._worker.stop()
         await self._projector.stop()
 
+    async def _change(
+        self,
+        work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Write to the ledger, and let the worker see to what is stale then."""
+        result = await self._ledger.write(work, *args, **kwargs)
+        self._worker.wake()
+        return result
+
     # Documents.
 
     async def add(self, document: Document) -> bool:
@@ -117,9 +128,7 @@ class Engine:
             raise BadInput(f"Two passages of “{document.title}” bear the same key.")
         document = replace(document, passages=documents.in_order(document.passages))
         cut = await asyncio.to_thread(self._cut, document.passages)
-        changed = await self._ledger.write(documents.put, document, cut)
-        self._worker.wake()
-        return changed
+        return await self._change(documents.put, document, cut)
 
     async def amend(
         self,
@@ -133,11 +142,7 @@ class Engine:
 
         A document of which no passage is left is forgotten. Says whether anything changed.
         """
-        changed = await self._ledger.write(
-            documents.amend, key, documents.Change(tuple(put), frozenset(drop), open), self._cut
-        )
-        self._worker.wake()
-        return changed
+        return await self._change(documents.amend, key, documents.Change(tuple(put), frozenset(drop), open), self._cut)
 
     def _cut(self, passages: Sequence[Passage]) -> list[Chunk]:
         return chunks(passages, self._projector.tokenizer, self._projector.options.packing)
@@ -149,9 +154,7 @@ class Engine:
 
     async def forget(self, key: str) -> bool:
         """Remove a document with all that rests on it alone; says whether there was one."""
-        gone = await self._ledger.write(documents.forget, key)
-        self._worker.wake()
-        return gone
+        return await self._change(documents.forget, key)
 
     async def compact(self) -> None:
         """Let forgotten bytes leave the files (this also happens by itself)."""
@@ -162,21 +165,15 @@ class Engine:
 
         That holds for documents which come later, too, whatever space their callers name, until it is moved again.
         """
-        moved = await self._ledger.write(documents.move_room, room, space)
-        self._worker.wake()
-        return moved
+        return await self._change(documents.move_room, room, space)
 
     async def leave_room(self, room: str) -> int:
         """Forget a room: its documents (their number is given), the corrections made there, and where it was."""
-        gone = await self._ledger.write(documents.leave_room, room)
-        self._worker.wake()
-        return gone
+        return await self._change(documents.leave_room, room)
 
     async def retry(self, key: str = "") -> int:
         """Take up again what failed, of one document or of all; gives the number of documents."""
-        count = await self._ledger.write(work.retry, key)
-        self._worker.wake()
-        return count
+        return await self._change(work.retry, key)
 
     @property
     def unreachable(self) -> Unreachable | None:
@@ -259,35 +256,28 @@ class Engine:
 
     async def merge(self, space: str, name: str, into: str, *, room: str = "") -> list[str]:
         """Let a name lead to another one; gives what is not known of the two yet. Raises NotFound if that is both."""
-        unknown = await self._ledger.write(corrections.merge, space, name, into, room)
-        self._worker.wake()
-        return unknown
+        return await self._change(corrections.merge, space, name, into, room)
 
     async def unmerge(self, space: str, name: str, *, room: str = "") -> None:
         """Let a name stand for itself again."""
-        await self._ledger.write(corrections.unmerge, space, name, room)
-        self._worker.wake()
+        await self._change(corrections.unmerge, space, name, room)
 
     async def pin(self, space: str, name: str, description: str, other: str = "", *, room: str = "") -> None:
         """Let a description override the fold of a name, or of a pair; "" takes it back."""
-        await self._ledger.write(corrections.pin, space, (name, other), description, room)
-        self._worker.wake()
+        await self._change(corrections.pin, space, (name, other), description, room)
 
     async def hide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
         """Take an entity with its relations, or one relation, out of sight."""
-        await self._ledger.write(corrections.hide, space, (name, other), room, hidden=True)
-        self._worker.wake()
+        await self._change(corrections.hide, space, (name, other), room, hidden=True)
 
     async def unhide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
         """Show it again."""
-        await self._ledger.write(corrections.hide, space, (name, other), room, hidden=False)
-        self._worker.wake()
+        await self._change(corrections.hide, space, (name, other), room, hidden=False)
 
     async def state(self, space: str, room: str, told: Reading, *, time: datetime | None = None) -> str:
         """Entities and relations told by a person; gives the key of the document that holds them."""
         document = stated(space, room, told, time)
-        await self._ledger.write(documents.state, document, self._cut(document.passages), told)
-        self._worker.wake()
+        await self._change(documents.state, document, self._cut(document.passages), told)
         return document.key
 
     # Upkeep.
