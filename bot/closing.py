@@ -43,7 +43,7 @@ def title(source: Source) -> str:
 
 def closing(answer: str, sources: Iterable[Drawn], notes: Iterable[str], *, private: bool, share: bool) -> Closing:
     """What stands below an answer; `share`: there is a channel that a private one may be shown to."""
-    cited = tuple(Cited(each.number, each.title, each.link, each.words) for each in sources)
+    cited = tuple(Cited(each.number, each.title, each.link) for each in sources)
     buttons = [Button("👍", "up", answer), Button("👎", "down", answer)]
     buttons += [Button("Sources", "sources", answer)] if cited else []
     buttons += [Button("Share to channel", "share", answer)] if private and share and cited else []

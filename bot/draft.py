@@ -65,6 +65,7 @@ async def below(house: House, draft: Draft) -> Closing:
         return Closing(request.id)
     notes = [
         _audience(draft),
+        await _hint(house, draft),
         *draft.notes,
         wording.GAPS[draft.gap] if draft.gap and draft.sources else "",
         *_doubts(draft),
@@ -72,6 +73,13 @@ async def below(house: House, draft: Draft) -> Closing:
     ]
     share = bool(draft.sources) and draft.channel is not None and draft.channel.kind != "direct"
     return closing.closing(request.id, draft.cited, notes, private=request.private, share=share)
+
+
+async def _hint(house: House, draft: Draft) -> str:
+    """How a model would be set, below the first quotations that a workspace is given."""
+    place, quotes = draft.request.place, bool(draft.sources) and not house.settings.model
+    first = quotes and await house.store.hints.first(place.platform, place.workspace, "model")
+    return wording.MODEL_HINT if first else ""
 
 
 def _audience(draft: Draft) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from rich import box
@@ -16,7 +16,7 @@ from rich.tree import Tree
 
 from bot import wire
 from bot.events import Catalogued, Cited, Compared, Found, Ingested, Prompted, Recalled, Said, Seen, Told
-from bot.quoting import LENGTH, called, cited_for, quote, shortened, unheaded
+from bot.quoting import LENGTH, called, shortened, unheaded
 from bot.wrapping import harmless
 
 if TYPE_CHECKING:
@@ -38,13 +38,12 @@ def plain(text: str) -> Text:
     return Text(harmless(text))
 
 
-def sources(given: Sequence[Source], answer: str = "", *, whole: bool = False) -> RenderableType:
-    """The sources under an answer: number, title, place, time, link, and a quote, or the `whole` text."""
-    rows: list[RenderableType] = [_source(each, cited_for(answer, each.number), whole=whole) for each in given]
-    return Group(*rows)
+def sources(given: Sequence[Source], text: Literal["", "beginning", "whole"] = "") -> RenderableType:
+    """The sources under an answer: number, title, place, time and link; with as much of their `text` as is wanted."""
+    return Group(*(_source(each, text) for each in given))
 
 
-def _source(source: Source, about: str, *, whole: bool) -> RenderableType:
+def _source(source: Source, shown: Literal["", "beginning", "whole"]) -> RenderableType:
     title, label = called(source.title, source.label)
     head = Text.assemble((f"[{source.number}]", "cyan"), " ", (harmless(title), "bold"))
     if label:
@@ -55,8 +54,9 @@ def _source(source: Source, about: str, *, whole: bool) -> RenderableType:
     if source.link:
         rows.append(Text(f"    {harmless(address(source.link))}", "blue"))
     text = harmless(source.text).strip()
-    body = Text(text) if whole else Text(f"“{quote(unheaded(text), about)}”", "dim")
-    return Group(*rows, Padding(body, (0, 0, 1 if whole else 0, 4)))
+    if shown == "beginning":
+        return Group(*rows, Padding(Text(f"“{shortened(unheaded(text))}”", "dim"), (0, 0, 0, 4)))
+    return Group(*rows, Padding(Text(text), (0, 0, 1, 4))) if shown else Group(*rows)
 
 
 def address(link: str) -> str:
@@ -177,7 +177,7 @@ def found(event: Found) -> RenderableType:
     hidden = max(0, len(context.entities) - SHOWN) + max(0, len(context.relations) - SHOWN)
     rows += [Text(f"… and {hidden} further rows (--json shows all)", "dim")] if hidden else []
     notes = [Text(UNDATED, "yellow")] if context.undated else []
-    return Group(*rows, sources(context.sources), *notes, Text(times, "dim"))
+    return Group(*rows, sources(context.sources, "beginning"), *notes, Text(times, "dim"))
 
 
 def prompted(event: Prompted) -> RenderableType:

@@ -27,13 +27,18 @@ CITATION = r"\[\d+\]"
 
 
 class Screen:
-    """Shows events on `out`, and how far work is on `err`; without a terminal there are no colours and no movement."""
+    """Shows events on `out`, and how far work is on `err`; without a terminal there are no colours and no movement.
 
-    def __init__(self, out: Console | None = None, err: Console | None = None) -> None:
+    `hint` gives what is to be said below an answer with sources, on `err`; empty for nothing.
+    """
+
+    def __init__(
+        self, out: Console | None = None, err: Console | None = None, hint: Callable[[], str] = lambda: ""
+    ) -> None:
         self.out = out or Console(highlight=False)
         self.err = err or Console(stderr=True, highlight=False)
+        self._hint = hint
         self._wrap = Wrap(0)
-        self._answer = ""
         self._bars: _Bars | None = None
         self._shown: Mapping[type, Callable[[Any], None]] = {
             events.Said: self._said,
@@ -46,7 +51,6 @@ class Screen:
     async def show(self, stream: AsyncGenerator[Event]) -> list[Event]:
         """Show events as they come, and give them back, those of progress and pieces of text included."""
         seen: list[Event] = []
-        self._answer = ""
         self._wrap = Wrap(min(self.out.width, WIDEST) if self.out.is_terminal else 0)
         try:
             async with aclosing(stream):
@@ -85,7 +89,6 @@ class Screen:
             self.out.print(drawn(event))
 
     def _said(self, event: Said) -> None:
-        self._answer += event.text
         self._write(self._wrap.feed(harmless(event.text)))
 
     def _cited(self, event: Cited) -> None:
@@ -94,7 +97,9 @@ class Screen:
             self.out.print(Text(f"{wording.CUT_OFF} {layout.ALLOW_MORE}", "yellow"))
         if event.sources:
             self.out.print()
-            self.out.print(layout.sources(event.sources, self._answer))
+            self.out.print(layout.sources(event.sources))
+            if hint := self._hint():
+                self.err.print(Text(hint, "dim"), soft_wrap=True)
         if event.undated:
             self.out.print(Text(layout.UNDATED, "yellow"))
         if took := layout.spending(event.usage):

@@ -57,6 +57,10 @@ FILE_UNREAD = "I could not read your file yet: this answer does without it."
 FILE_SILENT = "Your file says nothing about this, so I looked everywhere I may."
 TAKEN = "I have your file, and read it: ask me about it whenever you like."
 EMPTY = "What would you like to know? Ask me in a sentence."
+MODEL_HINT = (
+    "I quote, because no language model is set. Whoever runs me can set one (THREADLORE_MODEL and its key, see the "
+    "README): then I write answers."
+)
 BROKEN_OFF = "_The answer broke off here._"
 CUT_OFF = "This answer is incomplete: the model stopped before it had finished."
 WITHDRAWN = (

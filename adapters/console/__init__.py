@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from adapters.console.conversation import Conversation
 from bot.dialogue import Dialogue
+from bot.model_hint import model_hint
 from bot.screen import Screen
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ async def converse(service: Service, settings: Settings, *, history: Sequence[Tu
 
     Raises what keeps the service from opening; an error of a single question is told, and the conversation goes on.
     """
-    screen = Screen()
+    screen = Screen(hint=lambda: model_hint(settings))
     dialogue = Dialogue(service, screen, settings.space, settings.mode)
     dialogue.history = tuple(history)
     terminal = sys.stdin.isatty() and sys.stdout.isatty()

@@ -44,7 +44,7 @@ async def show_sources(dialogue: Dialogue, _: str) -> None:
     """Show the last sources in full."""
     if not dialogue.sources:
         raise BadQuestion("The last answer has no sources.", hint="Ask something first.")
-    dialogue.screen.out.print(layout.sources(dialogue.sources, whole=True))
+    dialogue.screen.out.print(layout.sources(dialogue.sources, "whole"))
 
 
 async def forget(dialogue: Dialogue, words: str) -> None:

@@ -102,10 +102,12 @@ def perform(
     """Let the request that `make` builds from the settings be worked on, and show what comes; `code` judges it."""
 
     async def work(common: Common) -> int:
+        from bot.model_hint import model_hint  # noqa: PLC0415  - --help spares it
         from bot.screen import Screen  # noqa: PLC0415  - --help spares it
         from bot.service import reach  # noqa: PLC0415  - --help spares it
 
-        settings, screen = common.settings(space=space), Screen()
+        settings = common.settings(space=space)
+        screen = Screen(hint=lambda: model_hint(settings))
         request = make(settings)
         async with reach(settings) as service:
             stream = service.perform(request)

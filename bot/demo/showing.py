@@ -52,7 +52,11 @@ def _home(settings: Settings, *, keep: bool) -> Iterator[Path]:
 
 
 def _greet(screen: Screen, settings: Settings) -> None:
-    how = f"answers by {settings.model}" if settings.model else "no key, no network: answers are quotations"
+    how = (
+        f"answers by {settings.model}"
+        if settings.model
+        else "no key, no network: answers are quotations; with THREADLORE_MODEL they are written"
+    )
     screen.out.print(Text.assemble(("Threadlore", "bold"), f" reads Ploverness, a town of our invention ({how}).\n"))
 
 

@@ -18,6 +18,7 @@ answer's words once something that it used is removed). Each part of the store i
     rooms     the channels that the bot is in
     cursors   back-fills that are under way
     usage     tokens by workspace and day
+    hints     what a workspace is told once
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from bot.store.files import Files
 from bot.store.inbox import InboxRows
 from bot.store.messages import Messages
 from bot.store.missing import Missing
-from bot.store.people import Feedback, People, Usage
+from bot.store.people import Feedback, Hints, People, Usage
 from bot.store.records import ChannelSettings, Drawn, Filed, Known, Outcome, State, Stored, Window
 from bot.store.windows import Windows
 
@@ -61,6 +62,7 @@ class Store:
         self.rooms = Rooms(database)
         self.cursors = Cursors(database)
         self.usage = Usage(database)
+        self.hints = Hints(database)
         self._database = database
 
     @classmethod

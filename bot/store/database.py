@@ -85,7 +85,7 @@ class Database:
     async def purge(self, platform: str, workspace: str) -> None:
         """Remove every row of a workspace, but for who opted out."""
         async with self.transaction() as db:
-            for table in ("room", "answer", "correction", "usage"):
+            for table in ("room", "answer", "correction", "usage", "hint"):
                 await db.run(f"DELETE FROM {table} WHERE platform = ? AND workspace = ?", (platform, workspace))
             for table in ("channel", "cursor", "message", "deleted", "conversation", "file"):
                 sql = f"DELETE FROM {table} WHERE substr(room, 1, length(?1)) = ?1"

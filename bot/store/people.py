@@ -61,6 +61,18 @@ class Feedback:
         return up, down
 
 
+class Hints:
+    """What a workspace is told once only."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def first(self, platform: str, workspace: str, name: str) -> bool:
+        """Whether this hint was never given there; from now on it was."""
+        sql = "INSERT INTO hint VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name"
+        return bool(await self._database.write(sql, (platform, workspace, name)))
+
+
 class Usage:
     """Tokens by workspace and day."""
 

@@ -201,6 +201,14 @@ CREATE TABLE opted_out (
     PRIMARY KEY (platform, workspace, person)
 ) STRICT, WITHOUT ROWID;
 
+-- What a workspace is told once only.
+CREATE TABLE hint (
+    platform  TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    name      TEXT NOT NULL,
+    PRIMARY KEY (platform, workspace, name)
+) STRICT, WITHOUT ROWID;
+
 -- Tokens by workspace and day (2026-11-20).
 CREATE TABLE usage (
     platform  TEXT NOT NULL,

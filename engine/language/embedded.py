@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.language import condensing
 from engine.language.noticing import notice
 from engine.language.prompting import render_answer
-from engine.language.quoting import choose, quotations, told
+from engine.language.quoting import choose, listed, quotations
 from engine.language.summarising import lead
 from engine.language.weighing import study
 
@@ -26,7 +26,6 @@ RULES = 1
 
 NOTHING_FOUND = "I found nothing about that in what I may read here."
 ONLY_QUOTES = "Without a model I can only quote sources, and this question comes without any."
-INTRODUCTION = "From the sources:"
 
 _PIECES = re.compile(r"\S+\s*|\s+")
 
@@ -92,5 +91,4 @@ class EmbeddedLanguage:
         if not context.sources or not question:
             return NOTHING_FOUND
         studied = await study(question, context.sources, self._embedder, bill)
-        quoted = quotations(choose(studied), studied.quotables)
-        return "\n".join([INTRODUCTION, "", *map(told, quoted)]) if quoted else NOTHING_FOUND
+        return listed(quotations(choose(studied), studied.quotables)) or NOTHING_FOUND

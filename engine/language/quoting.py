@@ -70,11 +70,16 @@ def quotations(chosen: Sequence[int], quotables: Sequence[Quotable]) -> list[Quo
     return [_quotation([quotables[at] for at in run]) for run in runs]
 
 
-def told(quotation: Quotation) -> str:
+def listed(quoted: Sequence[Quotation]) -> str:
+    """One line for each; several are a list."""
+    return "\n".join(map(_told, quoted)) if len(quoted) < 2 else "\n".join(f"- {_told(each)}" for each in quoted)
+
+
+def _told(quotation: Quotation) -> str:
     """One line: “the words” [n], for messages after who said it and when."""
     words = _CITED.sub(r"(\1)", quotation.text)  # a number in the source is no number of ours
     who = f"{quotation.speaker} ({quotation.when}): " if quotation.speaker else ""
-    return f"- {who}“{words}” [{quotation.number}]"
+    return f"{who}“{words}” [{quotation.number}]"
 
 
 def _answers(clause: Weighed, study: Study, most: int) -> list[int]:

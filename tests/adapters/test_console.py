@@ -72,7 +72,8 @@ class Place:
     def __init__(self, *, interruptible: bool = False) -> None:
         self.desk = Desk()
         self.file = io.StringIO()
-        screen = Screen(*[Console(file=self.file, width=80, highlight=False) for _ in range(2)])
+        out, err = (Console(file=self.file, width=80, highlight=False) for _ in range(2))
+        screen = Screen(out, err)
         self.dialogue = Dialogue(self.desk, screen, "s", "mix")
         self.conversation = Conversation(self.dialogue, interruptible=interruptible)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,6 +27,7 @@ TALK = Channel(HALL, "", "direct", frozenset({"ada"}))
 @pytest.fixture
 async def home(tmp_path: Path) -> AsyncIterator[Asking]:
     async with asking(tmp_path / "home") as opened:
+        await opened.house.store.hints.first("slack", "T1", "model")
         yield opened
 
 
@@ -46,6 +48,22 @@ def draft(channel: Channel | None, *, private: bool = False, sourced: bool = Tru
 )
 async def test_it_says_for_whom_it_was_drawn_up(home: Asking, made: Draft, note: str) -> None:
     assert (await below(home.house, made)).note == note
+
+
+async def test_below_its_first_quotations_a_workspace_is_told_once_how_a_model_is_set(home: Asking) -> None:
+    other = Place("slack", "T2", "HALL")
+    made = draft(OPEN)
+    made.request = replace(made.request, place=other)
+    assert wording.MODEL_HINT not in (await below(home.house, replace(made, sources=()))).note
+    assert wording.MODEL_HINT in (await below(home.house, made)).note
+    assert wording.MODEL_HINT not in (await below(home.house, made)).note
+
+
+async def test_where_a_model_is_set_nothing_is_told(home: Asking) -> None:
+    house = replace(home.house, settings=home.house.settings.model_copy(update={"model": "openai/some"}))
+    made = draft(OPEN)
+    made.request = replace(made.request, place=Place("slack", "T2", "HALL"))
+    assert wording.MODEL_HINT not in (await below(house, made)).note
 
 
 async def test_without_sources_it_says_so(home: Asking) -> None:

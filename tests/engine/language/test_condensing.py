@@ -9,7 +9,7 @@ HISTORY = (
     Turn("user", "Who rents locker L-19, and what did the tenant promise?"),
     Turn(
         "assistant",
-        "From the sources:\n\n- “Locker L-19 is rented by Hanna Karim.” [1]\n"
+        "- “Locker L-19 is rented by Hanna Karim.” [1]\n"
         "- Hanna Karim (2026-02-20 19:40): “I promise to bring back the brushes to Torfield Ltd.” [2]",
     ),
 )

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from engine.language.quotable import quotables
-from engine.language.quoting import Quotation, quotations, told
+from engine.language.quoting import Quotation, listed, quotations
 from tests.engine.language.sources import source
 
 
@@ -30,9 +30,9 @@ def test_neighbours_are_joined_and_nothing_is_quoted_twice() -> None:
 
 
 def test_a_message_keeps_who_said_it_and_when() -> None:
-    line = told(Quotation(2, "Yes, it is.", "Bo Holm", "2026-05-12 10:04"))
-    assert line == "- Bo Holm (2026-05-12 10:04): “Yes, it is.” [2]"
+    line = listed([Quotation(2, "Yes, it is.", "Bo Holm", "2026-05-12 10:04")])
+    assert line == "Bo Holm (2026-05-12 10:04): “Yes, it is.” [2]"
 
 
 def test_numbers_in_brackets_of_a_source_are_no_citations() -> None:
-    assert told(Quotation(2, "As shown [1, 3] and in [x].")) == "- “As shown (1, 3) and in [x].” [2]"
+    assert listed([Quotation(2, "As shown [1, 3] and in [x].")]) == "“As shown (1, 3) and in [x].” [2]"
