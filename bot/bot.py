@@ -17,7 +17,7 @@ from bot.changes import Changes
 from bot.chat import Card
 from bot.clicking import Clicks
 from bot.corrections import AnswerCorrector
-from bot.errors import PlatformError, Withheld
+from bot.errors import NotConnected, PlatformError, Withheld
 from bot.follow_up import is_small_talk
 from bot.following import Following
 from bot.guards import Guards
@@ -262,9 +262,11 @@ class Bot:
     async def _connected(self, platform: str) -> None:
         waiting = self._attached.get(platform)
         if waiting is not None and not waiting.is_set():
-            with suppress(TimeoutError):
+            try:
                 async with asyncio.timeout(CONNECTING):
                     await waiting.wait()
+            except TimeoutError:
+                raise NotConnected(f"There is no connection to {platform} yet.") from None
 
     async def _watch(self) -> None:
         while True:

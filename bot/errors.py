@@ -2,9 +2,11 @@
 
 EngineError
 ├── PlatformError        the platform refused or did not answer
+│   ├── NotConnected     the platform was not reached yet in this run
 │   └── Withheld         it says that we may not see or do this
 │       ├── NotThere     it is sure that the channel is gone, or that we are not in it
-│       └── PutOut       it is sure that we are not in the workspace any more
+│       ├── PutOut       it is sure that we are not in the workspace any more
+│       └── SetupError   it does not accept the bot as it is set up: trying again is of no use
 └── NotAllowed           the person may not do this
 """
 
@@ -17,6 +19,10 @@ class PlatformError(EngineError):
     """The platform refused or did not answer."""
 
     hint = "It is tried again when there is a reason to hope; the log says what was refused."
+
+
+class NotConnected(PlatformError):
+    """The platform was not reached yet in this run: it is tried again for as long as it takes."""
 
 
 class Withheld(PlatformError):
@@ -35,6 +41,12 @@ class PutOut(Withheld):
     """The platform is sure that the bot is not in a workspace any more."""
 
     hint = "Install or invite it again."
+
+
+class SetupError(Withheld):
+    """The platform does not accept the bot as it is set up, which only a person can change: a token, a permission."""
+
+    hint = "Correct the setting, then start again."
 
 
 class NotAllowed(EngineError):

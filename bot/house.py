@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import PlatformError, Withheld
+from bot.errors import NotConnected, Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,11 +34,11 @@ class House:
     settings: Settings
 
     def platform(self, place: Place) -> Platform:
-        """The platform of a place. Raises PlatformError if it is not connected."""
+        """The platform of a place. Raises NotConnected."""
         try:
             return self.platforms[place.platform]
         except KeyError as error:
-            raise PlatformError(f"There is no connection to {place.platform}.") from error
+            raise NotConnected(f"There is no connection to {place.platform}.") from error
 
     async def whisper(self, target: Target, card: Card) -> None:
         """Say something to one person alone, if the platform does not forbid that. Raises PlatformError else."""

@@ -19,6 +19,7 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from bot import happenings
+from bot.errors import NotConnected
 from engine.errors import EngineError
 from engine.supervisor import Supervisor
 from engine.tasks import end
@@ -36,6 +37,7 @@ log = structlog.get_logger(__name__)
 NAME = "inbox"  # of the task that reads it
 KEPT = 48 * 60 * 60  # seconds that a key is remembered
 FIRST, LONGEST = 1.0, 600.0  # seconds until the next try; they double
+UNCONNECTED = 5.0  # seconds until what needs a platform that is not connected yet is tried again
 TRIES = 12  # of what may pass by itself
 TRIES_OF_A_BUG = 3
 LOOK = 60 * 60.0  # seconds after which the inbox is looked into even if nothing came
@@ -193,6 +195,9 @@ class Inbox:
         return True
 
     async def _failed(self, row: Waiting, happening: Happening, error: Exception) -> None:
+        if isinstance(error, NotConnected):  # that is no try, however long it lasts
+            self._later(UNCONNECTED, row)
+            return
         name, bug = type(error).__name__, not isinstance(error, EngineError | OSError)
         tries = row.tries + 1
         if tries >= (TRIES_OF_A_BUG if bug else TRIES):

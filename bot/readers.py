@@ -15,7 +15,7 @@ import structlog
 from bot import audience
 from bot.believing import Beliefs
 from bot.channel_lists import ChannelLists
-from bot.errors import PlatformError, Withheld
+from bot.errors import NotConnected, PlatformError, Withheld
 from bot.suspensions import Suspensions, key_of
 from engine.errors import EngineError
 
@@ -279,7 +279,7 @@ class Readers:
         try:
             return self.platforms[name]
         except KeyError as error:
-            raise PlatformError(f"There is no connection to {name}.") from error
+            raise NotConnected(f"There is no connection to {name}.") from error
 
 
 def _named(place: Place, among: Scope | None) -> bool:

@@ -5,24 +5,28 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from bot import composition, health, socket
 from bot.adapters import adapter
 from bot.bot import Bot
+from bot.errors import SetupError
 from bot.service import Local
 from bot.settings import BadSetting
 from bot.store import Store
 from engine.errors import EngineError
-from engine.tasks import end
+from engine.supervisor import reason
+from engine.tasks import child_task, end
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
     from bot.desk import Desk
     from bot.settings import Settings
+    from engine.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +39,8 @@ NOTHING = (
 async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = ()) -> None:
     """Serve `only` these platforms, or all that are set up, until `stop` is set; then finish what was begun.
 
-    Raises BadSetting if none is set up, FolderInUse, and what ended the last platform.
+    A platform that cannot be reached is tried again for as long as it takes. Raises BadSetting if none is set up,
+    FolderInUse, and SetupError once no platform accepts the bot as it is set up.
     """
     chosen = tuple(only) or configured(settings)
     if not chosen:
@@ -56,10 +61,8 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
             )
         leaving = asyncio.Event()
         stack.push_async_callback(end, supervisor.run("drain", lambda: _drain(bot, stop, leaving)))
-        running = {
-            supervisor.spawn(f"adapter {name}", run(bot, settings, leaving)): name for name, run in adapters.items()
-        }
-        await _until_stopped(running, leaving)
+        platforms = [Connection(name, partial(run, bot, settings, leaving), leaving) for name, run in adapters.items()]
+        await _until_stopped({each.start(supervisor): each for each in platforms}, leaving)
 
 
 @asynccontextmanager
@@ -95,20 +98,56 @@ async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:
         leaving.set()
 
 
-async def _until_stopped(running: Mapping[asyncio.Task[None], str], stop: asyncio.Event) -> None:
-    """Let the adapters run; one that fails leaves the others alone, and the last one's failure is raised."""
-    tasks = dict(running)
-    failure: BaseException | None = None
-    try:
-        while tasks:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                name = tasks.pop(task)
-                if (error := task.exception()) is not None:
-                    failure = error
-                    hint = error.hint if isinstance(error, EngineError) else ""
-                    log.error("platform_ended", platform=name, error=str(error), hint=hint)
-        if failure is not None and not stop.is_set():
-            raise failure
-    finally:
-        await end(*tasks)
+class Connection:
+    """One platform, connected for as long as it takes: what may pass is tried again, whatever it is.
+
+    `adapter` runs until the program is told to stop; it raises SetupError for what only a person can change.
+    """
+
+    def __init__(self, name: str, adapter: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
+        self.name = name
+        self.adapter = adapter
+        self.stop = stop
+        self.busy = False  # else it waits for the next attempt
+
+    def start(self, supervisor: Supervisor) -> asyncio.Task[None]:
+        """Begin to connect; the task fails with SetupError only."""
+        return supervisor.run(f"adapter {self.name}", self._attempt, fatal=(SetupError, BadSetting))
+
+    async def _attempt(self) -> None:
+        self.busy = True
+        try:
+            await self.adapter()
+        except Exception as error:
+            if not self.stop.is_set():
+                raise
+            log.warning("platform_not_left", platform=self.name, error=reason(error))
+        finally:
+            self.busy = False
+
+
+async def _until_stopped(running: Mapping[asyncio.Task[None], Connection], stop: asyncio.Event) -> None:
+    """Let the adapters run; one that ends leaves the others alone, and the last one's failure is raised."""
+    tasks, failure = dict(running), None
+    async with child_task(stop.wait(), "stop") as stopping:
+        try:
+            while tasks:
+                waits: set[asyncio.Task[Any]] = {*tasks} if stopping.done() else {*tasks, stopping}
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                for task in [task for task in tasks if task.done()]:
+                    failure = _ended(tasks.pop(task).name, task) or failure
+                if stop.is_set():
+                    await end(*(task for task, each in tasks.items() if not each.busy))
+            if failure is not None and not stop.is_set():
+                raise failure
+        finally:
+            await end(*tasks)
+
+
+def _ended(name: str, task: asyncio.Task[None]) -> BaseException | None:
+    """What ended an adapter, if it was a failure."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        hint = error.hint if isinstance(error, EngineError) else ""
+        log.error("platform_ended", platform=name, error=str(error), hint=hint)
+    return error

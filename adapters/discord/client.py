@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -13,6 +12,7 @@ import structlog
 from adapters.discord.addresses import find_gateway
 from adapters.discord.buttons import Pressed
 from adapters.discord.commands import tree_of
+from adapters.discord.dispatches import guard
 from adapters.discord.intents import wanted
 from adapters.discord.interactions import Interactions
 from adapters.discord.patience import patiently, watching
@@ -49,6 +49,7 @@ class Chat(discord.Client):
         self._tree = tree_of(self)
         self.platform = Discord(self, settings)
         self.interactions = Interactions(ear, self.platform)
+        guard(self)
 
     async def setup_hook(self) -> None:
         """Before the connection: buttons of former runs, commands, and the gateway's address."""
@@ -67,8 +68,7 @@ class Chat(discord.Client):
         await self._ear.catch_up(NAME)
 
     async def on_disconnect(self) -> None:
-        if self.platform.lost is None:
-            self.platform.lost = time.monotonic()
+        self.platform.disconnected()
 
     async def on_connect(self) -> None:
         """A session begins: what happened since the last one is not told."""

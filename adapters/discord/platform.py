@@ -60,6 +60,11 @@ class Discord:
         self._answered: Latest[str, None] = Latest()  # commands whose first response was written
         self._signs: Latest[str, Sign] = Latest()
 
+    def disconnected(self) -> None:
+        """From now on Discord tells nothing; what is known stays true for a short while only."""
+        if self.lost is None:
+            self.lost = time.monotonic()
+
     async def channel(self, place: Place) -> Channel:
         """The facts of a channel; who reads it follows from its overwrites and the members' roles."""
         found = await self.whereabouts.found(place)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import aiohttp
-import structlog
 
 from adapters.slack import clients
 from adapters.slack.buckets import Pace
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from bot.bot import Bot
     from bot.settings import Settings
 
-log = structlog.get_logger(__name__)
+CONNECTION = "slack connection"
 
 
 async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
-    """Be an app in a workspace until told to stop. Raises Withheld if a token is not valid."""
+    """Be an app in a workspace until told to stop. Raises SetupError if a token is not valid.
+
+    Raises PlatformError if nobody can say at the start who the bot is; later, connections are tried again here.
+    """
     timeout = aiohttp.ClientTimeout(total=clients.SECONDS)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         study = await studied(settings, session, Pace(), bot.supervisor)
@@ -38,24 +41,28 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
         listener = Listener(bot, platform, study, offered(NAME))
         app = listener.app(study.reader)
         token = settings.slack_app_token.get_secret_value()
-        watchdog = Watchdog(app, token, lambda: bot.alive(NAME), listener.missed)
+        watchdog = Watchdog(app, token, lambda: bot.alive(NAME), listener.missed, failed=partial(_note, bot))
         bot.doubt(NAME)  # until it is known what changed while nobody listened
         bot.attach(platform)
         try:
-            await watchdog.connect()
-            log.info("connected", workspace=study.us.team)
-            listener.begin()
-            listener.missed()
             await watchdog.keep(stop)
         finally:
             await watchdog.close()
             await listener.close()
 
 
+def _note(bot: Bot, error: BaseException | None) -> None:
+    """Let people see whether Slack can be reached."""
+    if error is None:
+        bot.supervisor.succeeded(CONNECTION)
+    else:
+        bot.supervisor.failed(CONNECTION, error)
+
+
 async def studied(
     settings: Settings, session: aiohttp.ClientSession, pace: Pace, supervisor: Supervisor | None = None
 ) -> Study:
-    """What replies share: the ways to call Slack, and the turns to do so. Raises Withheld."""
+    """What replies share: the ways to call Slack, and the turns to do so. Raises SetupError."""
     reader, writer = clients.reader(settings, session), clients.writer(settings, session)
     us = await identify(reader)
     people = People(reader, us)

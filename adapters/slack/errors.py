@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.errors import NotThere, PlatformError, Withheld
+from bot.errors import NotThere, PlatformError, SetupError, Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +28,19 @@ WITHHELD = frozenset(
         "token_expired",
         "token_revoked",
         "user_not_in_channel",
+    ]
+)
+# What only a person can change, of a token that connects: those of its words that Slack gives while one connects.
+SETUP = frozenset(
+    [
+        "account_inactive",
+        "invalid_auth",
+        "missing_scope",
+        "no_permission",
+        "not_allowed_token_type",
+        "not_authed",
+        "token_expired",
+        "token_revoked",
     ]
 )
 GONE = "channel_not_found"  # also of a private channel that the bot was put out of
@@ -85,6 +98,20 @@ def _kind(word: str) -> type[PlatformError]:
     if word in MISSING:
         return Missing
     return Withheld if word in WITHHELD else PlatformError
+
+
+@contextmanager
+def connecting(token: str) -> Iterator[None]:
+    """What goes wrong while one connects by the token of this setting: SetupError if only a person can change it."""
+    try:
+        yield
+    except TROUBLE as error:
+        word, lacking = code(error), ", ".join(sorted(needed(error)))
+        if word not in SETUP:
+            raise refusal(error) from error
+        way = f"Give the app the scope {lacking} and install it again" if lacking else "Install the app again"
+        hint = f"{way} (api.slack.com/apps), and copy its token into {token}."
+        raise SetupError(f"Slack does not accept {token}: {word}.", hint=hint) from error
 
 
 @contextmanager

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adapters.slack.errors import told
+from adapters.slack.errors import connecting
+from bot.errors import PlatformError
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
 NAME = "slack"
+BOT_TOKEN, APP_TOKEN = "THREADLORE_SLACK_BOT_TOKEN", "THREADLORE_SLACK_APP_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,11 @@ class Us:
 
 
 async def identify(client: AsyncWebClient) -> Us:
-    """Ask Slack who we are. Raises Withheld if the token is not valid."""
-    with told():
+    """Ask Slack who we are. Raises SetupError if the token is not valid, PlatformError if nobody can say."""
+    with connecting(BOT_TOKEN):
         found = await client.auth_test()
+    if not (found.get("team_id") and found.get("user_id")):
+        raise PlatformError("Slack does not say who the bot is.")
     url = str(found.get("url") or "https://app.slack.com/")
     return Us(
         team=str(found.get("team_id") or ""),

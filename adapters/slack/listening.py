@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 ANY = re.compile(".*")
+SAID = frozenset({"app_mention", "message"})  # without one of these, nothing is believed that is not so
 RETRY = "x-slack-retry-num"
 PROMPTS = (
     {"title": "What was decided?", "message": "Which decisions were made lately, and by whom?"},
@@ -70,12 +71,22 @@ class Listener:
         """An event of the Events API."""
         self._bot.alive(NAME)
         event = body.get("event") or {}
+        try:
+            told = translating.told(body, self._study.us)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            self._not_parsed(str(event.get("type")), error)
+            return
         noted = NOTES.get(str(event.get("type")))
         if noted is not None:
             await noted(self, event)
-        told = translating.told(body, self._study.us)
         if told is not None:
             await self._hear(told, first=set(request.headers.get(RETRY) or ()) <= {"0"})
+
+    def _not_parsed(self, kind: str, error: Exception) -> None:
+        """An event makes no sense, nor will it if it is sent again. What it may have told of channels is looked for."""
+        log.error("event_not_parsed", kind=kind, error=type(error).__name__)
+        if kind not in SAID:
+            self.missed()
 
     async def command(self, body: dict[str, Any], ack: AsyncAck) -> None:
         """A slash command."""
@@ -137,13 +148,11 @@ class Listener:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def begin(self) -> None:
-        """Get to know the people of the workspace."""
-        self._later(self._study.people.prime())
-
     def missed(self) -> None:
-        """Events may have been lost: let the bot look for them, and believe nothing about people."""
+        """Events may have been lost: let the bot look for them, and get to know people anew."""
+        log.info("connected", workspace=self._study.us.team)
         self._study.people.doubt()
+        self._later(self._study.people.prime())
         self._platform.changed("")
         self._bot.doubt(NAME)
         self._later(self._bot.catch_up(NAME))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import structlog
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
-from adapters.slack.errors import TROUBLE, code, told
-from bot.errors import Withheld
+from adapters.slack.errors import TROUBLE, code, connecting, told
+from adapters.slack.identity import APP_TOKEN, BOT_TOKEN
+from bot.errors import PlatformError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,8 @@ PAUSE, LONGEST = 1.0, 60.0  # seconds between attempts to connect; doubled each 
 class Watchdog:
     """Keeps one socket open.
 
-    `alive` is called whenever Slack was heard of, `missed` when something may have been missed: the socket was dead.
+    `alive` is called whenever Slack was heard of, `missed` whenever a connection was opened: what happened before is
+    not told by it. `failed` is told of each attempt to connect that failed, and of None once one succeeded.
     """
 
     def __init__(
@@ -39,45 +41,57 @@ class Watchdog:
         app_token: str,
         alive: Callable[[], None],
         missed: Callable[[], None],
-        silence: float = SILENCE,
+        silence: float | None = None,
+        failed: Callable[[BaseException | None], object] = lambda _: None,
     ) -> None:
         self._app = app
         self._token = app_token
         self._alive = alive
         self._missed = missed
-        self._silence = silence
-        self._look = min(LOOK, silence / 3)
+        self._silence = SILENCE if silence is None else silence
+        self._failed = failed
+        self._look = min(LOOK, self._silence / 3)
         self._handler: AsyncSocketModeHandler | None = None
         self._heard = 0.0
 
     async def connect(self) -> None:
-        """Open a connection. Raises PlatformError, saying why, if Slack gives none."""
-        with told():
+        """Open a connection. Raises SetupError or PlatformError, saying why, if Slack gives none."""
+        with connecting(APP_TOKEN):
             opened = await self._web.apps_connections_open(app_token=self._token)
+        if not isinstance(opened.get("url"), str):
+            raise PlatformError("Slack gave no address to connect to.")
         handler = AsyncSocketModeHandler(self._app, self._token, logger=self._web.logger, ping_interval=PING)
         handler.client.proxy = self._web.proxy
         handler.client.wss_uri = str(opened["url"])
         handler.client.on_message_listeners.append(self._hear)
         self._handler, self._heard = handler, time.monotonic()
-        with told():
-            async with asyncio.timeout(OPENING):  # the SDK goes on trying with an address that is good but once
-                await handler.connect_async()  # type: ignore[no-untyped-call]
+        try:
+            with told():
+                async with asyncio.timeout(OPENING):  # the SDK goes on trying with an address that is good but once
+                    await handler.connect_async()  # type: ignore[no-untyped-call]
+        except BaseException:
+            await self.close()
+            raise
 
     async def keep(self, stop: asyncio.Event) -> None:
-        """Watch the connection until told to stop. Raises Withheld once a token is not valid any more."""
-        pause = PAUSE
+        """Keep a connection open until told to stop, whatever that takes. Raises SetupError once it cannot be."""
+        pause = 0.0
         while not await _within(stop, self._look if self._handler else pause):
             if self._handler is not None and self._silent() < self._silence:
-                pause = PAUSE
+                pause = 0.0
                 continue
-            log.warning("connection_dead", seconds=round(self._silent()))
+            if self._handler is not None:
+                log.warning("connection_dead", seconds=round(self._silent()))
             try:
                 await self._revive()
-            except Withheld:
+            except SetupError:
                 raise
             except Exception as error:  # noqa: BLE001  - whatever it was, another attempt is the remedy
                 log.warning("not_connected", error=code(error))
-                pause = min(pause * 2, LONGEST)
+                self._failed(error)
+                pause = min(max(pause * 2, PAUSE), LONGEST)
+            else:
+                self._failed(None)
 
     async def close(self) -> None:
         """Close the connection; nothing more is heard."""
@@ -98,7 +112,7 @@ class Watchdog:
     async def _revive(self) -> None:
         """Ask Slack who we are, which tells a dead network from a dead socket, and begin anew."""
         await self.close()
-        with told():
+        with connecting(BOT_TOKEN):
             await self._web.auth_test()
         await self.connect()
         self._missed()

@@ -10,7 +10,7 @@ import pytest
 
 from bot import inbox as module
 from bot.chat import Message, Place, Upload
-from bot.errors import PlatformError
+from bot.errors import NotConnected, PlatformError
 from bot.happenings import Asked, Clicked, Ended, Happening, Heard
 from bot.inbox import Inbox
 from bot.store import Store
@@ -194,6 +194,18 @@ async def test_what_fails_is_tried_again_and_hinders_nobody(store: Store, worker
         await worker.until(lambda: len(worker.followed) == 2)
         await inbox.idle()
     assert [name(each) for each in worker.listened] == ["2", "1"]
+    assert worker.given_up == []
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_what_waits_for_its_platform_is_never_given_up(
+    store: Store, worker: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "UNCONNECTED", 0.0)
+    worker.failing["listen 1"] = [NotConnected("There is no connection yet.")] * (3 * module.TRIES)
+    async with Inbox(store, worker) as inbox:
+        await inbox.put(heard("1"))
+        await worker.until(lambda: worker.followed)
     assert worker.given_up == []
 
 

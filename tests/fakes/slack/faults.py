@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import Literal
 
-FaultKind = Literal["error", "ratelimited", "server", "hang", "reset", "lost", "slow"]
+FaultKind = Literal["error", "ratelimited", "server", "hang", "reset", "lost", "slow", "garbage", "strange"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Fault:
 
     `error` answers with that error; `ratelimited` with 429 and `seconds`; `server` with a page and `status`; `hang`
     not at all until the fake is closed; `reset` cuts the connection before, and `lost` after the call was done;
-    `slow` answers after `seconds`.
+    `slow` answers after `seconds`; `garbage` with what is no JSON though it says so, `strange` with JSON of no use.
     """
 
     kind: FaultKind
