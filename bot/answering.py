@@ -203,7 +203,7 @@ class Answering:
         overheard, bypass = draft.request.overheard, answer.context.mode == "bypass"
         if answer.context.question.ignored or (answer.context.empty and not bypass):
             draft.silent = overheard
-            draft.text = wording.nothing(draft.request.place.platform, alone=draft.alone, gap=draft.gap)
+            draft.text = wording.nothing(draft.gap)
             return
         said = ""
         async for piece in answer:
@@ -216,7 +216,7 @@ class Answering:
                 return
         draft.silent = overheard and not draft.text
         if draft.gap and not answer.sources and wording.says_nothing(draft.text):
-            draft.text = wording.nothing(draft.request.place.platform, alone=draft.alone, gap=draft.gap)
+            draft.text = wording.nothing(draft.gap)
         if answer.cut_off:
             draft.text = f"{draft.text.rstrip()}\n\n_{wording.CUT_OFF}_".lstrip()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot import closing, wording
 from bot.attribution import used_keys
 from bot.chat import Closing
+from bot.errors import PlatformError
 from bot.history import Past
 from engine.records import Scope
 
@@ -68,7 +69,7 @@ async def below(house: House, draft: Draft) -> Closing:
         await _hint(house, draft),
         *draft.notes,
         wording.GAPS[draft.gap] if draft.gap and draft.sources else "",
-        *_doubts(draft),
+        *await _doubts(house, draft),
         wording.STILL_READING if await _reads(house, draft) else "",
     ]
     share = bool(draft.sources) and draft.channel is not None and draft.channel.kind != "direct"
@@ -90,12 +91,24 @@ def _audience(draft: Draft) -> str:
     return f"{wording.ONLY_YOU} {told}" if draft.request.private else told
 
 
-def _doubts(draft: Draft) -> list[str]:
+async def _doubts(house: House, draft: Draft) -> list[str]:
     """What is to be said of an answer that nothing stands behind, as far as it does not say so itself."""
-    offer = wording.ask_alone(draft.request.place.platform)
-    if draft.sources or offer in draft.text:
+    if draft.sources:
         return []
-    return ["" if wording.says_nothing(draft.text) else wording.UNSUPPORTED, "" if draft.alone else offer]
+    offer = wording.ask_alone(draft.request.place.platform) if await _may_find_more(house, draft) else ""
+    return ["" if wording.says_nothing(draft.text) else wording.UNSUPPORTED, offer]
+
+
+async def _may_find_more(house: House, draft: Draft) -> bool:
+    """Whether the asker alone may read documents that were not searched."""
+    if draft.alone:
+        return False
+    try:
+        alone = await house.readers.scope_alone(draft.request.place, draft.request.person)
+    except PlatformError:
+        return False
+    more = Scope(alone.spaces - draft.scope.spaces, alone.rooms - draft.scope.rooms)
+    return bool(more.spaces or more.rooms) and any((await house.desk.engine.status(more)).documents.values())
 
 
 async def _reads(house: House, draft: Draft) -> bool:

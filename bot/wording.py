@@ -31,7 +31,6 @@ SEARCHING = "is searching…"
 READING = "is reading your file…"
 
 NOTHING_FOUND = "I found nothing about that in what I may read here."
-NOTHING_FOUND_ALONE = "I found nothing about that in what you and I may both read."
 _AGAIN = "Ask again in a moment."
 GAPS = {  # what an answer does without, by the reason (Reach.gap)
     "checking": "I am still checking who can read what after a restart or a change, so this answer leaves out what "
@@ -155,16 +154,14 @@ def ask_alone(platform: str) -> str:
     return f"Ask me in a direct message, or {way}: there I may also use what only you can read."
 
 
-def nothing(platform: str, *, alone: bool, gap: str = "") -> str:
+def nothing(gap: str = "") -> str:
     """There is nothing to answer from; with a gap (Reach.gap), nobody can say so yet."""
-    if gap:
-        return _NOTHING_YET[gap]
-    return NOTHING_FOUND_ALONE if alone else f"{NOTHING_FOUND} {ask_alone(platform)}"
+    return _NOTHING_YET[gap] if gap else NOTHING_FOUND
 
 
 def says_nothing(text: str) -> bool:
     """Whether an answer says that there is nothing to answer from."""
-    return text.startswith((NOTHING_FOUND, NOTHING_FOUND_ALONE, *_NOTHING_YET.values()))
+    return text.startswith((NOTHING_FOUND, *_NOTHING_YET.values()))
 
 
 def refused_file(name: str, reason: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MARK = re.compile(r"<([^<>]+)>")
+GROUP = re.compile(r"<!subteam\^(\w+)")
 HIDDEN = "private-channel"  # the name of a channel that is not open is not for everybody who reads the mention
 
 
@@ -27,8 +29,16 @@ def named(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(people), frozenset(channels)
 
 
-def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+def groups(text: str) -> frozenset[str]:
+    """The user groups whose names are needed to read a text."""
+    return frozenset(GROUP.findall(text))
+
+
+def readable(
+    text: str, people: Mapping[str, str], channels: Mapping[str, str], groups: Mapping[str, str] | None = None
+) -> str:
     """The text with names for ids, and links as their words and addresses."""
+    people = {**people, **(groups or {})}
     pieces, at = [], 0
     for mark in MARK.finditer(text):
         pieces += [_unescaped(text[at : mark.start()]), _shown(mark[1], people, channels)]
@@ -50,8 +60,25 @@ def _shown(mark: str, people: Mapping[str, str], channels: Mapping[str, str]) ->
         case "#":
             return f"#{channels.get(target[1:], HIDDEN)}"
         case "!":
-            return label or f"@{target[1:].partition('^')[0]}"
+            return _special(target[1:], label, people)
     return _link(_unescaped(target), label)
+
+
+def _special(target: str, label: str, names: Mapping[str, str]) -> str:
+    """A user group by its name, a date in words, a call to everybody as it is typed."""
+    kind, _, rest = target.partition("^")
+    if kind == "subteam":
+        return f"@{names.get(rest) or label.lstrip('@') or 'group'}"
+    if kind == "date" and not label:
+        return _moment(rest.partition("^")[0])
+    return label or f"@{kind}"
+
+
+def _moment(seconds: str) -> str:
+    try:
+        return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d %H:%M} UTC"
+    except (ValueError, OverflowError, OSError):
+        return seconds
 
 
 def _link(address: str, label: str) -> str:

@@ -15,10 +15,11 @@ from adapters.slack.files import Files
 from adapters.slack.history import History
 from adapters.slack.identity import NAME
 from adapters.slack.letters import Letter
-from adapters.slack.plain import named, readable
+from adapters.slack.plain import groups, named, readable
 from adapters.slack.posted_answers import PostedAnswers
 from adapters.slack.rendering import safe
 from adapters.slack.replying import ThreadReply
+from adapters.slack.user_groups import UserGroups
 from adapters.slack.whispering import WhisperedReply, Whispers
 from bot.believing import Beliefs
 from bot.errors import PlatformError, Withheld
@@ -54,6 +55,7 @@ class SlackPlatform:
         self._history = History(pager, study.us)
         self._files = Files(study.reader)
         self._whispers = Whispers(study)
+        self._groups = UserGroups(study.reader)
         self._unlisted = False
         self._posted = PostedAnswers(study)
         self._names: Beliefs[str] = Beliefs(member_age, time.monotonic)
@@ -96,7 +98,8 @@ class SlackPlatform:
         people, channels = named(text)
         names = await self._study.people.names(people)
         found = await asyncio.gather(*(self._channel_name(id_) for id_ in channels))
-        return readable(text, names, {id_: name for id_, name in zip(channels, found, strict=True) if name})
+        shown = {id_: name for id_, name in zip(channels, found, strict=True) if name}
+        return readable(text, names, shown, await self._groups.names(groups(text)))
 
     async def _channel_name(self, channel: str) -> str:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +15,8 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from adapters.slack.blocks import Form
 from adapters.slack.calls import in_turn
 from adapters.slack.errors import TROUBLE, code, told
-from adapters.slack.letters import Letter
-from adapters.slack.rendering import safe, sentence
+from adapters.slack.letters import FORM, Letter
+from adapters.slack.rendering import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from adapters.slack.study import Study
     from bot.chat import Closing
     from bot.ports import Target
+
+HTTP_OK = 200
+WORD = 60  # characters of an error's name
+WORDS = re.compile(r"[a-z_]+")
 
 log = structlog.get_logger(__name__)
 
@@ -60,14 +66,14 @@ class Whispers:
         try:
             for form in Form:
                 sent = await hook.send_dict({**fixed, **letter.arguments(form)})
-                if sent.status_code == 200:
+                refusal = refused(sent.status_code, sent.body)
+                if not refusal:
                     return True
-                if sent.status_code != 400:
+                log.info("response_refused", status=sent.status_code, error=refusal)
+                if refusal not in FORM:
                     break
         except TROUBLE as error:
             log.info("response_refused", error=code(error))
-            return False
-        log.info("response_refused", status=sent.status_code)
         return False
 
     async def _ephemeral(self, target: Target, letter: Letter) -> bool:
@@ -90,8 +96,22 @@ class Whispers:
         return True
 
 
+def refused(status: int, body: str) -> str:
+    """Slack's word for why a response address took nothing; empty if it did, which the body alone tells. Pure."""
+    text = body.strip()
+    if status == HTTP_OK and text == "ok":
+        return ""
+    try:
+        told_ = json.loads(text)
+    except ValueError:
+        return text[:WORD] if WORDS.fullmatch(text[:WORD]) else "unreadable_answer"
+    if not isinstance(told_, dict):
+        return "unreadable_answer"
+    return "" if status == HTTP_OK and told_.get("ok") is True else str(told_.get("error") or "unknown")
+
+
 class WhisperedReply:
-    """An answer that only the asker sees: a line while it is worked on, and the whole at the end."""
+    """An answer that only the asker sees: the whole at the end."""
 
     mark = ""
 
@@ -99,13 +119,9 @@ class WhisperedReply:
         self._target = target
         self._study = study
         self._whispers = whispers
-        self._told = False
 
     async def status(self, words: str) -> None:
-        """Say it once: a response address takes few messages."""
-        if not self._told:
-            self._told = True
-            await self._say(Letter(self._safe(sentence(words))))
+        """Nothing: Slack lets nobody take it away again, and it would stay above the answer."""
 
     async def show(self, parts: Sequence[str]) -> None:
         """Nothing: what was whispered cannot be rewritten."""

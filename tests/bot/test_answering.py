@@ -103,10 +103,10 @@ async def test_an_answer_is_kept_with_all_it_drew_on(home: Asking, roof: Place) 
 # Nothing is there.
 
 
-async def test_without_anything_to_answer_from_it_says_so_and_offers_privacy(home: Asking) -> None:
+async def test_without_anything_to_answer_from_it_says_so(home: Asking) -> None:
     hall = await home.joined("HALL", "ada")
     reply = await home.ask(hall, "ada", "When do the Tiles come?")
-    assert reply.text == f"{wording.NOTHING_FOUND} {wording.ask_alone('slack')}"
+    assert reply.text == wording.NOTHING_FOUND
     assert reply.closing is not None
     assert reply.closing.sources == ()
     assert home.language.prompts == []
@@ -114,7 +114,7 @@ async def test_without_anything_to_answer_from_it_says_so_and_offers_privacy(hom
 
 async def test_in_a_direct_message_it_offers_nothing_else(home: Asking) -> None:
     talk = home.platform.open("D1", "ada", kind="direct")
-    assert (await home.ask(talk, "ada", "When do the Tiles come?")).text == wording.NOTHING_FOUND_ALONE
+    assert (await home.ask(talk, "ada", "When do the Tiles come?")).text == wording.NOTHING_FOUND
 
 
 async def test_what_no_source_stands_behind_is_marked(tmp_path: Path) -> None:
@@ -125,7 +125,6 @@ async def test_what_no_source_stands_behind_is_marked(tmp_path: Path) -> None:
         reply = await home.ask(hall, "ada", "Who is Noon?")
         assert reply.closing is not None
         assert wording.UNSUPPORTED in reply.closing.note
-        assert wording.ask_alone("slack") in reply.closing.note
 
 
 async def test_while_the_past_is_still_read_it_says_so(home: Asking, roof: Place) -> None:

@@ -67,24 +67,29 @@ async def test_where_a_model_is_set_nothing_is_told(home: Asking) -> None:
 
 
 async def test_without_sources_it_says_so(home: Asking) -> None:
-    note = (await below(home.house, draft(OPEN, sourced=False))).note
-    assert note.endswith(f"{wording.UNSUPPORTED} {wording.ask_alone('slack')}")
-    assert wording.ask_alone("slack") not in (await below(home.house, draft(TALK, sourced=False))).note
+    assert (await below(home.house, draft(OPEN, sourced=False))).note.endswith(wording.UNSUPPORTED)
 
 
 async def test_an_answer_that_says_so_itself_needs_no_more(home: Asking) -> None:
-    made = draft(OPEN, sourced=False, text=wording.nothing("slack", alone=False))
+    made = draft(OPEN, sourced=False, text=wording.nothing())
     assert wording.UNSUPPORTED not in (await below(home.house, made)).note
 
 
-async def test_whoever_finds_nothing_is_offered_privacy_once(home: Asking) -> None:
-    model, own = wording.NOTHING_FOUND, wording.nothing("slack", alone=False)
-    assert (await below(home.house, draft(OPEN, sourced=False, text=model))).note.endswith(wording.ask_alone("slack"))
-    assert wording.ask_alone("slack") not in (await below(home.house, draft(OPEN, sourced=False, text=own))).note
+async def test_privacy_is_offered_only_to_who_may_read_more_then(home: Asking) -> None:
+    hall = await home.joined("HALL", "ada", "bob")
+    cellar = await home.joined("CELLAR", "ada", kind="closed")
+    offer = wording.ask_alone("slack")
+    for person, said, offered in (("ada", False, False), ("ada", True, True), ("bob", True, False)):
+        if said and not await home.documents(cellar):
+            await home.say(cellar, "ada", "The Key is under the Mat.")
+        reply = await home.ask(hall, person, "When do the Tiles come?")
+        assert reply.text == wording.NOTHING_FOUND
+        assert reply.closing is not None
+        assert (offer in reply.closing.note) is offered
 
 
 async def test_what_is_there_to_be_shared_has_sources(home: Asking) -> None:
-    made = draft(OPEN, private=True, sourced=False, text=wording.NOTHING_FOUND_ALONE)
+    made = draft(OPEN, private=True, sourced=False, text=wording.NOTHING_FOUND)
     assert "share" not in {each.action for each in (await below(home.house, made)).buttons}
 
 

@@ -65,6 +65,5 @@ def test_harmless_is_one_line() -> None:
 
 
 def test_nothing_found_offers_privacy_only_where_others_read() -> None:
-    assert "with /threadlore ask:" in wording.nothing("slack", alone=False)
-    assert "with /ask and" in wording.nothing("discord", alone=False)
-    assert wording.nothing("slack", alone=True) == wording.NOTHING_FOUND_ALONE
+    assert "with /threadlore ask:" in wording.ask_alone("slack")
+    assert "with /ask and" in wording.ask_alone("discord")

@@ -61,15 +61,18 @@ async def test_without_streams_it_is_posted_and_rewritten(desk: Desk, talk: Talk
     fault = Fault("ratelimited", seconds=60) if error == "ratelimited" else error
     talk.slack.fails("chat.startStream", fault, times=9)
     reply = talk.reply(desk)
-    await reply.show(["one "])
-    assert talk.texts == ["one"]
-    await reply.show(["one two "])
-    assert talk.texts == ["one"]  # not yet: a message is not rewritten more often than every two seconds
+    for begun in ("From", "From what ", "From what is said, "):
+        assert await reply.show([begun]) is False
+    assert talk.texts == []  # a notification shows the first words
+    await reply.show(["From what is said, yes. "])
+    assert talk.texts == ["From what is said, yes."]
+    await reply.show(["From what is said, yes. But "])
+    assert talk.texts == ["From what is said, yes."]  # a message is not rewritten more often than every two seconds
     talk.slack.clock.advance(2.0)
-    await reply.show(["one two "])
-    assert talk.texts == ["one two"]
-    await reply.finish(["one two three"], CLOSING)
-    assert "one two three" in talk.only.text
+    await reply.show(["From what is said, yes. But "])
+    assert talk.texts == ["From what is said, yes. But"]
+    await reply.finish(["From what is said, yes. But not all."], CLOSING)
+    assert "But not all." in talk.only.text
     assert talk.only.sources
 
 

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from bot.chat import Button, Card, Closing, Picture, Place
 from bot.errors import PlatformError, Withheld
 from bot.ports import Target
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from aiohttp.typedefs import Handler
+
     from tests.adapters.slack.conftest import Desk
     from tests.fakes.slack import FakeSlack, Person, Room
 
@@ -207,9 +214,9 @@ async def test_a_command_is_answered_to_its_response_address_even_where_the_bot_
     await reply.status("searching more…")
     await reply.show(["The"])
     await reply.finish(["The answer", "and its end"], Closing("a1", note="private"))
-    assert whispered(slack, ada, room)[:2] == ["Searching…", "The answer"]
-    assert "and its end" in whispered(slack, ada, room)[2]
-    assert len(whispered(slack, ada, room)) == 3
+    assert whispered(slack, ada, room)[0] == "The answer"
+    assert "and its end" in whispered(slack, ada, room)[1]
+    assert len(whispered(slack, ada, room)) == 2
 
 
 async def test_a_response_address_that_is_used_up_does_not_swallow_the_answer(desk: Desk, slack: FakeSlack) -> None:
@@ -220,3 +227,55 @@ async def test_a_response_address_that_is_used_up_does_not_swallow_the_answer(de
     target = Target("a1", place(slack, room), ada.id, private=True, handle=handle)
     await desk.platform.reply(target).finish(["The answer"], Closing("a1"))
     assert whispered(slack, ada, room) == ["The answer"]
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("body", ['{"ok": false, "error": "expired_url"}', "no_service", "<html>Sorry</html>", ""])
+async def test_a_response_address_is_judged_by_what_it_says(
+    desk: Desk, slack: FakeSlack, status: int, body: str
+) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text=body, status=status)
+
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    async with served(answer) as address:
+        target = Target("a1", place(slack, room), ada.id, private=True, handle=address)
+        await desk.platform.reply(target).finish(["The answer"], Closing("a1"))
+    assert whispered(slack, ada, room) == ["The answer"]
+
+
+@pytest.mark.parametrize("body", ["ok", '{"ok": true}'])
+async def test_one_that_says_ok_has_taken_it(desk: Desk, slack: FakeSlack, body: str) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text=body)
+
+    ada = slack.user("Ada")
+    room = slack.channel("roof", members=[ada])
+    async with served(answer) as address:
+        target = Target("a1", place(slack, room), ada.id, private=True, handle=address)
+        await desk.platform.reply(target).finish(["The answer"], Closing("a1"))
+    assert whispered(slack, ada, room) == []
+
+
+@asynccontextmanager
+async def served(answer: Handler) -> AsyncIterator[str]:
+    """The address of a server that answers like this."""
+    app = web.Application()
+    app.router.add_post("/hook", answer)
+    server = TestServer(app)
+    async with server:
+        yield str(server.make_url("/hook"))
+
+
+async def test_user_groups_are_read_by_their_names(desk: Desk, slack: FakeSlack) -> None:
+    slack.space.groups["S1"] = "crew"
+    assert await desk.platform.readable("", "<!subteam^S1> and <!subteam^S1|@old>") == "@crew and @crew"
+    assert len(slack.called("usergroups.list")) == 1
+
+
+async def test_without_the_scope_for_it_a_user_group_is_a_group(desk: Desk, slack: FakeSlack) -> None:
+    slack.fails("usergroups.list", "missing_scope", times=9)
+    for _ in range(3):
+        assert await desk.platform.readable("", "<!subteam^S1> <!subteam^S2|@devs>") == "@group @devs"
+    assert len(slack.called("usergroups.list")) == 1

@@ -8,7 +8,7 @@ from typing import Any
 SCOPE_NAMES = """
     app_mentions:read assistant:write channels:history channels:join channels:read chat:write commands files:read
     files:write groups:history groups:read im:history im:read im:write mpim:history mpim:read reactions:read
-    reactions:write team:read users:read
+    reactions:write team:read usergroups:read users:read
 """
 EVENT_NAMES = """
     app_home_opened app_mention app_uninstalled channel_archive channel_created channel_deleted channel_left

@@ -37,6 +37,7 @@ class Workspace:
         self.files: dict[str, Attached] = {}
         self.views: dict[str, View] = {}
         self.homes: dict[str, View] = {}
+        self.groups: dict[str, str] = {}  # user groups: their handles by id
         self.pings: list[Ping] = []
         self.revoked = ""
         self.hidden = "0"

@@ -1,5 +1,27 @@
 """The methods of the Web API; importing this package fills `call.METHODS`."""
 
-from tests.fakes.slack.methods import app, assistant, chat, conversations, files, reactions, streaming, users, views
+from tests.fakes.slack.methods import (
+    app,
+    assistant,
+    chat,
+    conversations,
+    files,
+    reactions,
+    streaming,
+    usergroups,
+    users,
+    views,
+)
 
-__all__ = ["app", "assistant", "chat", "conversations", "files", "reactions", "streaming", "users", "views"]
+__all__ = [
+    "app",
+    "assistant",
+    "chat",
+    "conversations",
+    "files",
+    "reactions",
+    "streaming",
+    "usergroups",
+    "users",
+    "views",
+]
