@@ -22,6 +22,10 @@ ZONE = 400  # units at the end of a part in which it may be cut
 MARKS, INFO = 8, 24  # characters of a fence, and behind it, that are repeated
 SPAN = 300  # characters of a citation or a link that is not cut
 
+FEWEST = 3  # words of a first sentence
+SURELY = 1000  # characters that say something wherever their sentences end
+
+_SENTENCE = re.compile(r"[.!?…:;][\"'”’)\]*_]{0,5}\s|\n")
 _LEAD = r"[ \t]*(?:>[ \t]*)*"
 _FENCE = re.compile(rf"{_LEAD}(`{{3,}}(?=[^`]*\Z)|~{{3,}})[ \t]*(.*)", re.DOTALL)
 _FENCE_SO_FAR = re.compile(rf"{_LEAD}(?:`{{1,2}}|~{{1,2}}|`{{3,}}[^`]*|~{{3,}}.*)", re.DOTALL)
@@ -75,6 +79,15 @@ def shown(text: str, limit: int) -> tuple[str, ...]:
 def wait(now: float, wrote: float | None, every: float) -> float:
     """Seconds until the next write may begin; the first one need not wait."""
     return 0.0 if wrote is None else max(0.0, wrote + every - now)
+
+
+def says_something(text: str) -> bool:
+    """Whether a growing text says something already: a whole sentence or line of several words."""
+    begun = text.lstrip()[:SURELY]
+    if len(begun) == SURELY or any(end in begun for end in "。！？"):
+        return True
+    ends = (found.start() for found in _SENTENCE.finditer(begun))
+    return any(len(begun[:end].split()) >= FEWEST for end in ends)
 
 
 def mended(text: str) -> str:

@@ -10,6 +10,7 @@ from adapters.discord.marks import Mark
 from adapters.discord.patience import Over, struck
 from adapters.discord.posting import Sheet
 from adapters.discord.rendering import rendered, sources, split, unfinished
+from bot.pacing import says_something
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -93,6 +94,8 @@ class Writing:
         """The answer so far; False if it comes too early: nothing is written then."""
         if not parts or not self._pace.near:
             return not parts
+        if not (self._sheets or self._mark.messages or len(parts) > 1 or says_something(parts[0])):
+            return False  # a notification shows the first words
         await self._pace.turn()
         self._said = True
         await self._write([*(Sheet(rendered(part)) for part in parts[:-1]), Sheet(unfinished(parts[-1]))])

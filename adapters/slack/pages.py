@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from adapters.slack.errors import TROUBLE, code, slowed
 from adapters.slack.letters import LONG, Letter
 from adapters.slack.traces import unfinished
 from bot.errors import PlatformError
-from bot.pacing import parts
+from bot.pacing import parts, says_something
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,9 +26,6 @@ log = structlog.get_logger(__name__)
 BEAT = 45.0  # seconds of silence after which a stream is given a sign of life; Slack ends idle ones
 REWRITE = 2.0  # seconds between two rewritings of a message
 PIECE = 3000  # characters of the pieces of a text that Slack finds too long
-SENTENCE = re.compile(r"[.!?…:;][\"'”’)\]*_]{0,5}\s|\n")
-WORDS = 3  # of a first sentence
-SURELY = 1000  # characters that say something wherever their sentences end
 OPEN = "streaming_state_conflict"
 ENDED = "message_not_in_streaming_state"
 UNCHANGEABLE = frozenset(("message_not_found", "cant_update_message", "edit_window_closed"))
@@ -129,7 +125,7 @@ class Pages:
         self._unsure = False
         if ts is not None:
             self._note(Said(ts, letter.text, streaming=True, at=self._now))
-        elif not tells(letter.text) or self._study.pace.posts(self._channel).wait > 0:
+        elif not says_something(letter.text) or self._study.pace.posts(self._channel).wait > 0:
             return False  # a notification shows the first words of a post
         else:
             await self._post(letter)
@@ -287,15 +283,6 @@ class Pages:
     @property
     def _now(self) -> float:
         return self._study.pace.clock()
-
-
-def tells(text: str) -> bool:
-    """Whether a growing text says something already: a whole sentence or line of several words."""
-    begun = text.lstrip()[:SURELY]
-    if len(begun) == SURELY or any(end in begun for end in "。！？"):
-        return True
-    ends = (found.start() for found in SENTENCE.finditer(begun))
-    return any(len(begun[:end].split()) >= WORDS for end in ends)
 
 
 def _pieces(letter: Letter) -> list[Letter]:

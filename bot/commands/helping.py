@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ABOUT = (
     "I read {channels} and the files that are shared there, and I answer from them, with a number behind each claim "
-    "that leads to the message or the page. I use nothing that a reader of my answer could not read himself."
+    "that leads to the message or the page. I use nothing that a reader of my answer could not read themselves."
 )
 CHANNELS = "the channels that I was invited to"
 SWITCHED: Mapping[str, str] = {"discord": "the channels that a manager switched on"}

@@ -97,10 +97,21 @@ async def test_a_status_does_not_cover_the_answer() -> None:
     clock = Clock()
     paper = Paper("c", clock)
     reply = writing(Door(paper), clock)
-    await reply.show(["The roof"])
+    await reply.show(["The roof leaks badly. It"])
     clock.now += 10
     await reply.status("is writing…")
-    assert paper.texts == ["The roof …"]
+    assert paper.texts == ["The roof leaks badly. It …"]
+
+
+async def test_no_single_word_comes_first_where_no_status_could_be_shown() -> None:
+    clock = Clock()
+    paper = Paper("c", clock)
+    reply = writing(Door(paper), clock)
+    for begun in ("From", "From what I "):
+        assert await reply.show([begun]) is False
+    assert paper.texts == []
+    assert await reply.show(["From what I read, yes. "])
+    assert paper.texts == ["From what I read, yes. …"]
 
 
 async def test_only_parts_that_changed_are_written_again() -> None:
