@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, get_args
 
+from engine.bounds import QUESTION, check_numbers
 from engine.citing import Citing
 from engine.composing import Recalled
-from engine.errors import BadQuestion
+from engine.errors import BadQuestion, Closed
 from engine.fence_unwrapper import FenceUnwrapper
 from engine.ledger import memos, work
 from engine.ledger.undated import leaves_out_undated
+from engine.prompt_budget import RESERVE, prompt_of, prompt_tokens, today
 from engine.records import Bill, Condensed, Context, Mode, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-    from datetime import date
 
     from engine.budget import O200k
     from engine.recalling import Recaller
@@ -80,6 +80,7 @@ class Answer:
         try:
             async with aclosing(self._asker.answer(self._prompt, self._recalled, self._bill)) as raw:
                 async for delta in raw:
+                    self._asker.recaller.projector.ledger.must_be_open()
                     if piece := self._citing.feed(unwrapper.feed(delta)):
                         yield piece
             if piece := self._citing.feed(unwrapper.close()):
@@ -98,18 +99,19 @@ class Asker:
 
     async def ask(self, question: Question) -> Answer:
         """Recall, and make the answer ready to be streamed."""
-        bill = Bill()
+        bill, question = Bill(), self._fitted(question)
         try:
-            recalled = await self.recall(question, bill)
+            recalled = await self._recall(question, bill)
         except BaseException:
             await self.charge(bill)
             raise
-        return Answer(self, recalled, self._prompt(question, recalled.context), bill)
+        return Answer(self, recalled, prompt_of(question, recalled.context), bill)
 
     async def recall(self, question: Question, bill: Bill) -> Recalled:
         """What an answer would rest on; what that took is put on the bill."""
-        check(question)
-        question = replace(question, history=self._trimmed(question))
+        return await self._recall(self._trimmed(question), bill)
+
+    async def _recall(self, question: Question, bill: Bill) -> Recalled:
         if question.mode == "bypass":
             generation = await self.recaller.projector.ledger.read(work.generation)
             asked = await self._condense(question, bill) if question.overheard else Condensed(question.text)
@@ -123,15 +125,19 @@ class Asker:
 
     async def context(self, question: Question) -> Context:
         """What an answer would rest on, with its cost added to the day's sums."""
+        return await self._context(self._trimmed(question))
+
+    async def _context(self, question: Question) -> Context:
         bill = Bill()
         try:
-            return (await self.recall(question, bill)).context
+            return (await self._recall(question, bill)).context
         finally:
             await self.charge(bill)
 
     async def messages(self, question: Question) -> list[Message]:
         """What the model would be sent."""
-        return self.recaller.projector.language.messages(self._prompt(question, await self.context(question)))
+        question = self._fitted(question)
+        return self.recaller.projector.language.messages(prompt_of(question, await self._context(question)))
 
     async def answer(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> AsyncGenerator[str, None]:
         """The raw answer: streamed anew, or replayed if exactly this was answered before within the same scope."""
@@ -161,8 +167,10 @@ class Asker:
 
     async def charge(self, bill: Bill) -> None:
         """Add the calls to the day's sums; what is on the bill stays there for whoever reads it."""
-        if bill.items:
-            day = _today().isoformat()
+        if not bill.items:
+            return
+        with suppress(Closed):  # of an answer that outlived its engine
+            day = today().isoformat()
             await self.recaller.projector.ledger.write(memos.add_usage, day, tuple(bill.items))
 
     async def _condense(self, question: Question, bill: Bill) -> Condensed:
@@ -170,7 +178,7 @@ class Asker:
         if question.overheard:
             language = self.recaller.projector.language
             heard = await language.condense_overheard(
-                question.text, question.history, bill, today=_today(), asker=question.asker
+                question.text, question.history, bill, today=today(), asker=question.asker
             )
             return heard or Condensed(question.text, ignored=True)
         if question.high or question.low:
@@ -178,26 +186,32 @@ class Asker:
         if question.mode == "naive" and not question.history:
             return Condensed(question.text)
         made = await self.recaller.projector.language.condense(
-            question.text, question.history, bill, today=_today(), asker=question.asker
+            question.text, question.history, bill, today=today(), asker=question.asker
         )
         return made if made.high or made.low else replace(made, low=(made.question,))
 
-    def _prompt(self, question: Question, context: Context) -> Prompt:
-        return Prompt(
-            question.text,
-            context,
-            self._trimmed(question),
-            question.instructions,
-            question.style,
-            question.model,
-            question.asker,
-            _today(),
-        )
+    def _trimmed(self, question: Question) -> Question:
+        """The question with as many of the newest turns of its history as there is room for."""
+        check(question)
+        total = question.max_total_tokens
+        left = min(total // HISTORY_SHARE, total - self._bare(question) - RESERVE)
+        return replace(question, history=newest_turns(question.history, left, self.recaller.projector.tokenizer))
 
-    def _trimmed(self, question: Question) -> tuple[Turn, ...]:
-        return newest_turns(
-            question.history, question.max_total_tokens // HISTORY_SHARE, self.recaller.projector.tokenizer
-        )
+    def _fitted(self, question: Question) -> Question:
+        """The same. Raises BadQuestion if even without history and sources the prompt would be too long."""
+        question = self._trimmed(question)
+        if (bare := self._bare(question)) > question.max_total_tokens:
+            raise BadQuestion(
+                f"The question and what has to be said with it take {bare:,} tokens;"
+                f" {question.max_total_tokens:,} are allowed.",
+                hint="Ask in fewer words, with shorter instructions, or raise max_total_tokens.",
+            )
+        return question
+
+    def _bare(self, question: Question) -> int:
+        """The tokens of the prompt without history and sources."""
+        bare = prompt_of(replace(question, history=()), Context(Condensed(question.text), question.mode))
+        return prompt_tokens(self.recaller.projector, bare)
 
 
 def check(question: Question) -> None:
@@ -206,12 +220,7 @@ def check(question: Question) -> None:
         raise BadQuestion("The question is empty.", hint="Ask something in words.")
     if question.mode not in MODES:
         raise BadQuestion(f"There is no mode “{question.mode}”.", hint=f"One of: {', '.join(sorted(MODES))}.")
-    if min(question.top_k, question.chunk_top_k) < 1:
-        raise BadQuestion("top_k and chunk_top_k must be at least 1.")
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()
+    check_numbers(question, QUESTION)
 
 
 def newest_turns(history: Sequence[Turn], tokens: int, tokenizer: O200k) -> tuple[Turn, ...]:

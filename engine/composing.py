@@ -12,7 +12,8 @@ from engine import context
 from engine.language.prompting import entity_line, relation_line, source_block
 from engine.ledger import names, search
 from engine.ledger.marks import Stale
-from engine.records import Context, EntityRow, Prompt, RelationRow
+from engine.prompt_budget import JOINT, NUMBER, RESERVE, fit_sizes, prompt_of, prompt_tokens
+from engine.records import Context, EntityRow, RelationRow
 from engine.refreshing import Refresher
 from engine.searching import Leg
 from engine.walking import Fact, Named, walked
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 EVIDENCE = 12  # newest chunks looked at for each entity and relation
 PICKED_FROM = 240  # candidates whose vectors are compared, those first that support most
-NUMBERS = 8  # tokens that the numbers of its sources take in a row of the graph
+GRAPH_SHARE = 0.5  # of what the prompt leaves, for entities and relations
 PER_ITEM = 5  # chunks wanted for an entity or a relation (A7)
 
 
@@ -89,12 +90,14 @@ class Draft:
         self.relations = await self.searcher.watch.timed("renew", refresher.relations(pairs))
 
     def truncate(self) -> None:
-        """Keep the first entities and relations that fit their budgets."""
-        count, question = self.projector.tokenizer, self.question
+        """Keep the first entities and relations that fit their budgets, and half of what the prompt leaves."""
+        tokenizer, question = self.projector.tokenizer, self.question
+        wanted = question.max_entity_tokens + question.max_relation_tokens
+        share = min(1.0, GRAPH_SHARE * self._room(()) / wanted) if wanted else 0.0
         rows = [entity_line(EntityRow(view.name, view.type, view.description)) for view in self.entities]
-        self.entities = context.truncate(self.entities, rows, question.max_entity_tokens, count)
+        self.entities = context.truncate(self.entities, rows, int(share * question.max_entity_tokens), tokenizer)
         rows = [relation_line(_row(view)) for view in self.relations]
-        self.relations = context.truncate(self.relations, rows, question.max_relation_tokens, count)
+        self.relations = context.truncate(self.relations, rows, int(share * question.max_relation_tokens), tokenizer)
 
     async def merge(self) -> None:
         """The order of the chunks: the vector leg's and those of the graph, dealt in turn."""
@@ -178,16 +181,12 @@ class Draft:
     async def build(self, generation: int) -> Recalled:
         """Number the passages that fit into what is left of the budget, and let the graph's rows name them."""
         texts = self._narrowed(await self._texts(self.order[: 2 * self.question.chunk_top_k]))
-        distinct = list({text.text: text for text in reversed(texts)}.values())[::-1][: self.question.chunk_top_k]
-        printed = ["\n".join(map(source_block, context.number([text]).sources)) for text in distinct]
-        kept = context.truncate(distinct, printed, self._room(), self.projector.tokenizer)
-        texts_kept = {text.text for text in kept}
-        numbered = context.number(text for text in texts if text.text in texts_kept)
+        numbered, entities, relations = self._numbered(texts)
         made = Context(
             self.found.asked,
             self.question.mode,
-            tuple(self._entity(view, numbered) for view in self.entities),
-            tuple(self._relation(view, numbered) for view in self.relations),
+            entities,
+            relations,
             numbered.sources,
             self.searcher.watch.spent,
             await self._spaces(),
@@ -199,6 +198,24 @@ class Draft:
             frozenset(id_ for view in self.entities for id_ in view.ids),
             frozenset(id_ for view in self.relations for id_ in view.ids),
         )
+
+    def _numbered(self, texts: list[ChunkText]) -> tuple[Numbered, tuple[EntityRow, ...], tuple[RelationRow, ...]]:
+        """As many distinct texts as fit beside the rows of the graph, whose numbers take room as well."""
+        count = self.projector.tokenizer.count
+        distinct = list({text.text: text for text in reversed(texts)}.values())[::-1][: self.question.chunk_top_k]
+        printed = ["\n".join(map(source_block, context.number([text]).sources)) for text in distinct]
+        sizes = [count(text) + JOINT for text in printed]
+        left = self._room((*map(self._entity, self.entities), *map(self._relation, self.relations)))
+        fitting = fit_sizes(sizes, left)
+        while True:
+            shown = {text.text for text in distinct[:fitting]}
+            numbered = context.number(text for text in texts if text.text in shown)
+            entities = tuple(self._entity(view, numbered) for view in self.entities)
+            relations = tuple(self._relation(view, numbered) for view in self.relations)
+            numbers = NUMBER * sum(len(row.sources) for rows in (entities, relations) for row in rows)
+            if not fitting or sum(sizes[:fitting]) + numbers <= left:
+                return numbered, entities, relations
+            fitting = min(fitting - 1, fit_sizes(sizes, left - numbers))
 
     async def _spaces(self) -> tuple[str, ...]:
         """The spaces whose facts the rows of the graph tell."""
@@ -222,30 +239,23 @@ class Draft:
         narrows = self.question.within.narrows
         return "\n".join(piece.text for piece in text.pieces) if narrows else text.text
 
-    def _room(self) -> int:
-        """Tokens left for sources, beside the prompt with history and question, and the graph's rows (A8)."""
-        count, question = self.projector.tokenizer.count, self.question
-        empty = Prompt(
-            question.text,
-            Context(self.found.asked, question.mode),
-            question.history,
-            question.instructions,
-            question.style,
-            question.model,
-        )
-        base = sum(count(message.content) for message in self.projector.language.messages(empty))
-        rows = [entity_line(EntityRow(view.name, view.type, view.description)) for view in self.entities]
-        rows += [relation_line(_row(view)) for view in self.relations]
-        graph = sum(count(row) + NUMBERS for row in rows)
-        return context.room_for_sources(question.max_total_tokens, base, graph, 0, 0)
+    def _room(self, rows: Sequence[EntityRow | RelationRow]) -> int:
+        """Tokens left for sources, beside the prompt with history and question, and these rows of the graph (A8)."""
+        empty = prompt_of(self.question, Context(self.found.asked, self.question.mode))
+        lines = (entity_line(row) if isinstance(row, EntityRow) else relation_line(row) for row in rows)
+        graph = sum(self.projector.tokenizer.count(line) + JOINT for line in lines)
+        base = prompt_tokens(self.projector, empty)
+        return context.room_for_sources(self.question.max_total_tokens, base, graph, 0, 0, RESERVE)
 
-    def _entity(self, view: EntityView, numbered: Numbered) -> EntityRow:
+    def _entity(self, view: EntityView, numbered: Numbered | None = None) -> EntityRow:
         evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((Stale.NAME, id_), ())]
-        return EntityRow(view.name, view.type, view.description, numbered.supporting(evidence, [view.name]))
+        numbers = numbered.supporting(evidence, [view.name]) if numbered else ()
+        return EntityRow(view.name, view.type, view.description, numbers)
 
-    def _relation(self, view: RelationView, numbered: Numbered) -> RelationRow:
+    def _relation(self, view: RelationView, numbered: Numbered | None = None) -> RelationRow:
         evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((Stale.PAIR, id_), ())]
-        return replace(_row(view), sources=numbered.supporting(evidence, [view.source, view.target]))
+        numbers = numbered.supporting(evidence, [view.source, view.target]) if numbered else ()
+        return replace(_row(view), sources=numbers)
 
     async def around(
         self, ids: Sequence[int], edges: Sequence[Edge], limit: int

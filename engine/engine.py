@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from engine import projections
 from engine.asking import Asker
+from engine.boundary import Closable, guarded
+from engine.bounds import MOST_RESULTS, OPTIONS, check_number, check_numbers
 from engine.budget import O200k
 from engine.checked_embedder import checked
 from engine.chunking import chunks
-from engine.errors import BadInput, Empty, NotFound
+from engine.errors import NotFound
 from engine.exporting import graphml
 from engine.folder import Folder
 from engine.housekeeping import Housekeeper
@@ -44,8 +46,12 @@ Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 
-class Engine:
-    """One data folder with all that is known, and the skills to read and to answer. Open it with `Engine.open`."""
+@guarded
+class Engine(Closable):
+    """One data folder with all that is known, and the skills to read and to answer. Open it with `Engine.open`.
+
+    Texts that come in are made well-formed, times without a zone read as UTC. Once closed, everything raises Closed.
+    """
 
     def __init__(self, folder: Folder, projector: Projector, reranker: Reranker | None) -> None:
         self.folder = folder
@@ -69,6 +75,7 @@ class Engine:
     ) -> AsyncIterator[Engine]:
         """Own the folder, open its stores, and go on where the last run stopped."""
         folder, options, supervisor = Folder(home), options or Options(), Supervisor()
+        check_numbers(options, OPTIONS)
         async with AsyncExitStack() as stack:
             stack.enter_context(folder.owned())
             stack.push_async_callback(supervisor.stop)
@@ -100,6 +107,7 @@ class Engine:
         self._housekeeper.start()
 
     async def _stop(self) -> None:
+        self._closed = True
         await self._housekeeper.stop()
         await self._worker.stop()
         await self._projector.stop()
@@ -118,15 +126,8 @@ class Engine:
     # Documents.
 
     async def add(self, document: Document) -> bool:
-        """Take a document in, or make what is known of it equal to this one; says whether anything changed.
-
-        Durable when it returns; searchable soon, in the graph a little later.
-        """
-        if not any(passage.text.strip() for passage in document.passages):
-            raise Empty(f"There is no text in “{document.title}”.")
-        if len({passage.key for passage in document.passages}) < len(document.passages):
-            raise BadInput(f"Two passages of “{document.title}” bear the same key.")
-        document = replace(document, passages=documents.in_order(document.passages))
+        """Take a document in, or make what is known of it equal to this one: durably; says whether anything changed."""
+        document = documents.checked(document)
         cut = await asyncio.to_thread(self._cut, document.passages)
         return await self._change(documents.put, document, cut)
 
@@ -230,10 +231,12 @@ class Engine:
 
     async def neighbourhood(self, name: str, scope: Scope, limit: int = 30) -> Neighbourhood:
         """An entity with its weightiest relations, within the scope's spaces."""
+        check_number("limit", limit, 1, MOST_RESULTS)
         return await self._recaller.neighbourhood(name, scope, limit)
 
     async def names(self, prefix: str, scope: Scope, limit: int = 25) -> list[str]:
         """Names of entities that begin like this, the most mentioned first, within the scope's spaces."""
+        check_number("limit", limit, 1, MOST_RESULTS)
         begun = canonical(prefix) or prefix.strip().casefold()  # "1" is no name yet, but may begin one
         async with self._ledger.reader() as db:
             return await search.names_like(db, begun, await search.area(db, scope), limit)

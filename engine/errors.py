@@ -8,8 +8,10 @@ EngineError
 │   ├── Broken               the bytes are not what the name says
 │   └── TooLarge             beyond the limits on size, time or memory
 ├── BadQuestion              the question cannot be asked as it stands
+│   └── OutOfRange           a number is not within its bounds; BadInput too
 ├── NotFound                 no such document, entity or relation in scope
 ├── StoreError               the data folder
+│   ├── Closed               the engine was closed
 │   ├── FolderInUse          another process holds it
 │   ├── NewerSchema          written by a later version
 │   ├── OtherEmbedder        its vectors were made by another embedder
@@ -77,12 +79,22 @@ class BadQuestion(EngineError):
     """The question cannot be asked as it stands."""
 
 
+class OutOfRange(BadInput, BadQuestion):
+    """A number that was given is too small, too large, or none at all."""
+
+
 class NotFound(EngineError):
     """No such document, entity or relation in scope."""
 
 
 class StoreError(EngineError):
     """Something about the data folder."""
+
+
+class Closed(StoreError):
+    """The engine was closed."""
+
+    hint = "Open it again."
 
 
 class FolderInUse(StoreError):

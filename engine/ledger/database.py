@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, Ty
 
 import aiosqlite
 
-from engine.errors import EngineError, NewerSchema, StoreError
+from engine.errors import Closed, EngineError, NewerSchema, StoreError
 from engine.ledger import log
 from engine.ledger.checksum import checksum
 from engine.ledger.failures import translated
@@ -91,6 +91,11 @@ class Ledger:
         await self._task
         await self._close_all()
 
+    def must_be_open(self) -> None:
+        """Raise Closed once the ledger is closed, or about to be."""
+        if self._closing:
+            raise Closed(f"The ledger {self.path} is closed.")
+
     async def write(
         self,
         work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
@@ -98,8 +103,7 @@ class Ledger:
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run `work` in a transaction and return once that is on the disk. It may be run anew, after a roll-back."""
-        if self._closing:
-            raise StoreError(f"The ledger {self.path} is closed.")
+        self.must_be_open()
         job = _Job(lambda db: work(db, *args, **kwargs), asyncio.get_running_loop().create_future())
         self._jobs.put_nowait(job)
         result: Result = await job.done
@@ -130,11 +134,16 @@ class Ledger:
 
         What has to be sorted there goes to a file once it is much.
         """
+        self.must_be_open()
         connection = await asyncio.shield(self._connect())
         try:
+            self.must_be_open()
             await connection.execute("PRAGMA temp_store = FILE")
             async with held_snapshot(connection):
                 yield connection
+        except ValueError:  # what the library says of a connection that was closed meanwhile
+            self.must_be_open()
+            raise
         finally:
             await asyncio.shield(self._disconnect(connection))
 
@@ -167,9 +176,11 @@ class Ledger:
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[aiosqlite.Connection]:
         """A reader's connection."""
+        self.must_be_open()
         await self._readable.wait()
         connection = await self._readers.get()
         try:
+            self.must_be_open()
             yield connection
         finally:
             self._readers.put_nowait(connection)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import NotFound
+from engine.errors import BadInput, Empty, NotFound
 from engine.ledger.corrections import carry_corrections
 from engine.ledger.facts import drop_chunks, keep_reading, settle_keys
 from engine.ledger.marks import Stale, mark, next_generation
@@ -210,6 +210,15 @@ class Change:
 def in_order(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     """Passages in the order in which they stand in their document: by position, time and key."""
     return tuple(sorted(passages, key=lambda p: (p.position, stored(p.time) or 0, p.key)))
+
+
+def checked(document: Document) -> Document:
+    """The document with its passages in order. Raises Empty or BadInput if it cannot be taken in."""
+    if not any(passage.text.strip() for passage in document.passages):
+        raise Empty(f"There is no text in “{document.title}”.")
+    if len({passage.key for passage in document.passages}) < len(document.passages):
+        raise BadInput(f"Two passages of “{document.title}” bear the same key.")
+    return replace(document, passages=in_order(document.passages))
 
 
 async def amend(db: Connection, key: str, change: Change, cut: Cut) -> bool:

@@ -4,14 +4,14 @@ import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
 from engine.budget import O200k
-from engine.errors import Unavailable
+from engine.errors import BadQuestion, Unavailable
 from engine.options import Options
-from engine.records import Document, Passage, Question, Scope, Turn, Within
+from engine.records import Document, Mode, Passage, Question, Scope, Turn, Within
 from tests.fakes.answering import Scripted
 from tests.fakes.engines import HERE, doc, light_engine, thread
 from tests.fakes.reranking import WordReranker
@@ -132,6 +132,43 @@ async def test_without_room_there_are_no_sources_and_no_error(tmp_path: Path) ->
     async with light_engine(tmp_path, Scripted()) as engine:
         await five(engine)
         assert not (await engine.recall(replace(FERRY, max_total_tokens=10))).sources
+
+
+@pytest.mark.parametrize("mode", get_args(Mode))
+async def test_no_prompt_is_longer_than_allowed_whatever_fills_it(tmp_path: Path, mode: Mode) -> None:
+    async with light_engine(tmp_path, Scripted()) as engine:
+        for number in range(6):
+            people = [f"Person{chr(97 + n)}{chr(97 + number)}" for n in range(16)]
+            met = [f"{a} met {b} 😀 ferry {number}." for a, b in pairwise(people)]
+            await engine.add(doc(f"d{number}", *met, *[f"{name} sails. " + "It pours, 雨. " * 60 for name in people]))
+        await engine.settled()
+        talk = tuple(Turn("user" if n % 2 else "assistant", f"ferry {n} " * 200) for n in range(40))
+        hostile = replace(FERRY, mode=mode, threshold=-1.0, top_k=400, chunk_top_k=200, history=talk, asker="Ada " * 50)
+        for total, words, orders in ((1500, 1, 1), (2600, 1, 300), (4000, 700, 1), (9000, 3000, 900), (30000, 9, 9000)):
+            question = replace(
+                hostile, text="Which ferry sails? " * words, instructions="Be kind. " * orders, max_total_tokens=total
+            )
+            for asked in (
+                question,
+                replace(question, max_entity_tokens=0),
+                replace(question, max_entity_tokens=90_000),
+            ):
+                try:
+                    sent = await engine.prompt(asked)
+                except BadQuestion:
+                    assert COUNT(question.text) + COUNT(question.instructions) > total - 1200
+                    continue
+                assert sum(COUNT(message.content) for message in sent) <= total
+                if total == 30000 and mode != "bypass":
+                    assert sum(COUNT(message.content) for message in sent) > 0.6 * total
+
+
+async def test_a_question_that_does_not_fit_is_told_so_before_it_is_sent(tmp_path: Path) -> None:
+    async with light_engine(tmp_path, Scripted()) as engine:
+        await five(engine)
+        for ask in (engine.ask, engine.prompt):
+            with pytest.raises(BadQuestion, match="tokens"):
+                await ask(replace(FERRY, text="ferry " * 2000, max_total_tokens=2000))
 
 
 async def test_entities_and_relations_keep_to_their_own_budgets(tmp_path: Path) -> None:

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from engine.bounds import OPTIONS, QUESTION, check_numbers
+from engine.errors import BadInput, BadQuestion
+from engine.options import Options
+from engine.records import Question
+from tests.fakes.engines import HERE, light_engine, open_engine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WRONG: list[Any] = [float("nan"), float("inf"), -float("inf"), -5, 10**12, 1e300, "7", None, True]
+
+
+@pytest.mark.parametrize("name", QUESTION)
+async def test_a_question_with_a_number_out_of_bounds_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    async with light_engine(tmp_path) as engine:
+        for wrong in WRONG:
+            for ask in (engine.ask, engine.recall, engine.prompt):
+                with pytest.raises(BadInput, match=f"{name} must be") as caught:
+                    await ask(replace(Question("Ada", HERE), **{name: wrong}))
+                assert isinstance(caught.value, BadQuestion)
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("top_k", 0), ("chunk_top_k", 0), ("top_k", 2.5), ("max_total_tokens", 0)])
+def test_counts_are_whole_and_at_least_one(name: str, wrong: Any) -> None:
+    with pytest.raises(BadInput):
+        check_numbers(replace(Question("Ada", HERE), **{name: wrong}), QUESTION)
+
+
+async def test_how_many_names_or_relations_are_given_has_bounds(tmp_path: Path) -> None:
+    async with light_engine(tmp_path) as engine:
+        for wrong in [*WRONG, 0]:
+            with pytest.raises(BadInput, match="limit"):
+                await engine.names("a", HERE, wrong)
+            with pytest.raises(BadInput, match="limit"):
+                await engine.neighbourhood("Ada", HERE, wrong)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+async def test_an_engine_with_a_number_out_of_bounds_is_not_opened(tmp_path: Path, name: str) -> None:
+    wrong: Any
+    for wrong in (float("nan"), float("inf"), -1e10, 10**12):
+        with pytest.raises(BadInput, match=f"{name} must be"):
+            async with open_engine(tmp_path, options=replace(Options(), **{name: wrong})):
+                pass
+    check_numbers(Options(), OPTIONS)
