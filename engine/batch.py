@@ -66,7 +66,7 @@ class Made:
     """A batch whose profiles are written: what is to be put into graph and vectors, and what is to leave them."""
 
     batch: Batch
-    hot: set[tuple[Stale, int]]
+    held: set[tuple[Stale, int]]
     names: list[Key]
     pairs: list[Key]
     entities: list[Profile]

@@ -6,17 +6,14 @@ import asyncio
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-import structlog
-
 from engine.chunk_embedder import ChunkEmbedder
-from engine.errors import BadKey, EngineError, LanguageError, NoSuchModel, Refused, StoreError, TooLong, Unreachable
+from engine.chunk_reader import ChunkReader
+from engine.errors import EngineError, LanguageError, StoreError, Unreachable
 from engine.haste import Haste, Then, Wish
-from engine.ledger import facts, memos, work
-from engine.records import Bill, Excerpt
+from engine.ledger import work
 from engine.supervisor import EXITS, reason
 from engine.tasks import end
 
@@ -25,23 +22,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from engine.ledger import Ledger
-    from engine.ledger.facts import Unread
     from engine.projecting import Projector
 
-log = structlog.get_logger(__name__)
-
-HOPELESS = (BadKey, NoSuchModel, Refused, TooLong)
-FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
 TROUBLE_WAIT = 2.0
-LOOK_AGAIN = 0.25
 SHORTEST_QUIET = 1.0
 # Seconds from the beginning of a batch to the next while more keeps coming: one by one costs several times as much.
 PACE = {"embed": 1.0, "project": 2.0}
-
-
-def wait_before(tries: int) -> float:
-    """Seconds until a failed chunk is tried again: doubling, up to ten minutes."""
-    return float(min(FIRST_WAIT * 2**tries, LONGEST_WAIT))
 
 
 @dataclass(slots=True)
@@ -53,14 +39,13 @@ class Worker:
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _news: dict[str, asyncio.Event] = field(default_factory=dict)
     _calm: asyncio.Condition = field(default_factory=asyncio.Condition)
-    _reading: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    _same: dict[bytes, asyncio.Lock] = field(default_factory=dict)
     _haste: Haste = field(default_factory=Haste)
-    _unheard: Unreachable | None = None
     _chunks: ChunkEmbedder = field(init=False)
+    _reader: ChunkReader = field(init=False)
 
     def __post_init__(self) -> None:
         self._chunks = ChunkEmbedder(self.projector)
+        self._reader = ChunkReader(self.projector, self._haste, self.wake)
 
     def start(self) -> None:
         """Begin, or go on where the last run stopped."""
@@ -76,9 +61,9 @@ class Worker:
 
     async def stop(self) -> None:
         """Let go at once; what is unfinished is taken up at the next start."""
-        await end(*self._tasks, *self._reading.values())
+        await end(*self._tasks, *self._reader.running.values())
         self._tasks.clear()
-        self._reading.clear()
+        self._reader.running.clear()
 
     @property
     def trouble(self) -> EngineError | None:
@@ -88,7 +73,7 @@ class Worker:
     @property
     def unreachable(self) -> Unreachable | None:
         """What keeps chunks from being read or embedded, if it is a model out of reach."""
-        found = (self._unheard, *self._troubles.values())
+        found = (self._reader.unheard, *self._troubles.values())
         return next((each for each in found if isinstance(each, Unreachable)), None)
 
     def wake(self) -> None:
@@ -121,7 +106,7 @@ class Worker:
                 await self._calm.wait()
 
     async def _done(self) -> bool:
-        return not self._reading and await self.ledger.read(work.idle, skip_quiet=True)
+        return not self._reader.running and await self.ledger.read(work.idle, skip_quiet=True)
 
     @property
     def ledger(self) -> Ledger:
@@ -166,62 +151,8 @@ class Worker:
             self.wake()
         return then
 
-    # Reading: several chunks at once; one that fails, fails alone.
-
     async def _read(self) -> Then:
-        readers = self.projector.options.readers
-        most = 1 if self._unheard else 2 * readers  # while nobody is there to read, one asks whether that is over
-        room = most - len(self._reading)
-        if room > min(most - 1, readers // 2):
-            found = await self.ledger.read(facts.unread, room, time.time(), list(self._reading))
-            for chunk in found:
-                self._reading[chunk.id] = self.projector.supervisor.spawn("read a chunk", self._read_one(chunk))
-        self._haste.reads(bool(self._reading) and self._unheard is None)
-        if not self._reading:
-            if self._unheard and not await self.ledger.read(work.unread_left):
-                self._unheard = None
-            return Then.REST
-        # Not for ever: what comes meanwhile is not to wait for a slow reply.
-        await asyncio.wait(self._reading.values(), timeout=LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
-        done = [id_ for id_, task in self._reading.items() if task.done()]
-        for id_ in done:
-            self._reading.pop(id_).result()
-        if done:
-            self.wake()
-        return Then.GO_ON
-
-    async def _read_one(self, chunk: Unread) -> None:
-        excerpt, bill = Excerpt(chunk.text, chunk.section), Bill()
-        key = self.projector.language.reading_key(excerpt)
-        try:
-            async with self._same.setdefault(key, asyncio.Lock()):
-                reading = await self.ledger.read(facts.reading_of, key, chunk.id)
-                if reading is None:
-                    await self.projector.courtesy.after_you()
-                    reading = await self.projector.language.extract(excerpt, bill)
-                    self._unheard = None
-                await self.projector.courtesy.after_you()
-                await self.ledger.write(facts.keep_reading, chunk.id, key, reading)
-        except StoreError:
-            raise
-        except Exception as error:  # noqa: BLE001 - one chunk must not keep the others from being read
-            await self._fail(chunk, error)
-            if isinstance(error, Unreachable):
-                await asyncio.sleep(TROUBLE_WAIT)
-        finally:
-            self._same.pop(key, None)
-            if bill.items:
-                await self.ledger.write(memos.add_usage, datetime.now(UTC).date().isoformat(), bill.items)
-
-    async def _fail(self, chunk: Unread, error: Exception) -> None:
-        known_before, self._unheard = self._unheard, error if isinstance(error, Unreachable) else None
-        known = error if isinstance(error, EngineError) else EngineError(f"Reading failed: {type(error).__name__}.")
-        hopeless = not isinstance(error, LanguageError) or isinstance(error, HOPELESS)
-        over = hopeless or (not self._unheard and chunk.tries + 1 >= self.projector.options.attempts)
-        if not (known_before and self._unheard):
-            log.warning("chunk_unread", error=str(known), hint=known.hint, given_up=over, tries=chunk.tries + 1)
-        retry_at = float("inf") if over else time.time() + wait_before(chunk.tries)
-        await self.ledger.write(work.fail, chunk.id, known, retry_at)
+        return await self._reader.step()
 
     # Projecting: hot keys wait for the end of their quiet period, unless somebody waits for everything.
 

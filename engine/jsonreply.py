@@ -35,6 +35,13 @@ def parse_json_reading(reply: str) -> Reading:
     return Reading(tuple(filter(None, mentions)), tuple(filter(None, links)))
 
 
+def json_excerpts(reply: str) -> tuple[list[tuple[int, Object]], bool]:
+    """The objects of {"excerpts": [{"number": 1, …}]} by number (0 for none), and whether nothing was cut off."""
+    found, complete = _decoded(reply)
+    items = _objects(found, "excerpts") if isinstance(found, dict) else ()
+    return [(number if isinstance(number := item.get("number"), int) else 0, item) for item in items], complete
+
+
 def parse_keywords(reply: str) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
     """Whether the reply is an object at all, and its high-level and low-level keywords."""
     found = _object(reply)
@@ -63,16 +70,21 @@ def parse_for_bot(reply: str) -> bool:
 
 def _object(reply: str) -> Object | None:
     """The first JSON object of a reply, repaired if need be; None if there is none or if the whole is an array."""
+    found, _ = _decoded(reply)
+    return found if isinstance(found, dict) else None
+
+
+def _decoded(reply: str) -> tuple[object, bool]:
+    """The first JSON value that may be an object, and whether it needed no repair."""
     text = _FENCE.sub("", without_thoughts(reply).strip()).strip()
     opening = _OPENING.search(text)
     if opening is None or text.startswith("["):
-        return None
+        return None, False
     text = text[opening.start() :]
     try:
-        found, _ = json.JSONDecoder(strict=False).raw_decode(text)
+        return json.JSONDecoder(strict=False).raw_decode(text)[0], True
     except (ValueError, RecursionError):
-        found = _repaired(text)
-    return found if isinstance(found, dict) else None
+        return _repaired(text), False
 
 
 def _repaired(text: str) -> object:

@@ -14,7 +14,8 @@ class Options:
     """Settings of an engine.
 
     `graph`: the module behind the graph. `words`: the full-text tokenizer of a new folder; trigram suits scripts
-    without spaces. `readers`: chunks read at once. `quiet`: seconds in which a hot key is summarised once at most.
+    without spaces. `readers`: chunks read at once. `linger`: seconds that
+    small closed conversations wait for others to share a call. `quiet`: seconds in which a hot key is summarised once.
     `vector_weight`, `word_weight`: shares in the fusion of the two searches for chunks. `picking`: how the chunks of
     the graph are ordered: by a walk from the best facts, or as LightRAG does, by similarity or by weight.
     `compact_after`: seconds until forgotten bytes leave the files by themselves. `attempts`: tries of a chunk before
@@ -26,6 +27,7 @@ class Options:
     packing: Packing = field(default_factory=Packing)
     describing: Limits = field(default_factory=Limits)
     readers: int = 8
+    linger: float = 60.0
     embed_batch: int = 64
     project_batch: int = 4096
     quiet: float = 600.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.batch import Batch, Made, Outcome, finish, gather, write_profiles
@@ -23,7 +23,7 @@ from engine.ledger.embedding_failures import Failure
 from engine.ledger.marks import Stale
 from engine.profile_embedder import ProfileEmbedder
 from engine.records import Bill
-from engine.reducing import needs_model
+from engine.reducing import joined, needs_model, newest
 from engine.supervisor import Supervisor
 from engine.tasks import end, together
 
@@ -151,15 +151,15 @@ class Projector:
     async def _fold(self, batch: Batch) -> Made:
         """Fold and describe a batch, and write its profiles."""
         bill = Bill()
-        hot = self._hot(batch)
-        names = [key for key in batch.names if (Stale.NAME, key.id) not in hot]
-        pairs = [key for key in batch.pairs if (Stale.PAIR, key.id) not in hot]
+        held = self._held(batch)
+        names = [each for key in batch.names if (each := self._due(key, Stale.NAME, held))]
+        pairs = [each for key in batch.pairs if (each := self._due(key, Stale.PAIR, held))]
         folder = Folder(self.ledger, self.language, self.tokenizer.count, self.options.describing)
         entities, relations = await together(folder.entities(names, bill), folder.relations(pairs, bill))
         await self.courtesy.after_you()
         gone_names = {key.id for key in names if not key.told} | batch.gone_names
         gone_pairs = {key.id for key in pairs if not key.told} | batch.gone_pairs
-        made = Made(batch, hot, names, pairs, entities, relations, gone_names, gone_pairs, bill)
+        made = Made(batch, held, names, pairs, entities, relations, gone_names, gone_pairs, bill)
         await self.ledger.write(write_profiles, made)
         return made
 
@@ -180,8 +180,8 @@ class Projector:
         if made.gone_pairs:
             await self.vectors.drop("relations", made.gone_pairs)
         outcome = Outcome(
-            [mark for mark in made.batch.marks if (mark.kind, mark.id) not in made.hot | failed.keys()],
-            [mark for mark in made.batch.marks if (mark.kind, mark.id) in made.hot],
+            [mark for mark in made.batch.marks if (mark.kind, mark.id) not in made.held | failed.keys()],
+            [mark for mark in made.batch.marks if (mark.kind, mark.id) in made.held - failed.keys()],
             [] if self.without_graph else [row.id for row in made.entities],
             [] if self.without_graph else [row.id for row in made.relations],
             entities.embedded,
@@ -193,8 +193,8 @@ class Projector:
         )
         await self.ledger.write(finish, outcome)
 
-    def _hot(self, batch: Batch) -> set[tuple[Stale, int]]:
-        """The keys of the batch that have a profile, need the model, and must wait for the end of the quiet period.
+    def _held(self, batch: Batch) -> set[tuple[Stale, int]]:
+        """The keys of the batch that need the model, and must wait for the end of the quiet period.
 
         They were given it in this period, or there is much to read: then whole periods pass before it is asked.
         """
@@ -206,16 +206,18 @@ class Projector:
             and key.pin is None
             and needs_model([row.text for row in key.told.fragments], self.tokenizer.count, self.options.describing)
         }
-        hot = {
-            (kind, key.id)
-            for kind, keys in ((Stale.NAME, batch.names), (Stale.PAIR, batch.pairs))
-            for key in keys
-            if key.described
-            and (kind, key.id) in needing
-            and ((kind, key.id) in self.renewed or (batch.reading_left and not self.ticked))
-        }
-        self.renewed |= needing - hot
-        return hot
+        held = needing if batch.reading_left and not self.ticked else needing & self.renewed
+        self.renewed |= needing - held
+        return held
+
+    def _due(self, key: Key, kind: Stale, held: set[tuple[Stale, int]]) -> Key | None:
+        """The key as it is folded now: a held one only if it has no profile, with its newest descriptions joined."""
+        if (kind, key.id) not in held:
+            return key
+        if key.described or key.told is None:
+            return None
+        limits = self.options.describing
+        return replace(key, pin=joined(newest(key.told.fragments, limits), self.tokenizer.count, limits))
 
     async def _graph(self, names: Sequence[Key], pairs: Sequence[Key], dropped: Collection[int]) -> None:
         if self.without_graph:

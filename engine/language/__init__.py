@@ -30,6 +30,13 @@ class Language(Protocol):
     async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
         """The names and links that one excerpt states."""
 
+    @property
+    def shared_tokens(self) -> int:
+        """How many tokens of excerpts of one space may share a call; 0: each excerpt is read alone."""
+
+    async def extract_several(self, excerpts: Sequence[Excerpt], bill: Bill) -> list[Reading | None]:
+        """What each excerpt states, read in one call; None for those of which the reply cannot be trusted."""
+
     async def condense(
         self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
     ) -> Condensed:

@@ -54,6 +54,13 @@ class EmbeddedLanguage:
     async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:  # noqa: ARG002  - rules cost nothing
         return notice(excerpt)
 
+    @property
+    def shared_tokens(self) -> int:
+        return 0  # rules cost nothing
+
+    async def extract_several(self, excerpts: Sequence[Excerpt], bill: Bill) -> list[Reading | None]:
+        return [await self.extract(excerpt, bill) for excerpt in excerpts]
+
     async def condense(
         self,
         text: str,

@@ -20,11 +20,13 @@ from engine.language.prompting import (
     render_answer,
     render_condense,
     render_extract,
+    render_extract_several,
     render_glean,
     render_summarise,
     render_summarise_several,
 )
 from engine.language.replies import parse_summaries
+from engine.language.shared_extraction import mixed, parted_json, parted_rows
 from engine.language.thinking import ThinkingFilter
 from engine.tuples import glean, parse_tuples
 
@@ -40,13 +42,16 @@ PARSER_VERSION = 1
 
 # A second look is not worth a longer prompt than this (lightrag.md A2).
 GLEANING_TOKENS = 20_480
+# So many shared replies in a row that cannot be trusted, and each excerpt is read alone from then on.
+MIXED_REPLIES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class LLMSettings:
     """Which models do what: `extract` (also summarises) and `keywords` are the model of `answer` unless given.
 
-    `gleaning` is the number of second looks, 0 or 1; `language` is that of the descriptions.
+    `gleaning` is the number of second looks, 0 or 1, at excerpts in which at least `glean_from` entities and relations
+    were found; `shared_tokens`: of the excerpts that share a call, 0 for none; `language` is that of the descriptions.
     """
 
     answer: ModelSettings
@@ -54,6 +59,8 @@ class LLMSettings:
     keywords: ModelSettings | None = None
     format: Format = "tuples"
     gleaning: int = 1
+    glean_from: int = 50
+    shared_tokens: int = 1600
     language: str = OWN_LANGUAGE
 
 
@@ -66,6 +73,7 @@ class LLM:
     count: Callable[[str], int]
     _without_format: set[str] = field(default_factory=set)
     _too_slow: set[str] = field(default_factory=set)
+    _mixed: int = 0
 
     @property
     def name(self) -> str:
@@ -88,10 +96,42 @@ class LLM:
 
     async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
         messages = self._extraction(excerpt)
-        reply = await self._told("extract", messages, bill)
+        return await self._completed(messages, await self._told("extract", messages, bill), bill)
+
+    @property
+    def shared_tokens(self) -> int:
+        unfit = f"extract {self._extractor.name}" in self._too_slow or self._mixed >= MIXED_REPLIES
+        return 0 if unfit else self.settings.shared_tokens
+
+    async def extract_several(self, excerpts: Sequence[Excerpt], bill: Bill) -> list[Reading | None]:
+        """All in one call; only excerpts in which much was found are looked at twice.
+
+        A model that is too slow for it, or mixes the excerpts up again and again, is not asked so any more.
+        """
+        nothing: list[Reading | None] = [None] * len(excerpts)
+        messages = render_extract_several(excerpts, self.settings.format, self.settings.language)
+        try:
+            reply = await self._told("extract", messages, bill)
+        except (TooLong, Refused):
+            return nothing
+        except TooSlow:
+            self._too_slow.add(f"extract {self._extractor.name}")
+            return nothing
+        parted = (parted_json if self.settings.format == "json" else parted_rows)(reply, len(excerpts))
+        if not parted or mixed(excerpts, {number: self._parsed(text) for number, text in parted.items()}):
+            self._mixed += 1
+            return nothing
+        self._mixed = 0
+        asking = [self._completed(self._extraction(excerpts[n - 1]), text, bill) for n, text in parted.items()]
+        found = dict(zip(parted, await asyncio.gather(*asking), strict=True))
+        return [found.get(number) for number in range(1, len(excerpts) + 1)]
+
+    async def _completed(self, messages: Sequence[Message], reply: str, bill: Bill) -> Reading:
+        """What a first reply states, completed by a second look if it found much: what found little missed little."""
         first = self._parsed(reply)
+        much = len(first.mentions) + len(first.links) >= self.settings.glean_from
         further = [*messages, *render_glean(reply, self.settings.format)]
-        if not self.settings.gleaning or not reply or self._beyond(GLEANING_TOKENS, further):
+        if not self.settings.gleaning or not much or self._beyond(GLEANING_TOKENS, further):
             return first
         try:
             return glean(first, self._parsed(await self._told("extract", further, bill)))

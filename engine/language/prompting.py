@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from hashlib import sha256
 from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING, Literal
 
 from engine.errors import EngineError
-from engine.records import Message
+from engine.records import Excerpt, Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from engine.records import EntityRow, Excerpt, Fragments, Prompt, RelationRow, Source, Turn
+    from engine.records import EntityRow, Fragments, Prompt, RelationRow, Source, Turn
 
 Format = Literal["tuples", "json"]
 
@@ -42,6 +43,7 @@ STYLE = "Markdown; as short as the question allows."
 NOTHING = "(none)"
 UNDATED = "undated"
 LONGEST_NAME = 80
+_MESSAGE_HEAD = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,100}): ")
 SUMMARY_PROMPTS = ("summarise", "summarise_user", "summarise_several", "summarise_several_user", "summary_rules")
 
 
@@ -55,6 +57,21 @@ def render_extract(excerpt: Excerpt, form: Format, language: str = OWN_LANGUAGE)
     section = f"It stands under (data too): {_line(excerpt.section)}\n" if excerpt.section.strip() else ""
     fence = _fence(excerpt.text, excerpt.section)
     return _pair(system, fill("extract_user", section=section, text=excerpt.text, fence=fence))
+
+
+def render_extract_several(excerpts: Sequence[Excerpt], form: Format, language: str = OWN_LANGUAGE) -> list[Message]:
+    """What asks for the same of several excerpts at once, each by its number; where they stand is told once."""
+    alone, _ = render_extract(Excerpt(""), form, language)
+    values = {"limit": str(ROWS), "delimiter": DELIMITER, "end": END}
+    rules = fill("extract_several" if form == "tuples" else "extract_json_several", **values)
+    before, told = "", list[dict[str, object]]()
+    for number, excerpt in enumerate(excerpts, 1):
+        under = _line(excerpt.section)
+        told.append({"number": number, **({"under": under} if under != before else {}), "text": excerpt.text})
+        before = under
+    rows = "\n".join(map(_json, told))
+    user = fill("extract_several_user", excerpts=rows, fence=_fence(rows))
+    return _pair(f"{alone.content}\n\n{rules}", user)
 
 
 def render_glean(reply: str, form: Format) -> list[Message]:
@@ -120,10 +137,35 @@ def relation_line(row: RelationRow) -> str:
 
 
 def source_block(source: Source) -> str:
-    """A source as the model is shown it: `[n] (title, label, author, date) text`; no other line of it begins with [."""
+    """A source as the model is shown it: `[n] (title, label, author, date) text`; no other line of it begins with [.
+
+    Each of these stands once: not if another one holds it, and not before the text of a message either.
+    """
     date = source.time.strftime("%Y-%m-%d %H:%M") if source.time else UNDATED
-    told = ", ".join(filter(None, (_line(part) for part in (source.title, source.label, source.author, date))))
-    return f"[{source.number}]{f' ({told})' if told else ''} {_indented(source.text)}"
+    told = _once([_line(part) for part in (source.title, source.label, source.author, date)])
+    head = _MESSAGE_HEAD.match(source.text)
+    text = source.text[head.end() :] if head and all(_stands_in(part, told) for part in head.groups()) else source.text
+    return f"[{source.number}] ({told}) {_indented(text)}"
+
+
+def _once(parts: Sequence[str]) -> str:
+    """The parts, but for those that stand in another one."""
+    kept = [
+        part
+        for place, part in enumerate(parts)
+        if part
+        and not any(
+            _stands_in(part, other) and (len(other) > len(part) or at < place)
+            for at, other in enumerate(parts)
+            if at != place
+        )
+    ]
+    return ", ".join(kept)
+
+
+def _stands_in(part: str, text: str) -> bool:
+    """Whether the words stand in the text, not as a piece of longer ones."""
+    return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 
 def prompts_hash(*names: str) -> str:

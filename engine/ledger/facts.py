@@ -28,6 +28,9 @@ class Unread:
     text: str
     section: str
     tries: int
+    space: int
+    tokens: int
+    kind: str
 
 
 async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading) -> bool:
@@ -198,7 +201,7 @@ async def drop_replies(db: Connection, kind: Stale, ids: Collection[int]) -> Non
 async def unread(db: Connection, limit: int, now: float, skip: Collection[int]) -> list[Unread]:
     """Chunks of closed documents that wait to be read and may be tried now, oldest first."""
     rows = await db.execute_fetchall(
-        "SELECT c.id, c.document, c.text, d.title, d.kind, c.tries,"
+        "SELECT c.id, c.document, c.text, d.title, d.kind, c.tries, c.space, c.tokens,"
         " (SELECT p.label FROM piece JOIN passage p ON p.id = piece.passage WHERE piece.chunk = c.id"
         "  ORDER BY piece.ordinal LIMIT 1)"
         " FROM chunk c JOIN document d ON d.id = c.document WHERE c.reading IS NULL AND NOT d.open"
@@ -206,11 +209,12 @@ async def unread(db: Connection, limit: int, now: float, skip: Collection[int]) 
         (now, json.dumps(list(skip)), limit),
     )
     return [
-        Unread(id_, document, text, section_of(kind, title, label or ""), tries)
-        for id_, document, text, title, kind, tries, label in rows
+        Unread(id_, document, text, section_of(kind, title, label or ""), tries, space, tokens, kind)
+        for id_, document, text, title, kind, tries, space, tokens, label in rows
     ]
 
 
 def section_of(kind: str, title: str, label: str) -> str:
-    """Where an excerpt stands, for the reader; conversations speak for themselves."""
-    return "" if kind == "conversation" else " › ".join(part for part in (title, label) if part)
+    """Where an excerpt stands, for the reader, each part once; conversations speak for themselves."""
+    place = label.removeprefix(title).lstrip(" ›")
+    return "" if kind == "conversation" else " › ".join(part for part in (title, place) if part)

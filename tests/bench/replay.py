@@ -44,6 +44,13 @@ class Replay:
     async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
         return self.stored.get(excerpt.text, Reading())
 
+    @property
+    def shared_tokens(self) -> int:
+        return 0
+
+    async def extract_several(self, excerpts: Sequence[Excerpt], bill: Bill) -> list[Reading | None]:
+        return [await self.extract(excerpt, bill) for excerpt in excerpts]
+
     async def condense(
         self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
     ) -> Condensed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from bisect import bisect
@@ -58,13 +59,19 @@ def reply(messages: Sequence[Mapping[str, Any]]) -> str:
     if several := SEVERAL.findall(asked):
         rows = [f"summary{D}{number}{D}Known from many cases, of late: {texts[-160:]}" for number, texts in several]
         return "\n".join((*rows, "<|COMPLETE|>"))
-    found = LINE.findall(asked)
-    if not found:
-        return f"Known from many cases, of late: {asked[-160:]}"
-    rows = []
+    if excerpts := [json.loads(line) for line in asked.split("\n") if line.startswith('{"number": ')]:
+        rows = [row for each in excerpts for row in (f"excerpt{D}{each['number']}", *_rows(each["text"]))]
+        return "\n".join((*rows, "<|COMPLETE|>"))
+    rows = _rows(asked)
+    return "\n".join((*rows, "<|COMPLETE|>")) if rows else f"Known from many cases, of late: {asked[-160:]}"
+
+
+def _rows(text: str) -> list[str]:
+    found, rows = LINE.findall(text), list[str]()
     for a, verb, thing, b, case in found:
         rows.append(f"entity{D}{a}{D}Organization{D}{a} {verb} {thing} in case {case}.")
         rows.append(f"relation{D}{a}{D}{b}{D}{verb},case{D}{a} {verb} {thing} for {b} in case {case}.")
-    a, _, thing, b, case = found[-1]
-    rows.append(f"entity{D}{b}{D}Organization{D}{b} is served with {thing} in case {case}.")
-    return "\n".join((*rows, "<|COMPLETE|>"))
+    if found:
+        _, _, thing, b, case = found[-1]
+        rows.append(f"entity{D}{b}{D}Organization{D}{b} is served with {thing} in case {case}.")
+    return rows

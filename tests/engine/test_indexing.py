@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine import indexing, supervisor
+from engine import chunk_reader, indexing, supervisor
 from engine.batch import write_profiles
+from engine.chunk_reader import wait_before
 from engine.errors import EngineError, RateLimited, Refused, StoreError, Unavailable, Unreachable
 from engine.haste import Then
-from engine.indexing import Worker, wait_before
+from engine.indexing import Worker
 from engine.ledger import database
 from engine.options import Options
 from engine.projecting import Projector
@@ -148,8 +149,8 @@ async def test_a_chunk_is_tried_as_often_as_the_options_say_and_then_given_up(tm
 async def test_a_model_out_of_reach_is_asked_for_one_chunk_at_a_time_and_none_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "TROUBLE_WAIT", 0.0)
-    monkeypatch.setattr(indexing, "wait_before", lambda _: 0.0)
+    monkeypatch.setattr(chunk_reader, "TROUBLE_WAIT", 0.0)
+    monkeypatch.setattr(chunk_reader, "wait_before", lambda _: 0.0)
     language = ToyLanguage()
     language.failing["extract", ""] = Unreachable("nobody is there")
     async with light_engine(tmp_path, language, options=Options(attempts=1, readers=2)) as engine:
@@ -157,7 +158,7 @@ async def test_a_model_out_of_reach_is_asked_for_one_chunk_at_a_time_and_none_is
             await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
         await language.asked("extract", 30)
         assert str(engine.unreachable) == "nobody is there"
-        assert len(engine._worker._reading) <= 1
+        assert len(set(engine._worker._reader.running)) <= 1
         assert {each.error for each in await engine.documents(HERE)} == {""}
         language.failing.clear()
         await asyncio.wait_for(engine.settled(), 20)
@@ -166,7 +167,7 @@ async def test_a_model_out_of_reach_is_asked_for_one_chunk_at_a_time_and_none_is
 
 
 async def test_nobody_is_missed_once_nothing_is_left_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexing, "TROUBLE_WAIT", 0.1)
+    monkeypatch.setattr(chunk_reader, "TROUBLE_WAIT", 0.1)
     language = ToyLanguage()
     language.failing["extract", ""] = Unreachable("nobody is there")
     async with light_engine(tmp_path, language) as engine, asyncio.timeout(20):

@@ -29,12 +29,16 @@ class ToyLanguage:
 
     `failing`: a call of that purpose fails with the error if a text of it holds the part. `gate`: while it is closed,
     extraction waits. `calls` counts by purpose; `summarised` are the inputs of every summary that was made.
+    `shared_tokens`: of excerpts that share a call, which `shared_calls` has.
     """
 
     def __init__(self, name: str = "toy") -> None:
         self.name = name
         self.calls: Counter[str] = Counter()
         self.failing: dict[tuple[Purpose, str], Exception] = {}
+        self.shared_tokens = 0
+        self.shared_calls: list[tuple[str, ...]] = []
+        self.unsure: set[str] = set()
         self.summarised: list[tuple[str, ...]] = []
         self.gate = asyncio.Event()
         self.gate.set()
@@ -57,6 +61,10 @@ class ToyLanguage:
     async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
         self._called("extract", bill, excerpt.text)
         await self.gate.wait()
+        return self._read(excerpt)
+
+    @staticmethod
+    def _read(excerpt: Excerpt) -> Reading:
         mentions: list[Mention] = []
         links: list[Link] = []
         for sentence in SENTENCE.split(excerpt.text):
@@ -64,6 +72,15 @@ class ToyLanguage:
             mentions += [Mention(name, "person" if len(name) % 2 else "place", sentence) for name in names]
             links += [Link(a, b, "neighbour", sentence) for a, b in pairwise(names)]
         return Reading(tuple(mentions), tuple(links))
+
+    async def extract_several(self, excerpts: Sequence[Excerpt], bill: Bill) -> list[Reading | None]:
+        """Counts as one call; an excerpt that holds a part of `unsure` is not to be trusted."""
+        self._called("extract", bill, *(excerpt.text for excerpt in excerpts))
+        self.shared_calls.append(tuple(excerpt.text for excerpt in excerpts))
+        await self.gate.wait()
+        return [
+            None if any(part in excerpt.text for part in self.unsure) else self._read(excerpt) for excerpt in excerpts
+        ]
 
     async def condense(
         self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""

@@ -9,9 +9,9 @@ import pytest
 from engine.errors import BadKey, LanguageError, NoSuchModel, RateLimited, Refused, TooLong, Unavailable, Unreachable
 from engine.language.calls import Ask, Calls
 from engine.language.direct import Direct
-from engine.language.llm import LLM, LLMSettings
+from engine.language.llm import LLM, MIXED_REPLIES, LLMSettings
 from engine.language.models import ModelSettings, Patience
-from engine.records import Bill, Condensed, Context, Excerpt, Fragments, Link, Mention, Message, Prompt, Turn
+from engine.records import Bill, Condensed, Context, Excerpt, Fragments, Link, Mention, Message, Prompt, Reading, Turn
 from tests.fakes.openai_server import Fault, OpenAIServer
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def replies(*texts: str) -> Callable[[Sequence[Mapping[str, Any]]], str]:
 
 
 def llm(calls: Calls, model: ModelSettings, **more: Any) -> LLM:
-    return LLM(LLMSettings(model, **more), calls, len)
+    return LLM(LLMSettings(model, **{"glean_from": 1, **more}), calls, len)
 
 
 def asked(text: str = "Who runs the mill?", model: str = "") -> Prompt:
@@ -123,6 +123,106 @@ def test_remembered_summaries_depend_on_what_summarises_alone(calls: Calls, mode
         assert other.name != one.name
         assert other.summary_model == one.summary_model
     assert llm(calls, model, extract=model.instead("other")).summary_model != one.summary_model
+
+
+async def test_only_where_much_was_found_is_looked_twice(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies(ROWS)
+    await llm(calls, model, glean_from=4).extract(EXCERPT, Bill())
+    assert len(server.requests) == 1
+    await llm(calls, model, glean_from=3).extract(EXCERPT, Bill())
+    assert len(server.requests) == 3
+
+
+BREAD = Excerpt("Bo bakes bread.", "Town")
+BREAD_ROWS = "entity<|#|>Bo<|#|>Person<|#|>Bo bakes bread."
+
+
+def several(*parts: str, end: str = "<|COMPLETE|>") -> str:
+    return "\n".join([*(f"excerpt<|#|>{n}\n{part}" for n, part in enumerate(parts, 1)), end])
+
+
+async def test_several_excerpts_share_a_call_and_each_gets_its_own_facts(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies(several(ROWS.removesuffix("<|COMPLETE|>").strip(), BREAD_ROWS))
+    language, bill = llm(calls, model, glean_from=9), Bill()
+    found = await language.extract_several([EXCERPT, BREAD], bill)
+    assert [[mention.name for mention in reading.mentions] for reading in found if reading] == [["Ada", "Mill"], ["Bo"]]
+    assert len(server.requests) == len(bill.items) == 1
+    asked = server.bodies()[0]["messages"][-1]["content"]
+    assert (
+        f'{{"number": 1, "under": "Town", "text": "{EXCERPT.text}"}}\n{{"number": 2, "text": "{BREAD.text}"}}' in asked
+    )
+
+
+async def test_in_json_several_excerpts_share_a_call_too(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    entity = {"name": "Bo", "type": "Person", "description": "Bo bakes."}
+    told = {"excerpts": [{"number": 1, "entities": []}, {"number": 2, "entities": [entity]}]}
+    server.replier = replies(json.dumps(told))
+    found = await llm(calls, model, format="json").extract_several([EXCERPT, BREAD], Bill())
+    assert found[1] == Reading((Mention("Bo", "person", "Bo bakes."),))
+
+
+@pytest.mark.parametrize(
+    ("reply", "trusted"),
+    [
+        (several(ROWS.removesuffix("<|COMPLETE|>"), "entity<|#|>Bo<|#|>Per", end=""), [True, False]),
+        (several(BREAD_ROWS, ""), [False, False]),
+        (several(BREAD_ROWS, BREAD_ROWS), [False, False]),
+        (ROWS, [False, False]),
+        ("", [False, False]),
+    ],
+)
+async def test_a_shared_reply_that_confuses_excerpts_is_not_trusted(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, reply: str, trusted: list[bool]
+) -> None:
+    server.replier = replies(reply)
+    found = await llm(calls, model, gleaning=0).extract_several([EXCERPT, BREAD], Bill())
+    assert [reading is not None for reading in found] == trusted
+
+
+async def test_a_model_that_confuses_excerpts_again_and_again_is_given_each_alone(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies(several(BREAD_ROWS, ""))
+    language = llm(calls, model)
+    for _ in range(MIXED_REPLIES):
+        assert language.shared_tokens > 0
+        await language.extract_several([EXCERPT, BREAD], Bill())
+    assert language.shared_tokens == 0
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(status=400, message="maximum context length is 8192 tokens"),
+        Fault(status=400, message="violates our content policy", code="content_policy_violation"),
+    ],
+)
+async def test_a_shared_call_that_is_refused_leaves_each_excerpt_to_be_read_alone(
+    server: OpenAIServer, calls: Calls, model: ModelSettings, fault: Fault
+) -> None:
+    server.faults.append(fault)
+    assert await llm(calls, model).extract_several([EXCERPT, BREAD], Bill()) == [None, None]
+
+
+async def test_only_an_excerpt_of_a_shared_call_in_which_much_was_found_is_looked_at_twice(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies(several(ROWS.removesuffix("<|COMPLETE|>").strip(), BREAD_ROWS), MORE)
+    found = await llm(calls, model, glean_from=3).extract_several([EXCERPT, BREAD], Bill())
+    assert [[mention.name for mention in reading.mentions] for reading in found if reading] == [
+        ["Ada", "Mill", "River"],
+        ["Bo"],
+    ]
+    _, second = server.bodies()
+    assert EXCERPT.text in second["messages"][1]["content"]
+    assert BREAD.text not in str(second["messages"])
+    assert second["messages"][2]["content"] == ROWS
 
 
 def shared(*rows: str) -> str:

@@ -111,6 +111,32 @@ def test_a_source_shows_only_what_is_known_of_it() -> None:
     assert source_block(bare) == "[4] (undated) Text"
 
 
+@pytest.mark.parametrize(
+    ("title", "label", "author", "text", "shown"),
+    [
+        (
+            "#hall: Thread by Ada Byron, 2026-05-07",
+            "Ada Byron, 2026-05-07 14:20",
+            "Ada Byron",
+            "[2026-05-07 14:20] Ada Byron: Rain.\n[2026-05-07 14:21] Oh.",
+            "(#hall: Thread by Ada Byron, 2026-05-07, Ada Byron, 2026-05-07 14:20) Rain.\n    [2026-05-07 14:21] Oh.",
+        ),
+        ("Guide", "Guide › Rooms", "", "Text", "(Guide › Rooms, 2026-05-07 14:20) Text"),
+        ("Guide", "Guide", "Al", "Text", "(Guide, Al, 2026-05-07 14:20) Text"),
+        (
+            "Alan",
+            "p. 1",
+            "Al",
+            "[2026-05-07 14:20] Bob: Text",
+            "(Alan, p. 1, Al, 2026-05-07 14:20) [2026-05-07 14:20] Bob: Text",
+        ),
+    ],
+)
+def test_a_source_says_once_where_it_stands(title: str, label: str, author: str, text: str, shown: str) -> None:
+    time = datetime(2026, 5, 7, 14, 20, tzinfo=UTC)
+    assert source_block(Source(4, "d", "p", title, label, "", author, time, text, "s", "r", "c")) == f"[4] {shown}"
+
+
 def test_the_context_cannot_close_its_fence() -> None:
     content = render_answer(prompt())[0].content
     mark = re.search(r"</(context-\w+)>\Z", content)
