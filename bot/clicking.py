@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot import closing, pacing, wording
-from bot.asked import shared_id
+from bot.asked import shared_id, spoken
 from bot.basis import basis_of, readable
 from bot.chat import Card
 from bot.errors import NotAllowed, Withheld
@@ -110,13 +110,21 @@ class Clicks:
             await self._unpublish(reply, shared)
             return wording.NOT_SHARED
         try:
-            await reply.finish(pacing.parts(stored.text, platform.limits.part), below)
+            text = f"{await self._question(stored)}\n\n{stored.text}"
+            await reply.finish(pacing.parts(text, platform.limits.part), below)
         finally:
             await answers.mark(shared.id, reply.mark)
         outcome = Outcome(stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms)
         if not await answers.finish(shared.id, outcome):
             await reply.replace(wording.SOURCE_REMOVED)
         return wording.SHARED
+
+    async def _question(self, stored: Stored) -> str:
+        """What was asked, for readers who did not see it."""
+        place = stored.place
+        asker = await self.house.readers.person(place.platform, place.workspace, stored.asker)
+        text = await self.house.platform(place).readable(place.workspace, spoken(stored.question))
+        return wording.asked_by(asker.name, text)
 
     async def _unpublish(self, reply: Reply, shared: Stored) -> None:
         """It is not shared after all; what was shown of it is taken back."""

@@ -35,9 +35,14 @@ def drawn(source: Source, answer: str) -> Drawn:
 
 
 def title(source: Source) -> str:
-    """What a source is called: its document, the place in it, its date unless the place tells it."""
+    """What a source is called: its document, the place in it, its date unless the place tells it.
+
+    A time of day is in UTC, and says so.
+    """
     name, label = called(source.title, source.label)
     day = f"{source.time:%Y-%m-%d}" if source.time else ""
+    if source.time and label.endswith(f"{source.time:%Y-%m-%d %H:%M}"):
+        label += " UTC"
     return " · ".join(filter(None, (name, label, "" if day in label else day)))
 
 

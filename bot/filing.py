@@ -141,7 +141,7 @@ class Filing:
         message, place, store = shared.message, shared.message.place, self._house.store
         written = None if shared.wished else message.time
         if await store.people.opted_out(place.platform, place.workspace, message.author, written):
-            return wording.OPTED_OUT
+            return wording.opted_out(place.platform)
         announced = await store.rooms.announced(place.room)
         if shared.told and not announced:
             return wording.UNREAD  # the bot was put out meanwhile

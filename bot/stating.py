@@ -41,4 +41,4 @@ class Stating:
         if not (direct or await store.rooms.announced(place.room)):
             raise BadQuestion(wording.UNREAD, hint=wording.INVITE)
         if await store.people.opted_out(place.platform, place.workspace, person):
-            raise BadQuestion(wording.OPTED_OUT)
+            raise BadQuestion(wording.opted_out(place.platform))

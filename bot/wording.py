@@ -46,7 +46,6 @@ _NOTHING_YET = {
     "unknown": f"I could not find out who can read this, and what was said here says nothing about that. {_AGAIN}",
 }
 UNSUPPORTED = "No source stands behind this answer."
-OPTED_OUT = "You asked me to read nothing of yours; the command `remember-me` changes that."
 NO_WRITER = "Only who may write in this channel can add to what is known of it."
 UNREAD = "This channel is not one that I read."
 INVITE = "Invite me to it, and let me write there: I say first that I read it."
@@ -127,6 +126,11 @@ def drawn_from(what: str, *, found: bool = True) -> str:
     return f"Answered from what {what}." if found else f"I looked through what {what}."
 
 
+def asked_by(name: str, question: str) -> str:
+    """The question above an answer that is shared; Markdown, on one line."""
+    return f"> **{harmless(name)} asked:** {harmless(question)}"
+
+
 def shared_by(name: str) -> str:
     """Whose private answer it was."""
     return f"Shared by {harmless(name)}."
@@ -146,6 +150,11 @@ def joined(platform: str, days: int) -> str:
         f"not want to be read, use `{prefix(platform)}forget-me`; a manager stops me here with "
         f"`{prefix(platform)}settings ingest off`."
     )
+
+
+def opted_out(platform: str) -> str:
+    """Why nothing of somebody is read."""
+    return f"You asked me to read nothing of yours; `{prefix(platform)}remember-me` changes that."
 
 
 def ask_alone(platform: str) -> str:

@@ -16,7 +16,7 @@ from adapters.discord.dispatches import guard
 from adapters.discord.intents import wanted
 from adapters.discord.interactions import Interactions
 from adapters.discord.patience import patiently, watching
-from adapters.discord.permissions import roles_matter, same_readers
+from adapters.discord.permissions import invitation, roles_matter, same_readers
 from adapters.discord.platform import Discord
 from adapters.discord.syncing import sync
 from adapters.discord.translating import NAME, fingerprint, message_of, place_of, spoken, thread_place
@@ -64,6 +64,8 @@ class Chat(discord.Client):
     async def on_ready(self) -> None:
         """The connection is new: what was said before it is to be caught up on."""
         log.info("connected", platform=NAME, servers=len(self.guilds))
+        if self.application_id is not None:
+            log.info("discord.invite_link", link=invitation(self.application_id))
         self._ear.attach(self.platform)
         await self._ear.catch_up(NAME)
 

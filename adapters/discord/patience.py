@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import aiohttp
 import discord
+import structlog
 
 from bot.errors import PlatformError, Withheld
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from types import SimpleNamespace
 
 T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
 
 TRIES = 6
 LONGEST = 60.0  # seconds to wait at once
@@ -27,6 +31,9 @@ UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
 ARCHIVED = 50083
 # Cannot send messages to this user; also for want of a server that both are in.
 UNREACHABLE = {50007, 50278}
+
+DETAIL = 500  # characters of an explanation
+_SENT = re.compile(r"\"[^\"]*\"?|'[^']*'?|“[^”]*”?|`[^`]*`?|https?://\S+|[\w.\-]{24,}")
 
 _strikes: ContextVar[list[str] | None] = ContextVar("strikes", default=None)
 
@@ -149,8 +156,19 @@ def _seconds(error: discord.HTTPException) -> float:
         return 1.0
 
 
+def detail(error: discord.HTTPException) -> str:
+    """What Discord says was wrong, on one line, without anything that may have been sent to it."""
+    if not error.code:
+        return ""  # not Discord's own words
+    said = " ".join(error.text[:DETAIL].split())
+    return _SENT.sub("…", said)
+
+
 def _ours(error: discord.HTTPException, what: str) -> PlatformError:
     number = f"{error.status}, code {error.code}"
+    expected = error.code in OVER or isinstance(error, discord.NotFound)
+    tell = log.info if expected else log.warning
+    tell("discord.request_refused", what=what, status=error.status, code=error.code, reason=detail(error))
     if error.code in OVER:
         return Over(f"Discord does not take an answer any more ({number}): {what}.")
     if error.code == ARCHIVED:

@@ -13,8 +13,23 @@ GuildChannel: TypeAlias = discord.abc.GuildChannel
 
 _READ = discord.Permissions(view_channel=True, read_message_history=True)
 _READ_AND_CONNECT = discord.Permissions(view_channel=True, read_message_history=True, connect=True)
+INVITED = discord.Permissions(
+    view_channel=True,
+    send_messages=True,
+    send_messages_in_threads=True,
+    create_public_threads=True,
+    read_message_history=True,
+    add_reactions=True,
+    embed_links=True,
+    attach_files=True,
+)
 # Permissions that decide, given by a role, what somebody reads or manages.
 _DECISIVE = _READ_AND_CONNECT | discord.Permissions(administrator=True, manage_guild=True, manage_threads=True)
+
+
+def invitation(application: int) -> str:
+    """The address at which somebody with Manage Server lets the bot in, with what it needs."""
+    return discord.utils.oauth_url(application, permissions=INVITED, scopes=("bot", "applications.commands"))
 
 
 def needed(channel: GuildChannel) -> discord.Permissions:

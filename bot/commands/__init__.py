@@ -25,6 +25,8 @@ __all__ = ["COMMANDS", "Command", "Parts", "offered", "run"]
 class Command:
     """`about` in a line, `words` that may follow; `more` and `examples` for whoever asks. `managers`: for these.
 
+    In `more`, {} is what stands before a command on the platform.
+
     `platforms` have it; none named: all of them.
     """
 
@@ -94,7 +96,8 @@ COMMANDS: Mapping[str, Command] = {
     "forget-me": Command(
         forgetting.forget_me,
         "forget what you wrote and shared, and read nothing further of yours",
-        more="Your messages in the chat itself stay as they are; `remember-me` takes it back for what you write later.",
+        more="Your messages in the chat itself stay as they are; `{}remember-me` takes it back for what you write "
+        "later.",
     ),
     "remember-me": Command(forgetting.remember_me, "read again what you write from now on"),
     "correct": Command(

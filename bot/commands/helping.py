@@ -47,7 +47,7 @@ def overview(platform: str, commands: Mapping[str, Command], *, manager: bool) -
 def detail(platform: str, name: str, command: Command) -> str:
     """One command: what it does, and how it is given."""
     lines = [f"`{_usage(platform, name, command)}` – {command.about}"]
-    lines += [command.more] if command.more else []
+    lines += [command.more.replace("{}", prefix(platform))] if command.more else []
     lines += ["_For managers of this workspace._"] if command.managers else []
     return "\n".join([*lines, *(f"- `{prefix(platform)}{name} {each}`" for each in command.examples)])
 

@@ -68,7 +68,7 @@ async def test_each_change_of_mind_is_counted_and_no_repetition(home: Asking, ro
 async def test_sources_are_told_in_full(home: Asking, roof: Place) -> None:
     reply = await home.ask(roof, "bob", "When do the Tiles come?")
     told = await click(home, reply, "ada", "sources")
-    assert "[1] [#roof · Ada, 2026-11-20 10:01](https://chat.example/T1/ROOF/m1)" in told
+    assert "[1] [#roof · Ada, 2026-11-20 10:01 UTC](https://chat.example/T1/ROOF/m1)" in told
     assert "> The Tiles come on Monday." in told
 
 
@@ -114,7 +114,7 @@ async def test_a_private_answer_from_what_all_may_read_can_be_shared(home: Askin
     assert await click(home, private, "bob", "share") == wording.SHARED
     shared = home.reply
     assert not shared.target.private
-    assert shared.text == private.text
+    assert shared.text == f"> **Bob asked:** When do the Tiles come?\n\n{private.text}"
     assert shared.closing is not None
     assert shared.closing.note == "Shared by Bob. Answered from what everyone in #roof can see."
     assert [each.link for each in shared.closing.sources] == ["https://chat.example/T1/ROOF/m1"]

@@ -28,16 +28,16 @@ SOURCE = Source(
 
 
 def test_a_source_is_called_by_its_document_and_the_place_in_it() -> None:
-    assert title(SOURCE) == "#roof: Tiles · Ada, 2026-11-20 12:00"
+    assert title(SOURCE) == "#roof: Tiles · Ada, 2026-11-20 12:00 UTC"
 
 
 @pytest.mark.parametrize(
     ("named", "shown"),
     [
-        ("#roof: Messages of 2026-11-20 11:50–12:10", "#roof · Ada, 2026-11-20 12:00"),
-        ("#roof: Messages of 2026-11-20 23:53–2026-11-21 00:03", "#roof · Ada, 2026-11-20 12:00"),
-        ("#roof: Thread by Bob, 2026-11-19", "#roof: Thread by Bob · Ada, 2026-11-20 12:00"),
-        ("#roof: Minutes of 2026-11-19", "#roof: Minutes of 2026-11-19 · Ada, 2026-11-20 12:00"),
+        ("#roof: Messages of 2026-11-20 11:50–12:10", "#roof · Ada, 2026-11-20 12:00 UTC"),
+        ("#roof: Messages of 2026-11-20 23:53–2026-11-21 00:03", "#roof · Ada, 2026-11-20 12:00 UTC"),
+        ("#roof: Thread by Bob, 2026-11-19", "#roof: Thread by Bob · Ada, 2026-11-20 12:00 UTC"),
+        ("#roof: Minutes of 2026-11-19", "#roof: Minutes of 2026-11-19 · Ada, 2026-11-20 12:00 UTC"),
     ],
 )
 def test_the_time_of_a_conversation_is_told_once(named: str, shown: str) -> None:

@@ -254,7 +254,7 @@ async def test_a_file_stays_out_if_who_shared_it_is_forgotten_while_it_is_read(h
     message = _shared(home, roof, home.platform.upload("tiles.txt", TILES))
     _meanwhile(home, lambda: home.listening.forget_person("slack", "T1", "ada"))
     outcomes = await home.listening.filing.take(message, asked=asked)
-    assert outcomes == [Refused("tiles.txt", wording.OPTED_OUT)]
+    assert outcomes == [Refused("tiles.txt", wording.opted_out("slack"))]
     assert await home.documents(roof) == []
     assert await home.house.store.files.of_author("slack", "T1", "ada") == []
 
@@ -263,7 +263,7 @@ async def test_so_does_one_that_came_with_a_command(home: Household) -> None:
     roof = await home.joined("ROOF", "ada")
     given = Called("c1", roof, "ada", "learn", uploads=(home.platform.upload("tiles.txt", TILES),))
     _meanwhile(home, lambda: home.listening.forget_person("slack", "T1", "ada"))
-    assert await home.listening.filing.learn(given, START) == [Refused("tiles.txt", wording.OPTED_OUT)]
+    assert await home.listening.filing.learn(given, START) == [Refused("tiles.txt", wording.opted_out("slack"))]
     assert await home.documents(roof) == []
 
 

@@ -5,8 +5,9 @@ import discord
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from structlog.testing import capture_logs
 
-from adapters.discord.patience import Closed, Missing, Over, Unreached, patiently, struck, told, watching
+from adapters.discord.patience import Closed, Missing, Over, Unreached, detail, patiently, struck, told, watching
 from bot.errors import PlatformError, Withheld
 
 
@@ -83,3 +84,37 @@ async def test_refusals_that_the_library_waits_out_are_counted() -> None:
         async with session.get(server.make_url("/")):
             pass
     assert len(strikes) == 2
+
+
+def test_what_discord_says_is_logged_and_nothing_that_was_sent() -> None:
+    body = {
+        "code": 50035,
+        "message": "Invalid Form Body",
+        "errors": {
+            "content": {"_errors": [{"code": "BASE_TYPE_BAD_LENGTH", "message": "Must be 2000 or fewer in length."}]},
+            "embeds": {
+                "0": {"url": {"_errors": [{"code": "URL", "message": 'Not "https://a.example/SECRET" at all'}]}}
+            },
+        },
+    }
+    raised = discord.HTTPException(Response(400), body)  # type: ignore[arg-type]
+    with capture_logs() as logs, pytest.raises(PlatformError), told("to write there"):
+        raise raised
+    [line] = logs
+    assert (line["event"], line["log_level"]) == ("discord.request_refused", "warning")
+    assert (line["what"], line["status"], line["code"]) == ("to write there", 400, 50035)
+    assert "Invalid Form Body" in line["reason"]
+    assert "In content: Must be 2000 or fewer in length." in line["reason"]
+    assert "SECRET" not in str(line)
+
+
+@pytest.mark.parametrize(
+    "said", ["aW50ZXJhY3Rpb246MTIzNDU2Nzg5MDEyMzQ1Njc4OTA:token", "see https://x.example/a", "'words'"]
+)
+def test_tokens_addresses_and_quotations_are_no_explanation(said: str) -> None:
+    raised = discord.HTTPException(Response(400), {"code": 1, "message": f"No: {said}"})  # type: ignore[arg-type]
+    assert said not in detail(raised)
+
+
+def test_what_is_not_discord_s_own_answer_explains_nothing() -> None:
+    assert detail(discord.HTTPException(Response(502), "<html>SECRET</html>")) == ""  # type: ignore[arg-type]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from structlog.testing import capture_logs
 
 from adapters.discord.addresses import FILES, elsewhere, own_host
 from adapters.discord.syncing import FILE
@@ -17,10 +19,9 @@ from tests.adapters.discord.ears import Ear, connected
 from tests.fakes.discord import FakeDiscord
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.adapters.discord.conftest import Town
 
+README = Path(__file__).parents[3] / "README.md"
 COMMANDS = ("PUT", "/applications/{app}/commands")
 
 
@@ -33,6 +34,17 @@ async def test_commands_are_registered_when_they_are_others_than_before(fake: Fa
     (tmp_path / FILE).write_text(json.dumps(dict.fromkeys(known, "other")))
     async with connected(fake, tmp_path):
         assert len(fake.calls_to(*COMMANDS)) == 2
+
+
+async def test_the_link_that_invites_the_bot_is_printed_and_stands_in_the_readme(
+    fake: FakeDiscord, tmp_path: Path
+) -> None:
+    with capture_logs() as logs:
+        async with connected(fake, tmp_path):
+            await fake.until(lambda: any(each["event"] == "discord.invite_link" for each in logs))
+    [link] = {each["link"] for each in logs if each["event"] == "discord.invite_link"}
+    assert f"client_id={fake.world.app.id}&" in link
+    assert link.replace(f"client_id={fake.world.app.id}", "client_id=APPLICATION_ID") in README.read_text()
 
 
 async def test_commands_that_are_refused_do_not_keep_the_bot_away(fake: FakeDiscord, tmp_path: Path) -> None:
