@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import copy
+import json
+from importlib import resources
+
 from adapters.slack.listening import NOTES, PROMPTS
 from adapters.slack.translating import EVENTS
 from tests.adapters.slack.conftest import MANIFEST
@@ -30,3 +34,12 @@ def test_the_app_is_an_agent_with_a_command_and_a_socket() -> None:
 def test_no_more_than_four_beginnings_are_offered_the_same_before_and_after_the_first_look() -> None:
     assert len(PROMPTS) <= 4
     assert MANIFEST["features"]["agent_view"]["suggested_prompts"] == list(PROMPTS)
+
+
+def test_the_manifest_for_free_plans_lacks_the_agent_features_alone() -> None:
+    free = json.loads((resources.files("adapters.slack") / "manifest-free.json").read_text())
+    paid = copy.deepcopy(MANIFEST)
+    del paid["features"]["agent_view"]
+    paid["oauth_config"]["scopes"]["bot"].remove("assistant:write")
+    assert free == paid
+    assert "assistant" not in json.dumps(free)

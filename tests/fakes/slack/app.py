@@ -42,7 +42,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 class App:
     """`commands` as they are typed, with the slash, and `escaped` those whose names of people come as ids.
 
-    `home`: whether the Home tab is on.
+    `home`: whether the Home tab is on. `agent`: whether it has the features of an agent, which need a paid plan.
     """
 
     name: str = "Threadlore"
@@ -52,6 +52,7 @@ class App:
     commands: frozenset[str] = frozenset({"/threadlore"})
     escaped: frozenset[str] = frozenset({"/threadlore"})
     home: bool = True
+    agent: bool = True
     interactive: bool = True
     bot_token: str = "xoxb-1000-2000-threadlore"
     app_token: str = "xapp-1-A0THREADLORE-3000-threadlore"
@@ -76,5 +77,6 @@ class App:
                 each["command"] for each in features.get("slash_commands", ()) if each.get("should_escape")
             ),
             home=features.get("app_home", {}).get("home_tab_enabled", False),
+            agent="agent_view" in features,
             interactive=settings.get("interactivity", {}).get("is_enabled", False),
         )

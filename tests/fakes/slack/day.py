@@ -239,9 +239,9 @@ async def live(
     return slack
 
 
-def manifest() -> App:
+def manifest(name: str = "manifest.json") -> App:
     """The app that the shipped manifest describes."""
-    return App.of(json.loads(resources.files("adapters.slack").joinpath("manifest.json").read_text("utf-8")))
+    return App.of(json.loads(resources.files("adapters.slack").joinpath(name).read_text("utf-8")))
 
 
 def main() -> None:

@@ -17,6 +17,8 @@ LOADING = 10
 
 @method("assistant.threads.setStatus", "assistant:write", "chat:write", minute=600)
 def set_status(call: Call) -> JSON:
+    if not call.space.app.agent:
+        raise Refused("feature_not_enabled")
     channel = call.inside("channel_id")
     root = call.need("thread_ts")
     call.space.message(channel, root, "thread_not_found")

@@ -19,6 +19,8 @@ MODES = {"", "timeline", "plan", "dense"}
 @method("chat.startStream", "chat:write", minute=20)
 def start(call: Call) -> JSON:
     space = call.space
+    if not space.app.agent:
+        raise Refused("feature_not_enabled")
     channel = call.writable()
     root = thread(call, channel)
     if channel.kind != "im":
