@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, get_args
 
@@ -17,10 +17,12 @@ from engine.fence_unwrapper import FenceUnwrapper
 from engine.ledger import memos, work
 from engine.ledger.undated import leaves_out_undated
 from engine.prompt_budget import RESERVE, prompt_of, prompt_tokens, today
+from engine.query_cache import QueryCache
 from engine.records import Bill, Condensed, Context, Mode, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+    from datetime import date
 
     from engine.budget import O200k
     from engine.recalling import Recaller
@@ -96,6 +98,7 @@ class Asker:
     """Answers questions with what is recalled for them."""
 
     recaller: Recaller
+    queries: QueryCache = field(default_factory=QueryCache)
 
     async def ask(self, question: Question) -> Answer:
         """Recall, and make the answer ready to be streamed."""
@@ -174,21 +177,30 @@ class Asker:
             await self.recaller.projector.ledger.write(memos.add_usage, day, tuple(bill.items))
 
     async def _condense(self, question: Question, bill: Bill) -> Condensed:
-        """Keywords that are given cost no call; a naive question needs none, unless its history must be read."""
+        """Keywords that are given or remembered cost no call; a naive question without history needs none.
+
+        They are remembered by all that they depend on, and by the scope: what comes at once was asked before.
+        """
+        day, scope = today(), question.scope
+        key = (question.overheard, question.text, question.history, day, question.asker, scope)
         if question.overheard:
-            language = self.recaller.projector.language
-            heard = await language.condense_overheard(
-                question.text, question.history, bill, today=today(), asker=question.asker
-            )
-            return heard or Condensed(question.text, ignored=True)
+            return await self.queries.get(key, lambda: self._overheard(question, day, bill))
         if question.high or question.low:
             return Condensed(question.text, question.high, question.low)
         if question.mode == "naive" and not question.history:
             return Condensed(question.text)
-        made = await self.recaller.projector.language.condense(
-            question.text, question.history, bill, today=today(), asker=question.asker
+        condense, asker = self.recaller.projector.language.condense, question.asker
+        made = await self.queries.get(
+            key, lambda: condense(question.text, question.history, bill, today=day, asker=asker)
         )
         return made if made.high or made.low else replace(made, low=(made.question,))
+
+    async def _overheard(self, question: Question, day: date, bill: Bill) -> Condensed:
+        language = self.recaller.projector.language
+        heard = await language.condense_overheard(
+            question.text, question.history, bill, today=day, asker=question.asker
+        )
+        return heard or Condensed(question.text, ignored=True)
 
     def _trimmed(self, question: Question) -> Question:
         """The question with as many of the newest turns of its history as there is room for."""

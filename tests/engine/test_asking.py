@@ -135,6 +135,40 @@ async def test_the_model_is_sent_the_history_and_the_question_as_it_was_asked(tm
         assert said == [("user", HISTORY[0].text), ("assistant", HISTORY[1].text), ("user", "And that one?")]
 
 
+async def test_a_question_that_is_asked_again_costs_no_call_for_keywords(tmp_path: Path) -> None:
+    language = Scripted("So.")
+    async with light_engine(tmp_path, language) as engine:
+        await town(engine)
+        first = await engine.recall(FERRY)
+        assert (await engine.recall(FERRY)).question == first.question
+        assert language.calls["condense"] == 1
+        others = (
+            replace(FERRY, text="What does the Inn cost?"),
+            replace(FERRY, asker="Ada"),
+            replace(FERRY, history=HISTORY),
+            replace(FERRY, scope=Scope(frozenset({"here", "there"}), frozenset())),
+        )
+        for calls, other in enumerate(others, 2):
+            for _ in range(2):
+                await engine.recall(other)
+            assert language.calls["condense"] == calls
+
+
+async def test_a_rewrite_that_failed_or_gave_nothing_is_not_remembered(tmp_path: Path) -> None:
+    language = Scripted("So.", keywords=Condensed(FERRY.text))
+    async with light_engine(tmp_path, language) as engine:
+        await town(engine)
+        for calls in (1, 2):
+            await engine.recall(FERRY)
+            assert language.calls["condense"] == calls
+        language.failing["condense", ""] = Unavailable("away")
+        with pytest.raises(Unavailable):
+            await engine.recall(FERRY)
+        language.failing.clear()
+        await engine.recall(FERRY)
+        assert language.calls["condense"] == 4
+
+
 async def test_keywords_that_are_given_cost_no_call(tmp_path: Path) -> None:
     language = Scripted("So.")
     async with light_engine(tmp_path, language) as engine:
@@ -336,7 +370,7 @@ async def test_a_recall_and_a_prompt_are_charged_too(tmp_path: Path) -> None:
         await town(engine)
         await engine.recall(FERRY)
         assert (await spent(engine))["condense"] == (1, 0)
-        await engine.prompt(FERRY)
+        await engine.prompt(replace(FERRY, text="Who rows the Ferry?"))
         assert (await spent(engine))["condense"] == (2, 0)
 
 
