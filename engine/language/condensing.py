@@ -29,7 +29,7 @@ _GOES_ON = re.compile(r"\s*(?:and|but|or|also|what about|how about|then|why|how 
 _SHORT = 2
 _CARRIED = 3
 _RARE = 8
-_SPOKEN = re.compile(r"^\s*[-*]?\s*([^\W\d_][^:(“\n]{1,60}?) \(\d{4}-\d\d-\d\d \d\d:\d\d\):", re.MULTILINE)
+_SPOKEN = re.compile(r"^\s*[-*]?\s*([^\W\d_][^:(“\n]{1,60}?) \(\d{4}-\d\d-\d\d \d\d:\d\d(?: UTC)?\):", re.MULTILINE)
 
 
 def condense(text: str, history: Sequence[Turn]) -> Condensed:

@@ -78,7 +78,7 @@ def listed(quoted: Sequence[Quotation]) -> str:
 def _told(quotation: Quotation) -> str:
     """One line: “the words” [n], for messages after who said it and when."""
     words = _CITED.sub(r"(\1)", quotation.text)  # a number in the source is no number of ours
-    who = f"{quotation.speaker} ({quotation.when}): " if quotation.speaker else ""
+    who = f"{quotation.speaker} ({quotation.when} UTC): " if quotation.speaker else ""
     return f"{who}“{words}” [{quotation.number}]"
 
 

@@ -14,7 +14,12 @@ async def test_a_day_in_a_small_workspace() -> None:
     assert "tail tore off after 25 minutes" in day
     assert "(only visible to you): " in day
     assert "From the sources" not in day
-    assert "21 April" in day.partition("Ada moves the date")[2]
+    moved = day.partition("Ada moves it by an edit")[2].partition("Bo deletes")[0]
+    assert "14 April" in moved.partition("A source of this answer was removed.")[0]
+    assert "14 April" not in moved.partition("A source of this answer was removed.")[2]
+    assert "21 April" in moved.partition("A source of this answer was removed.")[2]
+    assert "✅" in day.partition("Bo drops a file")[2].partition("Cleo asks")[0]
+    assert "4,150" in day.partition("Ada asks in private in #general")[2].partition("What Cleo sees")[0]
     assert "2 March" not in day.partition("Bo deletes what he wrote")[2].partition("━━ Dee")[0]
     assert "4,150" not in in_public
     assert "4,150" in in_wages.partition("What Cleo sees")[0]

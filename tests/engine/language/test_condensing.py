@@ -10,7 +10,7 @@ HISTORY = (
     Turn(
         "assistant",
         "- “Locker L-19 is rented by Hanna Karim.” [1]\n"
-        "- Hanna Karim (2026-02-20 19:40): “I promise to bring back the brushes to Torfield Ltd.” [2]",
+        "- Hanna Karim (2026-02-20 19:40 UTC): “I promise to bring back the brushes to Torfield Ltd.” [2]",
     ),
 )
 

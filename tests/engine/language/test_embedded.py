@@ -81,7 +81,7 @@ async def test_a_double_question_is_answered_from_two_sources(language: Embedded
     question = "Who rents locker L-19, and what did the tenant of locker L-19 promise to do before the open day?"
     text = await answered(language, prompt(question, WORKSHOP))
     assert "“Locker L-19 is rented by Hanna Karim.” [4]" in text
-    assert "Hanna Karim (2026-02-20 19:40): “As tenant of locker L-19 I promise to return twelve brushes" in text
+    assert "Hanna Karim (2026-02-20 19:40 UTC): “As tenant of locker L-19 I promise to return twelve brushes" in text
 
 
 async def test_the_newer_source_comes_first_when_both_answer(language: EmbeddedLanguage) -> None:

@@ -31,7 +31,7 @@ def test_neighbours_are_joined_and_nothing_is_quoted_twice() -> None:
 
 def test_a_message_keeps_who_said_it_and_when() -> None:
     line = listed([Quotation(2, "Yes, it is.", "Bo Holm", "2026-05-12 10:04")])
-    assert line == "Bo Holm (2026-05-12 10:04): “Yes, it is.” [2]"
+    assert line == "Bo Holm (2026-05-12 10:04 UTC): “Yes, it is.” [2]"
 
 
 def test_numbers_in_brackets_of_a_source_are_no_citations() -> None:

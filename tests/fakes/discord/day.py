@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from tests.fakes.discord import Channel, Interaction, Message, Person
+    from tests.fakes.discord import Channel, Interaction, Message, Person, Post
 
 MANUAL = """# The big kiln
 
@@ -137,6 +137,16 @@ class Day:
         await self.breath()
         self.see(person, answer.channel, last=1)
 
+    async def taken_back(self, person: Person, used: Interaction) -> None:
+        """Wait until an answer says that a source of it was removed, and show it."""
+
+        def posts() -> list[Post]:
+            return [each for each in self.discord.sees(person, used.channel).posts if each.message is used.original]
+
+        await self.discord.until(lambda: any("was removed" in each.text for each in posts()), 60)
+        await self.breath()
+        self.show("\n".join(map(str, posts())))
+
     async def mentions(self, person: Person, channel: Channel, text: str) -> Channel:
         """Somebody asks by a mention; gives the thread in which it is answered."""
         asked = await person.says(channel, f"{self.discord.bot(self.club).mention} {text}")
@@ -181,14 +191,14 @@ async def morning(day: Day) -> list[Message]:
     day.see(day.cleo, day.workshop)
     day.scene("10:30  Bo drops the manual of the kiln into #workshop, and lets the bot learn notes of his own")
     dropped = await day.bo.says(day.workshop, "How to fire.", files=[File("kiln-manual.md", MANUAL.encode(), MARKDOWN)])
-    await day.discord.until(lambda: dropped.reactions, 60)
+    await day.discord.until(lambda: "✅" in dropped.reactions, 60)
     await day.breath()
     day.see(day.bo, day.workshop, last=1)
     await day.types(day.bo, day.workshop, "learn", file=File("notes.md", NOTES.encode(), MARKDOWN))
     return said
 
 
-async def noon(day: Day) -> None:
+async def noon(day: Day) -> Interaction:
     """Questions: in public with a click below the answer, in private, by a mention and in its thread."""
     day.scene("11:00  Cleo asks in public, and likes the answer")
     asked = await day.types(day.cleo, day.workshop, "ask", question="When is open night?")
@@ -200,16 +210,17 @@ async def noon(day: Day) -> None:
     await day.follows_up(day.cleo, thread, "And on which day?")
     day.scene("11:45  A question that nothing in the channels answers")
     await day.types(day.bo, day.hall, "ask", question="What is the telephone number of the mayor?")
+    return asked
 
 
-async def afternoon(day: Day, said: list[Message]) -> None:
+async def afternoon(day: Day, said: list[Message], asked: Interaction) -> None:
     """Edits and deletions take effect."""
     night, planks = said[0], said[1]
-    day.scene("14:00  Ada edits the date of open night; Bo asks")
+    day.scene("14:00  Ada edits the date of open night: what Cleo was told is taken back; Bo asks")
     await day.ada.edits(
         night, "Open night moves to Friday, 5 March, at eight: the Rowing Club needs the hall on Tuesday."
     )
-    await day.breath()
+    await day.taken_back(day.cleo, asked)
     await day.types(day.bo, day.workshop, "ask", question="When is open night?")
     day.scene("14:20  Bo deletes what he wrote about the planks; Cleo asks")
     await day.bo.deletes(planks)
@@ -225,6 +236,8 @@ async def evening(day: Day) -> None:
     await day.types(day.cleo, day.hall, "ask", question=question, private=True)
     day.scene("16:10  Ada asks the same in the committee's channel")
     await day.types(day.ada, day.committee, "ask", question=question)
+    day.scene("16:20  Ada asks in private in #hall, and sees the answer alone")
+    await day.types(day.ada, day.hall, "ask", question=question, private=True)
     day.scene("17:00  What Cleo sees of #committee, and of #hall")
     day.see(day.cleo, day.committee)
     day.show("")
@@ -241,8 +254,8 @@ async def live(
             await discord.ready(60)
             await day.breath()
             said = await morning(day)
-            await noon(day)
-            await afternoon(day, said)
+            asked = await noon(day)
+            await afternoon(day, said, asked)
             await evening(day)
     return discord
 

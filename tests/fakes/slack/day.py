@@ -103,6 +103,10 @@ class Day:
         """Whether a message bears a reaction."""
         return reaction in dict(self.entry(self.bo, said.room, said.ts).reactions)
 
+    def taken_back(self, asked: Said) -> bool:
+        """Whether the answer to a question says that a source of it was removed."""
+        return any("was removed" in each.text for each in self.slack.sees(self.bo, asked.room).thread(asked.root))
+
     async def answer(self, person: Person, said: Said, after: int = 0) -> None:
         """Wait for the answer in a message's thread, and show the thread."""
 
@@ -136,7 +140,7 @@ class Day:
             return [each for each in self.slack.sees(person, room).entries if each.private]
 
         before = len(private())
-        self.show(f"{person.name} types: /threadlore {words}")
+        self.show(f"#{room.channel.name}\n{person.name} types: /threadlore {words}")
         await person.slash(room, words)
         await self.slack.until(lambda: len(private()) > before, 60, "for a private answer")
         await self.slack.rest(self.pause, 60)
@@ -164,7 +168,7 @@ async def morning(day: Day) -> list[Said]:
         (day.ada, "For the two of us only: Bo's wage rises to 4,150 a month from May on."),
         (day.bo, "Thank you, Ada. I will not tell anybody."),
     )
-    day.show(str(day.slack.sees(day.cleo, day.workshop)))
+    day.show("\n".join(str(day.entry(day.cleo, day.workshop, each.ts)) for each in said))
     day.scene("Bo drops a file into #workshop")
     dropped = await day.bo.says(
         day.workshop, "Here is what we measured.", files=[File("wind-test-report.md", REPORT.encode(), "text/markdown")]
@@ -189,12 +193,16 @@ async def noon(day: Day) -> None:
 async def afternoon(day: Day, said: list[Said]) -> None:
     """Edits and deletions take effect."""
     order, nylon = said[0], said[1]
-    day.scene("Ada moves the date by an edit; Bo asks")
+    question = "When must the Delta kites for Lumen Sports be delivered?"
+    day.scene("Bo asks for a date; Ada moves it by an edit, and the answer is taken back; Bo asks again")
+    asked = await day.ask(day.bo, day.workshop, question)
     await day.ada.edits(
         order, "Good morning! Lumen Sports ordered 400 Delta kites, to be delivered on 21 April, a week later."
     )
+    await day.slack.until(lambda: day.taken_back(asked), 60, "until the answer is taken back")
     await day.breath()
-    await day.ask(day.bo, day.workshop, "When must the Delta kites for Lumen Sports be delivered?")
+    day.show(str(day.entry(day.bo, day.workshop, asked.ts)))
+    await day.ask(day.bo, day.workshop, question)
     day.scene("Bo deletes what he wrote about the nylon; Cleo asks for it")
     await day.bo.deletes(nylon)
     await day.breath()
@@ -214,6 +222,8 @@ async def evening(day: Day) -> None:
     await day.ask(day.cleo, day.general, "What will Bo's wage be from May on?")
     day.scene("Ada asks the same in #wages, where it belongs")
     await day.ask(day.ada, day.wages, "What will Bo's wage be from May on?")
+    day.scene("Ada asks in private in #general, and sees the answer alone")
+    await day.whisper(day.ada, day.general, "ask What will Bo's wage be from May on?")
     day.scene("What Cleo sees of #wages, and of #general")
     day.show(str(day.slack.sees(day.cleo, day.wages)))
     day.show(str(day.slack.sees(day.cleo, day.general)))
