@@ -9,6 +9,7 @@ from bot import closing, wording
 from bot.attribution import used_keys
 from bot.chat import Closing
 from bot.errors import PlatformError
+from bot.happenings import Asked
 from bot.history import Past
 from engine.records import Scope
 
@@ -69,11 +70,25 @@ async def below(house: House, draft: Draft) -> Closing:
         await _hint(house, draft),
         *draft.notes,
         wording.GAPS[draft.gap] if draft.gap and draft.sources else "",
+        await _unread(house, draft),
         *await _doubts(house, draft),
         wording.STILL_READING if await _reads(house, draft) else "",
     ]
     share = bool(draft.sources) and draft.channel is not None and draft.channel.kind != "direct"
     return closing.closing(request.id, draft.cited, notes, private=request.private, share=share)
+
+
+async def _unread(house: House, draft: Draft) -> str:
+    """That the channel is not read, and who can change it: to a command, and where nothing was found."""
+    request, channel = draft.request, draft.channel
+    if channel is None or channel.kind == "direct" or not request.place.workspace:
+        return ""
+    if draft.sources and not isinstance(request.origin, Asked):
+        return ""
+    switched_on = (await house.store.channels.get(request.place.room)).ingest
+    if switched_on and await house.store.rooms.announced(request.place.room):
+        return ""
+    return wording.unread_here(request.place.platform, inside=channel.inside and not switched_on)
 
 
 async def _hint(house: House, draft: Draft) -> str:

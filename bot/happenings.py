@@ -55,6 +55,18 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True)
+class Installed:
+    """The bot is in a workspace in which it reads only channels that somebody switches on.
+
+    `place`: where it may say so; without a channel if that is nowhere. `lacking`: permissions that it needs and does
+    not have, as the platform calls them. It may be told again: the bot says it once.
+    """
+
+    place: Place
+    lacking: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
     """Who may read a channel has changed: its visibility, its members, roles. An empty channel: of any.
 
@@ -125,4 +137,4 @@ class Ended:
     reason: str
 
 
-Happening = Heard | Edited | Deleted | Unshared | Gone | Joined | Changed | Asked | Called | Clicked | Ended
+Happening = Heard | Edited | Deleted | Unshared | Gone | Joined | Installed | Changed | Asked | Called | Clicked | Ended

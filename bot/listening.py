@@ -17,7 +17,7 @@ from bot.chat import Place
 from bot.conversations import author_key
 from bot.errors import PlatformError, Withheld
 from bot.filing import Filing
-from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
+from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Installed, Joined, Unshared
 from bot.hearing import Hearing
 from bot.looking_back import LookingBack
 from bot.missing import Missing
@@ -84,14 +84,16 @@ class Listening:
             case Heard(message):
                 async with self._shelf.alone(message.place.room):
                     await self._hearing.hear(message, addressed=happening.addressed)
-            case Deleted(place) | Gone(place) | Joined(place):
+            case Deleted(place) | Gone(place) | Joined(place) | Installed(place):
                 async with self._shelf.alone(place.room):
                     await self._take_place(happening)
             case _:
                 return
 
-    async def _take_place(self, happening: Deleted | Gone | Joined) -> None:
+    async def _take_place(self, happening: Deleted | Gone | Joined | Installed) -> None:
         match happening:
+            case Installed():
+                await self._presence.welcome(happening)
             case Deleted(place, ids):
                 await self._hearing.delete(place, ids)
             case Gone(place):

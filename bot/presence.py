@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.chat import ListedChannel
-    from bot.happenings import Ended
+    from bot.happenings import Ended, Installed
     from bot.house import House
     from bot.shelving import Shelf
 
 log = structlog.get_logger(__name__)
 
+WELCOME = "welcome"  # the hint that a workspace is given when the bot comes to it
 SILENCE = 60.0  # seconds until the bot tries again to speak where it may not
 
 
@@ -77,6 +78,23 @@ class Presence:
             self._silent[place.room] = now + SILENCE
             return False
         return True
+
+    async def welcome(self, installed: Installed) -> None:
+        """Tell a workspace once what the bot needs there; where it reads something already, nothing is to be told."""
+        place, hints = installed.place, self._store.hints
+        if not place.channel:
+            log.warning("nowhere_to_speak", platform=place.platform, workspace=place.workspace)
+            return
+        if not await hints.first(place.platform, place.workspace, WELCOME):
+            return
+        if await self._store.rooms.known(place.platform, place.workspace):
+            return
+        try:
+            card = Card(wording.installed(place.platform, installed.lacking))
+            await self._house.platform(place).post(place.main, card)
+        except BaseException:
+            await hints.forget(place.platform, place.workspace, WELCOME)
+            raise
 
     async def here(self, place: Place) -> bool:
         """Whether what is said in a channel is read; somebody may have taken the bot in unnoticed."""
@@ -158,6 +176,7 @@ class Presence:
         """The bot was put out of a workspace: its data stays until somebody says otherwise, or goes, by setting."""
         purged = self._house.settings.purge_when_removed
         log.warning("workspace_left", platform=ended.platform, workspace=ended.workspace, purged=purged)
+        await self._store.hints.forget(ended.platform, ended.workspace, WELCOME)
         if purged:
             await self.purge(ended.platform, ended.workspace)
 

@@ -157,6 +157,33 @@ def opted_out(platform: str) -> str:
     return f"You asked me to read nothing of yours; `{prefix(platform)}remember-me` changes that."
 
 
+def installed(platform: str, lacking: Sequence[str]) -> str:
+    """What a workspace is told once in which channels must be switched on: what the bot needs, and from whom."""
+    need = (
+        f" I lack these permissions: {', '.join(lacking)}. An administrator can give them to my role."
+        if lacking
+        else ""
+    )
+    return (
+        "Hello! I answer questions about what is said and shared in channels, with the messages I rely on. I read no "
+        f"channel of this server until {_switched_on(platform)} there; then I say so in that channel. `/ask` works "
+        f"everywhere, and `/help` shows the rest.{need}"
+    )
+
+
+def unread_here(platform: str, *, inside: bool) -> str:
+    """The channel in which somebody asked is not read, and who can change that."""
+    if not inside:
+        return "I do not read this channel. Invite me to it: I say there that I read it, and then I do."
+    return f"I do not read this channel until {_switched_on(platform)} here."
+
+
+def _switched_on(platform: str) -> str:
+    if platform == "discord":
+        return "somebody with the permission Manage Server gives the command `/settings setting:ingest value:on`"
+    return f"an admin gives the command `{prefix(platform)}settings ingest on`"
+
+
 def ask_alone(platform: str) -> str:
     """How to have an answer for oneself alone; it may stand where no markup is shown."""
     way = _ALONE.get(platform, "privately with my command")

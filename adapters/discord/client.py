@@ -16,12 +16,12 @@ from adapters.discord.dispatches import guard
 from adapters.discord.intents import wanted
 from adapters.discord.interactions import Interactions
 from adapters.discord.patience import patiently, watching
-from adapters.discord.permissions import invitation, roles_matter, same_readers
+from adapters.discord.permissions import invitation, lacking, roles_matter, same_readers, speaking_place
 from adapters.discord.platform import Discord
 from adapters.discord.syncing import sync
 from adapters.discord.translating import NAME, fingerprint, message_of, place_of, spoken, thread_place
 from bot.chat import Place
-from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined
+from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Installed
 
 if TYPE_CHECKING:
     from adapters.discord.interactions import Ear
@@ -68,6 +68,8 @@ class Chat(discord.Client):
             log.info("discord.invite_link", link=invitation(self.application_id))
         self._ear.attach(self.platform)
         await self._ear.catch_up(NAME)
+        for guild in self.guilds:  # perhaps it was added while it was away
+            await self._installed(guild)
 
     async def on_disconnect(self) -> None:
         self.platform.disconnected()
@@ -169,9 +171,7 @@ class Chat(discord.Client):
         await self._changed(Place(NAME, str(event.guild_id), ""))
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
-        channel = guild.system_channel
-        place = place_of(channel) if channel is not None else _guild(guild)
-        await self._tell(Joined(place), f"joined:{uuid4()}")
+        await self._installed(guild)
 
     async def on_guild_remove(self, guild: discord.Guild) -> None:
         await self._tell(Ended(NAME, str(guild.id), "removed from the server"), f"ended:{uuid4()}")
@@ -179,6 +179,14 @@ class Chat(discord.Client):
     async def on_error(self, event: str, /, *_args: Any, **_kwargs: Any) -> None:
         """Say in the log that something went wrong, and nothing of the event or the error: texts may stand in them."""
         log.error("event_not_taken", event_name=event, error=type(sys.exception()).__name__)
+
+    async def _installed(self, guild: discord.Guild) -> None:
+        if guild.unavailable:
+            return
+        speaking = speaking_place(guild)
+        place = place_of(speaking) if speaking is not None else _guild(guild)
+        since = guild.me.joined_at.isoformat() if guild.me.joined_at else ""
+        await self._tell(Installed(place, lacking(guild)), f"installed:{guild.id}:{place.channel}:{since}")
 
     async def _changed(self, place: Place) -> None:
         await self._tell(Changed(place), f"changed:{uuid4()}")

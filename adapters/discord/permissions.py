@@ -13,16 +13,18 @@ GuildChannel: TypeAlias = discord.abc.GuildChannel
 
 _READ = discord.Permissions(view_channel=True, read_message_history=True)
 _READ_AND_CONNECT = discord.Permissions(view_channel=True, read_message_history=True, connect=True)
-INVITED = discord.Permissions(
-    view_channel=True,
-    send_messages=True,
-    send_messages_in_threads=True,
-    create_public_threads=True,
-    read_message_history=True,
-    add_reactions=True,
-    embed_links=True,
-    attach_files=True,
-)
+# What the bot is invited with, in the words of Discord's settings.
+NEEDED = {
+    "View Channels": discord.Permissions(view_channel=True),
+    "Send Messages": discord.Permissions(send_messages=True),
+    "Send Messages in Threads": discord.Permissions(send_messages_in_threads=True),
+    "Create Public Threads": discord.Permissions(create_public_threads=True),
+    "Read Message History": discord.Permissions(read_message_history=True),
+    "Add Reactions": discord.Permissions(add_reactions=True),
+    "Embed Links": discord.Permissions(embed_links=True),
+    "Attach Files": discord.Permissions(attach_files=True),
+}
+INVITED = discord.Permissions(sum(each.value for each in NEEDED.values()))
 # Permissions that decide, given by a role, what somebody reads or manages.
 _DECISIVE = _READ_AND_CONNECT | discord.Permissions(administrator=True, manage_guild=True, manage_threads=True)
 
@@ -89,6 +91,25 @@ def history_shown(channel: object) -> bool:
     if not isinstance(channel, discord.abc.GuildChannel):
         return isinstance(channel, discord.abc.PrivateChannel)
     return needed(channel) <= channel.permissions_for(channel.guild.me)
+
+
+def speaking_place(guild: discord.Guild) -> discord.TextChannel | None:
+    """A channel in which the bot may write to everybody: that of the server's own messages, or the first one."""
+    everyone = guild.default_role
+
+    def fits(channel: discord.TextChannel) -> bool:
+        own = channel.permissions_for(guild.me)
+        return own.view_channel and own.send_messages
+
+    found = [each for each in (guild.system_channel, *guild.text_channels) if each is not None and fits(each)]
+    seen = [each for each in found if each.permissions_for(everyone).view_channel]
+    return next(iter(seen or found), None)
+
+
+def lacking(guild: discord.Guild) -> tuple[str, ...]:
+    """The permissions that the bot needs and that its roles do not give it, in Discord's words."""
+    own = guild.me.guild_permissions
+    return tuple(name for name, each in NEEDED.items() if not each <= own)
 
 
 def same_readers(before: GuildChannel, after: GuildChannel) -> bool:

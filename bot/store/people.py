@@ -72,6 +72,11 @@ class Hints:
         sql = "INSERT INTO hint VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name"
         return bool(await self._database.write(sql, (platform, workspace, name)))
 
+    async def forget(self, platform: str, workspace: str, name: str) -> None:
+        """It is to be given again."""
+        sql = "DELETE FROM hint WHERE platform = ? AND workspace = ? AND name = ?"
+        await self._database.write(sql, (platform, workspace, name))
+
 
 class Usage:
     """Tokens by workspace and day."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.happenings import Installed
 from tests.adapters.discord.ears import Ear, connected
 from tests.fakes.discord import Channel, FakeDiscord, Guild, Person
 
@@ -63,4 +64,6 @@ async def town(fake: FakeDiscord, tmp_path: Path) -> AsyncIterator[Town]:
     cellar = fake.channel(guild, "cellar", only=[ada])
     forum = fake.channel(guild, "ideas", "forum")
     async with connected(fake, tmp_path) as ear:
+        await ear.hears(Installed)
+        ear.heard.clear()
         yield Town(fake, ear, guild, square, cellar, forum, ada, bob)

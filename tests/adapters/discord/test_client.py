@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.chat import Card, Place
-from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Joined
+from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Installed
 from tests.fakes.discord import Can, File
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ async def test_whatever_changes_who_can_read_is_told_and_nothing_else(town: Town
 
 async def test_coming_into_a_server_and_being_put_out_of_it(town: Town) -> None:
     other = town.fake.guild("Lighthouse")
-    assert (await town.ear.hears(Joined)).place.workspace == other.id
+    assert (await town.ear.hears(Installed)).place.workspace == other.id
     town.fake.outage(other)
     town.fake.recovers(other)
     town.fake.removes(town.fake.bot(other))
