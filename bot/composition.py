@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.desk import Desk
+from bot.settings import BadSetting
 from bot.stamps import Stamps
 from engine.budget import O200k
 from engine.checked_embedder import checked
+from engine.chunking import Packing
+from engine.context_window import LEAST, ContextWindow
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.language.apart import Apart
@@ -20,11 +23,12 @@ from engine.language.embedded import EmbeddedLanguage
 from engine.language.embedder import LiteLLMEmbedder
 from engine.language.llm import LLM, LLMSettings
 from engine.language.minilm import MiniLM
-from engine.language.models import ModelSettings, Patience
+from engine.language.models import OLLAMA, ModelSettings, Patience
 from engine.language.reranker import LiteLLMReranker
 from engine.options import Options
 from engine.reading import Limits
 from engine.records import Bill
+from engine.reducing import Limits as DescribingLimits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -79,13 +83,29 @@ async def skills(settings: Settings) -> AsyncIterator[Skills]:
 
 def options(settings: Settings) -> Options:
     """The engine's options, as far as they are settings."""
+    fits = window(settings)
     return Options(
+        packing=fits.packing(Packing()),
+        describing=fits.describing(DescribingLimits()),
+        window=fits,
         graph=settings.graph,
         words=settings.words,
         readers=settings.readers,
         quiet=settings.quiet,
         compact_after=settings.compact_after,
     )
+
+
+def window(settings: Settings) -> ContextWindow:
+    """What the chat models take at once. Raises BadSetting if that is too little to work with."""
+    size = settings.context_tokens or (settings.num_ctx if chat_model(settings).provider in OLLAMA else 0)
+    if size and size < LEAST:
+        raise BadSetting(f"THREADLORE_CONTEXT_TOKENS must be 0 or at least {LEAST:,}, not {size:,}.")
+    try:
+        return ContextWindow(size, settings.output_reserve or settings.max_output_tokens or 0)
+    except ValueError as error:
+        hint = "Lower THREADLORE_OUTPUT_RESERVE or THREADLORE_MAX_OUTPUT_TOKENS, or raise THREADLORE_CONTEXT_TOKENS."
+        raise BadSetting(f"THREADLORE_CONTEXT_TOKENS cannot be used: {error}.", hint=hint) from error
 
 
 def limits(settings: Settings) -> Limits:
@@ -106,6 +126,7 @@ def chat_model(settings: Settings) -> ModelSettings:
         settings.api_key.get_secret_value(),
         settings.temperature,
         settings.max_output_tokens,
+        num_ctx=settings.num_ctx or settings.context_tokens,
     )
 
 
@@ -150,6 +171,7 @@ def _language(settings: Settings, calls: Calls, embedder: Embedder) -> Language:
         keywords=answer.instead(settings.keyword_model),
         format=settings.extraction_format,
         gleaning=settings.gleaning,
+        window=window(settings),
     )
     if settings.description_language:
         chosen = replace(chosen, language=settings.description_language)

@@ -13,6 +13,7 @@ from engine.errors import EngineError
 from engine.records import Mode  # noqa: TC001  - pydantic reads the fields’ types at run time
 
 PREFIX = "THREADLORE_"
+MOST_CONTEXT = 10_000_000  # tokens
 
 
 class BadSetting(EngineError):
@@ -48,6 +49,9 @@ class Settings(BaseSettings):
     api_key: SecretStr = SecretStr("")
     temperature: float | None = Field(default=None, ge=0)
     max_output_tokens: int | None = Field(default=None, gt=0)
+    context_tokens: int = Field(default=0, ge=0, le=MOST_CONTEXT)
+    output_reserve: int = Field(default=0, ge=0, le=MOST_CONTEXT)
+    num_ctx: int = Field(default=0, ge=0, le=MOST_CONTEXT)
 
     embedding_model: str = ""
     embedding_api_base: str = ""

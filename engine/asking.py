@@ -205,6 +205,7 @@ class Asker:
     def _trimmed(self, question: Question) -> Question:
         """The question with as many of the newest turns of its history as there is room for."""
         check(question)
+        question = self.recaller.projector.options.window.question(question)
         total = question.max_total_tokens
         left = min(total // HISTORY_SHARE, total - self._bare(question) - RESERVE)
         return replace(question, history=newest_turns(question.history, left, self.recaller.projector.tokenizer))

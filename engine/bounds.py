@@ -28,6 +28,7 @@ OPTIONS: Mapping[str, tuple[float, float]] = {
     "readers": (1, 1_000),
     "embed_batch": (1, 100_000),
     "project_batch": (1, 1_000_000),
+    "linger": (0.0, LONG),
     "quiet": (0.0, LONG),
     "compact_after": (0.01, LONG),
     "attempts": (1, 1_000),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.chunking import Packing
+from engine.context_window import ContextWindow
 from engine.reducing import Limits
 
 
@@ -14,7 +15,7 @@ class Options:
     """Settings of an engine.
 
     `graph`: the module behind the graph. `words`: the full-text tokenizer of a new folder; trigram suits scripts
-    without spaces. `readers`: chunks read at once. `linger`: seconds that
+    without spaces. `window`: of the chat model. `readers`: chunks read at once. `linger`: seconds that
     small closed conversations wait for others to share a call. `quiet`: seconds in which a hot key is summarised once.
     `vector_weight`, `word_weight`: shares in the fusion of the two searches for chunks. `picking`: how the chunks of
     the graph are ordered: by a walk from the best facts, or as LightRAG does, by similarity or by weight.
@@ -26,6 +27,7 @@ class Options:
     words: Literal["porter unicode61", "trigram"] = "porter unicode61"
     packing: Packing = field(default_factory=Packing)
     describing: Limits = field(default_factory=Limits)
+    window: ContextWindow = field(default_factory=ContextWindow)
     readers: int = 8
     linger: float = 60.0
     embed_batch: int = 64

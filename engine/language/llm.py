@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from engine.context_window import ContextWindow
 from engine.errors import LanguageError, Refused, TooLong, TooSlow, Unavailable
 from engine.jsonreply import parse_condensed, parse_for_bot, parse_json_reading
 from engine.language.calls import NO_ROOM, Ask, Calls
@@ -51,7 +52,8 @@ class LLMSettings:
     """Which models do what: `extract` (also summarises) and `keywords` are the model of `answer` unless given.
 
     `gleaning` is the number of second looks, 0 or 1, at excerpts in which at least `glean_from` entities and relations
-    were found; `shared_tokens`: of the excerpts that share a call, 0 for none; `language` is that of the descriptions.
+    were found; `shared_tokens`: of the excerpts that share a call, 0 for none; `window` is what all three models
+    take at once; `language` is that of the descriptions.
     """
 
     answer: ModelSettings
@@ -61,6 +63,7 @@ class LLMSettings:
     gleaning: int = 1
     glean_from: int = 50
     shared_tokens: int = 1600
+    window: ContextWindow = field(default_factory=ContextWindow)
     language: str = OWN_LANGUAGE
 
 
@@ -100,8 +103,10 @@ class LLM:
 
     @property
     def shared_tokens(self) -> int:
+        window, most = self.settings.window, self.settings.shared_tokens
+        most = min(most, window.excerpt) if window.size else most
         unfit = f"extract {self._extractor.name}" in self._too_slow or self._mixed >= MIXED_REPLIES
-        return 0 if unfit else self.settings.shared_tokens
+        return 0 if unfit else most
 
     async def extract_several(self, excerpts: Sequence[Excerpt], bill: Bill) -> list[Reading | None]:
         """All in one call; only excerpts in which much was found are looked at twice.
@@ -175,7 +180,9 @@ class LLM:
     async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
         model = self.settings.answer.instead(prompt.model)
         thinking, said = ThinkingFilter(), False
-        async with aclosing(self.calls.stream(Ask(model, "answer", self.messages(prompt)), bill)) as deltas:
+        ask = Ask(model, "answer", self.messages(prompt))
+        self._check(ask)
+        async with aclosing(self.calls.stream(ask, bill)) as deltas:
             async for delta in deltas:
                 if text := thinking.feed(delta):
                     said = True
@@ -231,6 +238,7 @@ class LLM:
 
     async def _complete(self, ask: Ask, bill: Bill) -> str:
         """The reply; a server that refuses response_format is asked once more, and from then on, without it."""
+        self._check(ask)
         plain = Ask(ask.model, ask.purpose, ask.messages)
         if not ask.json or ask.model.name in self._without_format:
             return await self.calls.complete(plain, bill)
@@ -241,6 +249,12 @@ class LLM:
                 raise
         self._without_format.add(ask.model.name)
         return await self.calls.complete(plain, bill)
+
+    def _check(self, ask: Ask) -> None:
+        """Raise TooLong for a prompt for which the model has no room; it is not sent."""
+        window = self.settings.window
+        if window.size and self._beyond(window.size - window.kept, ask.messages):
+            window.check(sum(self.count(message.content) for message in ask.messages), ask.model.model)
 
     def _beyond(self, tokens: int, messages: Sequence[Message]) -> bool:
         """Whether the messages have more tokens; what has no more bytes than that needs no counting."""

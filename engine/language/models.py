@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+OLLAMA = frozenset({"ollama", "ollama_chat"})
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
     """A model as litellm names it ("openai/gpt-4o-mini", "ollama_chat/qwen3"); empty strings leave it to the provider.
 
-    `extra` goes to the provider as it is (reasoning_effort, dimensions, input_type …).
+    `extra` goes to the provider as it is (reasoning_effort, dimensions, input_type …). `num_ctx` is the context that
+    Ollama is to give the model, 0 for its own choice; other providers are not told.
     """
 
     model: str
@@ -23,6 +27,7 @@ class ModelSettings:
     temperature: float | None = None
     max_output_tokens: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    num_ctx: int = 0
 
     @property
     def name(self) -> str:
@@ -48,7 +53,8 @@ class ModelSettings:
 
     def parameters(self) -> dict[str, Any]:
         """What a chat call is given besides its messages."""
-        optional = {"temperature": self.temperature, "max_tokens": self.max_output_tokens}
+        num_ctx = self.num_ctx if self.provider in OLLAMA and self.num_ctx else None
+        optional = {"temperature": self.temperature, "max_tokens": self.max_output_tokens, "num_ctx": num_ctx}
         return {**self.address(), **{name: value for name, value in optional.items() if value is not None}}
 
     def address(self) -> dict[str, Any]:

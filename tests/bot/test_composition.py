@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.composition import embedding_model, limits, options, rerank_model, skills
-from bot.settings import load
+from bot.composition import chat_model, embedding_model, limits, options, rerank_model, skills, window
+from bot.settings import BadSetting, load
 from engine.language.embedded import EmbeddedLanguage
 from engine.language.embedder import LiteLLMEmbedder
 from engine.language.llm import LLM
@@ -53,6 +53,37 @@ def test_address_and_key_are_shared_with_the_same_provider_only(given: dict[str,
 def test_the_reranker_has_a_key_of_its_own() -> None:
     model = rerank_model(load(**CHAT, rerank_model="cohere/r", rerank_api_key="three"))
     assert (model.api_base, model.api_key) == ("", "three")
+
+
+def test_the_budgets_follow_from_the_context_of_the_model() -> None:
+    chosen = options(load(**CHAT, context_tokens=4096, output_reserve=1000))
+    assert (chosen.window.size, chosen.window.kept) == (4096, 1000)
+    assert chosen.packing.size == 1200
+    assert options(load(**CHAT, context_tokens=2048)).packing.size < 700
+    assert chosen.describing.call_tokens < 3000
+    assert options(load(**CHAT)).window.size == 0
+    assert options(load(**CHAT, context_tokens=8192, max_output_tokens=3000)).window.kept == 3000
+
+
+@pytest.mark.parametrize(
+    ("given", "size", "num_ctx"),
+    [
+        ({"num_ctx": 8192}, 8192, 8192),
+        ({"context_tokens": 4096}, 4096, 4096),
+        ({"context_tokens": 4096, "num_ctx": 8192}, 4096, 8192),
+        ({}, 0, 0),
+    ],
+)
+def test_ollama_is_given_the_context(given: dict[str, int], size: int, num_ctx: int) -> None:
+    settings = load(model="ollama_chat/qwen3", **given)
+    assert (window(settings).size, chat_model(settings).num_ctx) == (size, num_ctx)
+    assert window(load(**CHAT, num_ctx=8192)).size == 0
+
+
+@pytest.mark.parametrize("given", [{"context_tokens": 500}, {"context_tokens": 4096, "output_reserve": 4000}])
+def test_a_context_without_room_is_refused(given: dict[str, int]) -> None:
+    with pytest.raises(BadSetting, match="THREADLORE_CONTEXT_TOKENS"):
+        options(load(**CHAT, **given))
 
 
 def test_numbers_reach_the_engine() -> None:

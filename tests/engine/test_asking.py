@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.asking import MODES, newest_turns, reply_key
+from engine.budget import O200k
+from engine.context_window import ContextWindow
 from engine.errors import BadQuestion, Unavailable
 from engine.options import Options
 from engine.records import Condensed, Message, Passage, Question, Scope, Turn
@@ -167,6 +169,18 @@ async def test_a_rewrite_that_failed_or_gave_nothing_is_not_remembered(tmp_path:
         language.failing.clear()
         await engine.recall(FERRY)
         assert language.calls["condense"] == 4
+
+
+async def test_the_prompt_fits_into_a_small_context(tmp_path: Path) -> None:
+    options = Options(window=ContextWindow(2048))
+    async with light_engine(tmp_path, Scripted("So."), options=options) as engine:
+        await asyncio.gather(*(engine.add(doc(f"d{n}", f"The Ferry {n} " + "rows on and on " * 60)) for n in range(20)))
+        await engine.settled()
+        messages = await engine.prompt(replace(FERRY, history=(Turn("user", "word " * 2000),)))
+        assert sum(O200k().count(message.content) for message in messages) <= 2048 - options.window.kept
+        assert "Ferry" in messages[0].content
+        with pytest.raises(BadQuestion, match="are allowed"):
+            await engine.prompt(replace(FERRY, text="word " * 3000))
 
 
 async def test_keywords_that_are_given_cost_no_call(tmp_path: Path) -> None:

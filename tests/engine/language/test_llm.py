@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from engine.context_window import ContextWindow
 from engine.errors import BadKey, LanguageError, NoSuchModel, RateLimited, Refused, TooLong, Unavailable, Unreachable
 from engine.language.calls import Ask, Calls
 from engine.language.direct import Direct
@@ -623,6 +624,36 @@ async def test_an_answer_left_early_gives_its_place_back(
         await answer.aclose()
     async with asyncio.timeout(5):
         assert await heard(language.answer(asked(), Bill())) == "one two three"
+
+
+async def test_a_prompt_that_cannot_fit_is_told_before_it_is_sent(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    language = llm(calls, model, window=ContextWindow(4096), gleaning=0)
+    long = "word " * 1000
+    for work in (
+        language.extract(Excerpt(long), Bill()),
+        language.condense(long, (), Bill()),
+        language.summarise([Fragments("Ada", (long, long))], Bill()),
+        heard(language.answer(asked(long), Bill())),
+    ):
+        with pytest.raises(TooLong, match="takes 4,096"):
+            await work
+    assert not server.requests
+    assert await language.extract_several([Excerpt(long), BREAD], Bill()) == [None, None]
+    assert not server.requests
+
+
+def test_shared_calls_are_as_small_as_the_context_wants(calls: Calls, model: ModelSettings) -> None:
+    assert llm(calls, model).shared_tokens == 1600
+    assert 200 < llm(calls, model, window=ContextWindow(2048)).shared_tokens < 1000
+
+
+def test_only_ollama_is_told_the_context_that_it_gives_a_model() -> None:
+    for name, told in (("ollama_chat/qwen3", True), ("ollama/qwen3", True), ("openai/stub", False)):
+        assert (ModelSettings(name, num_ctx=8192).parameters().get("num_ctx") == 8192) is told
+        assert ModelSettings(name, num_ctx=8192).name == ModelSettings(name).name
+    assert "num_ctx" not in ModelSettings("ollama/qwen3").parameters()
 
 
 async def test_settings_reach_the_provider(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.chunking import Packing
+from engine.context_window import LEAST, ContextWindow
+from engine.errors import TooLong
+from engine.records import Question, Scope
+from engine.reducing import Limits
+
+QUESTION = Question("Who?", Scope(frozenset(), frozenset()))
+
+
+def test_what_is_not_known_changes_nothing() -> None:
+    window = ContextWindow()
+    assert window.question(QUESTION) is QUESTION
+    assert window.packing(Packing()) == Packing()
+    assert window.describing(Limits()) == Limits()
+    window.check(10**9, "m")
+
+
+@pytest.mark.parametrize("size", [LEAST, 4096, 8192, 16_384, 32_768])
+def test_every_budget_fits_into_the_context_beside_the_reply(size: int) -> None:
+    window = ContextWindow(size)
+    question, packing, limits = window.question(QUESTION), window.packing(Packing()), window.describing(Limits())
+    room = size - window.kept
+    assert window.kept >= 500
+    assert question.max_total_tokens <= room
+    assert question.max_entity_tokens + question.max_relation_tokens < question.max_total_tokens / 2
+    assert packing.size + 800 <= room
+    assert packing.overlap < packing.soft < packing.size
+    assert limits.call_tokens + 250 <= room
+    assert limits.join_tokens < limits.call_tokens
+
+
+def test_a_large_context_changes_nothing() -> None:
+    window = ContextWindow(128_000)
+    assert window.question(QUESTION) is QUESTION
+    assert window.packing(Packing()) == Packing()
+    assert window.describing(Limits()) == Limits()
+
+
+def test_a_question_that_asks_for_less_keeps_its_budgets() -> None:
+    small = replace(QUESTION, max_total_tokens=1000)
+    assert ContextWindow(4096).question(small) is small
+
+
+def test_a_reserve_can_be_chosen_and_leaves_room_for_a_prompt() -> None:
+    assert ContextWindow(8192, 3000).kept == 3000
+    with pytest.raises(ValueError, match="too few"):
+        ContextWindow(4096, 4000)
+
+
+def test_a_prompt_without_room_is_told_with_a_hint() -> None:
+    window = ContextWindow(4096, 1000)
+    window.check(3096, "m")
+    with pytest.raises(TooLong, match=r"has 3,097 tokens, and m takes 4,096, of which 1,000") as caught:
+        window.check(3097, "m")
+    assert "THREADLORE_CONTEXT_TOKENS" in caught.value.hint
