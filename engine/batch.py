@@ -11,6 +11,7 @@ from engine.ledger import embedding_failures, marks, memos, profiles, work
 from engine.ledger.blanking import blank
 from engine.ledger.marks import Stale
 from engine.ledger.names import prune_pairs
+from engine.ledger.orphans import note_late_drop
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -46,7 +47,8 @@ class Batch:
 class Outcome:
     """What a batch has come to: marks that go, marks that wait, and what stands in graph and vectors now.
 
-    `failures` are keys whose text cannot be embedded; each is tried `attempts` times.
+    `gone` are the marks of keys that left both; `failures` keys whose text cannot be embedded, each tried `attempts`
+    times.
     """
 
     done: list[Mark]
@@ -58,6 +60,7 @@ class Outcome:
     failures: list[Failure]
     attempts: int
     gone_pairs: set[int]
+    gone: list[Mark]
     bill: Bill
 
 
@@ -122,6 +125,7 @@ async def finish(db: Connection, outcome: Outcome) -> None:
     await profiles.set_embedded(db, Stale.PAIR, outcome.embedded_relations)
     await work.graphed(db, outcome.graphed_names, outcome.graphed_pairs)
     await prune_pairs(db, outcome.gone_pairs)
+    await note_late_drop(db, outcome.gone)
     await embedding_failures.forgive(db, _settled(outcome))
     await embedding_failures.record(db, outcome.failures, outcome.attempts, time.time())
     await marks.unmark(db, outcome.done)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -15,6 +16,8 @@ from engine.ledger import census, marks, memos, work
 from engine.tasks import end
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from engine.indexing import Worker
     from engine.projecting import Projector
     from engine.verifying import Report
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 LOOK_EVERY = 15.0  # seconds
+CATCH_UP = 15.0  # seconds that compaction lets the worker have for what changed, at most
+CLOSED = "Removed bytes leave the files, and a rebuild goes on, after the next start."
 
 
 @dataclass(slots=True)
@@ -33,6 +38,7 @@ class Housekeeper:
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _rebuilding: asyncio.Task[None] | None = None
     _hindrance: EngineError | None = None
+    _under_way: set[asyncio.Task[None]] = field(default_factory=set)
     _tidying: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def start(self) -> None:
@@ -41,20 +47,50 @@ class Housekeeper:
 
     async def stop(self) -> None:
         """Let go at once."""
-        await end(*self._tasks, *([self._rebuilding] if self._rebuilding else []))
+        await end(*self._tasks, *self._under_way)
+        if self._rebuilding is not None:
+            await end(self._rebuilding)
 
     async def compact(self) -> None:
-        """Project what is behind, forget memos that nothing uses, and let removed bytes leave all files."""
+        """Let removed bytes leave all files. Waits for no model, and goes on if the caller stops waiting.
+
+        Raises what keeps some of the bytes in some of the files; the others have left theirs.
+        """
+        await self._owned("compact files", self._compact())
+
+    async def _compact(self) -> None:
+        ledger, projector = self.projector.ledger, self.projector
         async with self._tidying:
-            ledger = self.projector.ledger
+            await self._catch_up()
             until = await ledger.read(work.generation)
-            await self._project_until(until)
-            async with self.projector.still():
-                await ledger.write(memos.drop_unused)
-                await ledger.compact()
-                await self.projector.graph.compact()
-            await self.projector.vectors.compact()
+            await projector.drop_orphans()
+            errors = list[EngineError]()
+            for stage in (self._compact_ledger, self._compact_graph, projector.vectors.compact):
+                try:
+                    await stage()
+                except EngineError as error:
+                    errors.append(error)
+            if errors:
+                raise errors[0]
             await ledger.write(work.set_setting, "compacted", until)
+
+    async def _compact_ledger(self) -> None:
+        await self.projector.ledger.write(memos.drop_unused)
+        await self.projector.ledger.compact()
+
+    async def _compact_graph(self) -> None:
+        async with self.projector.graph_writing:
+            await self.projector.graph.compact()
+
+    async def _catch_up(self) -> None:
+        """Let the worker first project what has changed, as long as nothing hinders it, and not for long.
+
+        What it made anew by then keeps its summaries; all else is blank until it can be made anew.
+        """
+        seconds = min(CATCH_UP, self.projector.options.compact_after / 4)
+        with suppress(TimeoutError, EngineError):
+            async with asyncio.timeout(seconds):
+                await self._project_until(await self.projector.ledger.read(work.generation))
 
     async def _project_until(self, generation: int) -> None:
         """Return once every change up to this one is projected; what waits for a quiet period does not wait for it."""
@@ -67,24 +103,48 @@ class Housekeeper:
                     self.worker.wake()
                 await self.worker.progress()
 
+    async def _owned(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Do what must not be broken off because its caller stops waiting; ended with the engine.
+
+        StoreError if the engine is closed meanwhile.
+        """
+        task = self.projector.supervisor.spawn(name, work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            me = asyncio.current_task()
+            if task.cancelled() and not (me and me.cancelling()):
+                raise StoreError("The engine was closed meanwhile.", hint=CLOSED) from None
+            raise
+
     async def begin_rebuild(self) -> None:
         """Empty both projections and mark everything; the graph is filled at the end, all at once."""
+        await self._owned("begin to rebuild", self._begin_rebuild())
+
+    async def _begin_rebuild(self) -> None:
         async with self.projector.still():
             self.projector.without_graph = True
             await self.projector.ledger.write(work.begin_rebuild)
-            await self.projector.vectors.clear()
-            await self.projector.graph.load([], [])
+            try:
+                await self.projector.vectors.clear()
+                await self.projector.graph.load([], [])
+            finally:  # also if they could not be emptied: all is put, and the graph is filled, once more
+                if self._rebuilding is None:
+                    self._rebuilding = self.projector.supervisor.run("rebuild", self._end_rebuild)
         self.worker.wake()
-        if self._rebuilding is None:
-            self._rebuilding = self.projector.supervisor.run("rebuild", self._end_rebuild)
 
     async def rebuilt(self) -> None:
         """Return once no rebuild is under way; raises what keeps it from ending, while it is tried again."""
         while self._rebuilding is not None:
             if self._hindrance is not None:
                 raise self._hindrance
-            done, _ = await asyncio.wait([self._rebuilding], timeout=0.5)
-            for task in done:
+            task = self._rebuilding
+            await asyncio.wait([task], timeout=0.5)
+            if task.cancelled():
+                raise StoreError("The engine was closed meanwhile.", hint=CLOSED)
+            if task.done():
                 task.result()
 
     async def _end_rebuild(self) -> None:

@@ -14,6 +14,7 @@ from engine.errors import BrokenProjection, StoreError
 from engine.kuzu_reading import around, everything, many_gone
 from engine.kuzu_session import MODULES, SCHEMA, Module, Session, open_database
 from engine.kuzu_writing import Writer
+from engine.tasks import completed
 from engine.trouble import told_in_words
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class KuzuGraph:
     @staticmethod
     async def erase(path: Path) -> None:
         """Remove the files of a graph that is not open."""
-        await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+        await completed(asyncio.to_thread(shutil.rmtree, path, ignore_errors=True))
 
     async def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         if nodes or edges:

@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.search_plan import Plan, among, condition, plan, upper_bound
 from engine.similarity import directions
+from engine.tasks import completed
 from engine.trouble import told_in_words
 from engine.vectors import Area, Hit, Row
 
@@ -65,7 +66,7 @@ class LanceTable:
                     await self._put(keys[start : start + BATCH], content[start : start + BATCH])
                 self._parts = self._parts or any(row.part for row in keys)
                 if self._parts:
-                    await self.table.delete(_other_parts(keys))
+                    await completed(self.table.delete(_other_parts(keys)))
 
     async def drop(self, ids: Collection[int]) -> None:
         """Remove all rows of the ids."""
@@ -75,7 +76,7 @@ class LanceTable:
             async with self.writing:
                 ordered = sorted(ids)
                 for start in range(0, len(ordered), BATCH):
-                    await self.table.delete(among("id", ordered[start : start + BATCH]))
+                    await completed(self.table.delete(among("id", ordered[start : start + BATCH])))
                     self.writes += 1
                 self.dropped = True
 
@@ -148,7 +149,7 @@ class LanceTable:
     async def write(self, rows: pa.Table) -> None:
         """Insert or replace by (id, part). For whoever holds the lock."""
         merge = self.table.merge_insert(["id", "part"])
-        await merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
+        await completed(merge.when_matched_update_all().when_not_matched_insert_all().execute(rows))
         self.writes += 1
 
     async def _put(self, keys: Sequence[Row], vectors: np.ndarray) -> None:
@@ -159,7 +160,7 @@ class LanceTable:
         if former:
             await self.write(columns(former, vectors[~new]))
         if fresh:
-            await self.table.add(columns(fresh, vectors[new]))
+            await completed(self.table.add(columns(fresh, vectors[new])))
             self.writes += 1
         self._top = max(self._top, *(row.id for row in keys))
 

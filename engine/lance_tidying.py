@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.allocation import give_back
 from engine.search_plan import PARTITION_ROWS, among
+from engine.tasks import completed
 from engine.trouble import told_in_words
 
 if TYPE_CHECKING:
@@ -56,11 +57,11 @@ class Tidier:
         table = self._table
         async with table.writing:
             table.writes = 0
-            await table.table.optimize(cleanup_older_than=KEEP)
+            await completed(table.table.optimize(cleanup_older_than=KEEP))
             if purge and torn_files(table.folder):
                 await self._prune_versions()
                 await self._move_out()
-                await table.table.optimize(cleanup_older_than=KEEP)
+                await completed(table.table.optimize(cleanup_older_than=KEEP))
             table.dropped = table.dropped and not purge
 
     async def _move_out(self) -> None:
@@ -82,7 +83,7 @@ class Tidier:
         if rows > SCALARS_ABOVE:
             for column, kind in (("id", BTree()), ("space", Bitmap()), ("room", Bitmap())):
                 if column not in existing:
-                    await table.table.create_index(column, config=kind)
+                    await completed(table.table.create_index(column, config=kind))
         if rows <= INDEX_ABOVE:
             return
         self._trained = self._trained or (rows if "vector" in existing else 0)
@@ -93,7 +94,7 @@ class Tidier:
                 num_bits=2,
                 max_iterations=ROUNDS,
             )
-            await table.table.create_index("vector", config=kind, replace=True)
+            await completed(table.table.create_index("vector", config=kind, replace=True))
             self._trained, table.indexed = rows, True
 
     async def _scattered(self, rows: int) -> bool:
@@ -108,7 +109,7 @@ class Tidier:
     async def _prune_versions(self) -> None:
         # It may merge once more before it removes what was merged: a search that began in between would lose its files.
         async with self._table.unread():
-            await self._table.table.optimize(cleanup_older_than=AT_ONCE, delete_unverified=True)
+            await completed(self._table.table.optimize(cleanup_older_than=AT_ONCE, delete_unverified=True))
 
 
 def torn_files(folder: Path) -> list[int]:

@@ -13,6 +13,7 @@ from engine.errors import OtherEmbedder, StoreError
 from engine.lance_table import LanceTable, schema
 from engine.lance_tidying import INDEX_ABOVE, Tidier
 from engine.supervisor import Supervisor
+from engine.tasks import completed
 from engine.trouble import told_in_words
 from engine.vectors import Area, Hit, Row, Table
 
@@ -66,7 +67,7 @@ class LanceVectors:
     @staticmethod
     async def erase(path: Path) -> None:
         """Remove the files of a store that is not open."""
-        await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+        await completed(asyncio.to_thread(shutil.rmtree, path, ignore_errors=True))
 
     async def put(self, table: Table, rows: Sequence[Row], vectors: np.ndarray) -> None:
         if not rows:
@@ -94,7 +95,8 @@ class LanceVectors:
             table = self._open(name)
             with told_in_words(self._path):
                 async with table.writing:
-                    empty = await self._connection.create_table(name, schema=schema(self._dim), mode="overwrite")
+                    made = self._connection.create_table(name, schema=schema(self._dim), mode="overwrite")
+                    empty = await completed(made)
                     await table.start(empty)
             await self._tidy(name, purge=True)
 
@@ -133,7 +135,8 @@ class LanceVectors:
         """Start to tidy in the background when it is time; what went wrong the last time is raised here."""
         running = self._background.get(name)
         if running is not None and running.done():
-            await self._finish(name)
+            del self._background[name]
+            running.result()
         if name not in self._background and await self._is_time(name):
             self._begin(name)
         self._rest(name)
@@ -174,9 +177,9 @@ class LanceVectors:
         await self._tidiers[name].tidy(purge=purge)
 
     async def _finish(self, name: Table) -> None:
-        task = self._background.pop(name, None)
-        if task is not None:
-            await task
+        """Wait for the tidying under way, if any; of a failure its supervisor knows."""
+        if (task := self._background.pop(name, None)) is not None:
+            await asyncio.wait({task})
 
 
 def _prepare(path: Path) -> Any:

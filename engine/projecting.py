@@ -18,7 +18,7 @@ from engine.embedding import entity_text, relation_text
 from engine.folding import Folder
 from engine.graph import Edge, Node
 from engine.haste import Then
-from engine.ledger import marks, profiles, work
+from engine.ledger import marks, orphans, profiles, work
 from engine.ledger.embedding_failures import Failure
 from engine.ledger.marks import Stale
 from engine.profile_embedder import ProfileEmbedder
@@ -51,7 +51,7 @@ class Projector:
     `ticks` is raised before and after what was held for a quiet period comes due; `_in_step` is what it was when a
     batch was taken that left nothing behind and is delivered, `_took_all` the same for such a batch under way.
     `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
-    `without_graph`: a rebuild fills the graph at its end, all at once.
+    `graph_writing` is held while the graph is written. `without_graph`: a rebuild fills the graph at its end, at once.
     """
 
     ledger: Ledger
@@ -67,6 +67,7 @@ class Projector:
     renewed: set[tuple[Stale, int]] = field(default_factory=set)
     courtesy: Courtesy = field(default_factory=Courtesy)
     supervisor: Supervisor = field(default_factory=Supervisor)
+    graph_writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _stepping: asyncio.Lock = field(default_factory=asyncio.Lock)
     _delivery: asyncio.Task[None] | None = None
     _under_way: tuple[Mark, ...] = ()
@@ -131,7 +132,7 @@ class Projector:
         try:
             await delivery
         except BaseException:
-            delivery.cancel()
+            await end(delivery)
             self._in_doubt()
             raise
         finally:
@@ -175,6 +176,7 @@ class Projector:
             self._vectors(Stale.PAIR).put(relation_texts, _former(made.pairs), made.bill),
         )
         failed = entities.failed | relations.failed
+        gone = {(Stale.NAME, id_) for id_ in made.gone_names} | {(Stale.PAIR, id_) for id_ in made.gone_pairs}
         if made.gone_names:
             await self.vectors.drop("entities", made.gone_names)
         if made.gone_pairs:
@@ -189,9 +191,21 @@ class Projector:
             [Failure(mark, failed[mark.kind, mark.id]) for mark in made.batch.marks if (mark.kind, mark.id) in failed],
             self.options.embed_attempts,
             made.gone_pairs,
+            [mark for mark in made.batch.marks if (mark.kind, mark.id) in gone],
             made.bill,
         )
         await self.ledger.write(finish, outcome)
+
+    async def drop_orphans(self) -> None:
+        """Let keys of which nothing is left leave profiles, graph and vectors at once, whatever else is under way."""
+        found = await self.ledger.read(orphans.orphans)
+        await self.ledger.write(orphans.drop_profiles, found)
+        if not self.without_graph and (found.names or found.edges):
+            async with self.graph_writing:
+                await self.graph.drop(found.names, [Edge(id_, a, b, 0.0) for id_, a, b in found.edges])
+        await self.vectors.drop("chunks", found.chunks)
+        await self.vectors.drop("entities", found.names)
+        await self.vectors.drop("relations", found.pairs)
 
     def _held(self, batch: Batch) -> set[tuple[Stale, int]]:
         """The keys of the batch that need the model, and must wait for the end of the quiet period.
@@ -235,10 +249,11 @@ class Projector:
         told = [key for key in pairs if key.told and there.issuperset(key.ends)]
         weights = await self.ledger.read(profiles.weights, [key.id for key in told])
         edges = [Edge(key.id, *key.ends, weights[key.id], self._known(key)) for key in told if key.id in weights]
-        await self.graph.put(nodes, edges)
         gone = [Edge(key.id, *key.ends, 0.0) for key in pairs if not key.told]
-        if gone or dropped:
-            await self.graph.drop(dropped, gone)
+        async with self.graph_writing:
+            await self.graph.put(nodes, edges)
+            if gone or dropped:
+                await self.graph.drop(dropped, gone)
 
     def _vectors(self, kind: Kind) -> ProfileEmbedder:
         return ProfileEmbedder(self.embedder, self.tokenizer, self.vectors, kind)

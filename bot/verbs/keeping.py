@@ -10,7 +10,6 @@ from bot import archive
 from bot.events import Advanced, Compared, Done, Line
 from bot.verbs.naming import keys_of, scope_of
 from bot.verbs.settling import enduring, settling
-from engine.errors import LanguageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -22,19 +21,15 @@ if TYPE_CHECKING:
 
 
 async def forget(desk: Desk, request: Forget) -> AsyncGenerator[Event]:
-    """Forget a document, or a whole chat, and let its bytes leave the files; without the model that happens later."""
+    """Forget a document, or a whole chat, and let its bytes leave the files."""
     keys = await keys_of(desk, request.document, request.here, scope_of(request.spaces))
     for done, key in enumerate(keys):
         yield Advanced("forgetting", done, len(keys))
         await desk.forget(key)
     what = keys[0] if len(keys) == 1 else f"{len(keys)} conversations of {request.document}"
     yield Advanced("forgetting")
-    try:
-        await desk.engine.compact()
-    except LanguageError:
-        yield Done(f"Forgotten: {what}. The bytes leave the files by themselves once the model can be reached again.")
-    else:
-        yield Done(f"Forgotten: {what}")
+    await desk.engine.compact()
+    yield Done(f"Forgotten: {what}")
 
 
 async def rebuild(desk: Desk, request: Rebuild) -> AsyncGenerator[Event]:  # noqa: ARG001  - a verb's signature

@@ -207,7 +207,7 @@ async def resume(db: Connection) -> None:
 
 async def removed_since_compaction(db: Connection) -> bool:
     """Whether anything was removed whose bytes may still lie in the files."""
-    return await number(db, "removed") > await number(db, "compacted")
+    return max(await number(db, "removed"), await number(db, "dropped")) > await number(db, "compacted")
 
 
 async def idle(db: Connection, *, skip_quiet: bool) -> bool:

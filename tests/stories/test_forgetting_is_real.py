@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+import pytest
+
+from engine.errors import Unreachable
 from engine.options import Options
 from engine.records import Question, Turn
+from tests.fakes.embedder import HashEmbedder
 from tests.fakes.engines import HERE, doc, files_with, open_engine, thread
 from tests.fakes.language import ToyLanguage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
     from pathlib import Path
 
+    import numpy as np
+
     from engine import Engine
-    from engine.records import Bill, Prompt
+    from engine.records import Bill, Excerpt, Fragments, Prompt, Reading
 
 
 class Remembering(ToyLanguage):
@@ -92,3 +98,64 @@ async def test_a_forgotten_secret_leaves_by_itself_within_the_time_set_for_it(tm
         async with asyncio.timeout(20):
             while left(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
                 await asyncio.sleep(0.1)
+
+
+class Away(HashEmbedder):
+    """Works until it is `away`: then it refuses every text, or never answers."""
+
+    def __init__(self, *, silent: bool) -> None:
+        super().__init__()
+        self.silent = silent
+        self.away = False
+
+    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+        if self.away:
+            if self.silent:
+                await asyncio.Event().wait()
+            raise Unreachable("nobody is there")
+        return await super().embed(texts, bill)
+
+
+class Silent(Remembering):
+    """Works until it is `away`: then it never answers, or fails."""
+
+    def __init__(self, *, silent: bool) -> None:
+        super().__init__()
+        self.silent = silent
+        self.away = False
+
+    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
+        await self._gone()
+        return await super().extract(excerpt, bill)
+
+    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
+        await self._gone()
+        return await super().summarise(wanted, bill)
+
+    async def _gone(self) -> None:
+        if self.away:
+            if self.silent:
+                await asyncio.Event().wait()
+            raise Unreachable("nobody is there")
+
+
+@pytest.mark.parametrize("silent", [False, True])
+async def test_a_secret_leaves_the_files_in_time_though_no_model_can_be_reached(tmp_path: Path, silent: bool) -> None:  # noqa: FBT001 - a parameter
+    language, embedder = Silent(silent=silent), Away(silent=silent)
+    async with open_engine(tmp_path, language, embedder, Options(compact_after=0.4)) as engine:
+        await fill(engine)
+        assert language.calls["summarise"]
+        language.away = embedder.away = True
+        await engine.add(doc("more", "Ada met Bob and Carla.", "Dora waits for Ada."))
+        assert await engine.forget("secret")
+        assert await engine.forget("Mirabellum")
+        async with asyncio.timeout(20):
+            while left(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
+                await asyncio.sleep(0.1)
+        quillfeather = await engine.entity("Quillfeather", HERE)
+        assert quillfeather is None
+        language.away = embedder.away = False
+    async with open_engine(tmp_path, language, embedder) as engine:
+        await engine.settled()
+        assert left(tmp_path) == []
+        assert (await engine.verify()).clean
