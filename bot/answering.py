@@ -205,6 +205,8 @@ class Answering:
             draft.silent = overheard
             draft.text = wording.nothing(draft.gap)
             return
+        if answer.context.overview is not None and answer.context.overview.truncated:
+            draft.notes.append(wording.ONLY_NEWEST)
         said = ""
         async for piece in answer:
             said += piece

@@ -35,13 +35,15 @@ class Said:
 class Cited:
     """The answer has ended: its sources by number, what it took, and whether the model stopped before its end.
 
-    `undated`: documents without a date were left out of the span of time that was asked about.
+    `undated`: documents without a date were left out of the span of time that was asked about. `truncated`: of that
+    span only the newest part was taken in.
     """
 
     sources: tuple[Source, ...]
     usage: tuple[Usage, ...]
     cut_off: bool = False
     undated: bool = False
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

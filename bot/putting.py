@@ -9,6 +9,8 @@ from bot import readers
 from bot.asked import spoken
 from bot.basis import person_of
 from bot.errors import PlatformError
+from bot.overview_scope import as_overview
+from engine.overview_request import Overview
 from engine.records import Question, Within
 
 if TYPE_CHECKING:
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from bot.house import House
     from bot.readers import Reach
     from engine.records import Mode
-
-LATELY = 60  # chunks that the answer to “what did I miss?” may draw on
 
 
 async def put(house: House, request: Request, reach: Reach | None = None) -> Question:
@@ -33,7 +33,7 @@ async def put(house: House, request: Request, reach: Reach | None = None) -> Que
         asker=await _asker(house, request),
         overheard=request.overheard,
     )
-    return _lately(question, request) if request.since else question
+    return _lately(question, request) if request.since else await as_overview(house, request, question)
 
 
 async def reach_of(house: House, request: Request) -> Reach:
@@ -61,6 +61,6 @@ async def _words(house: House, request: Request) -> str:
 
 
 def _lately(question: Question, request: Request) -> Question:
-    """A question about whatever was said in a channel since a time, however little it sounds like the question."""
+    """A question about whatever was said in a channel since a time."""
     within = Within(rooms=frozenset({request.place.room}), since=request.since)
-    return replace(question, within=within, chunk_top_k=LATELY, threshold=-1.0)
+    return replace(question, within=within, overview=Overview("summary"))

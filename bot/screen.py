@@ -102,6 +102,8 @@ class Screen:
                 self.err.print(Text(hint, "dim"), soft_wrap=True)
         if event.undated:
             self.out.print(Text(layout.UNDATED, "yellow"))
+        if event.truncated:
+            self.out.print(Text(wording.ONLY_NEWEST, "yellow"))
         if took := layout.spending(event.usage):
             self.out.print(Text(took, "dim"))
 

@@ -14,6 +14,7 @@ from bot.events import Event
 from bot.requests import Request
 from engine import errors
 from engine.errors import EngineError
+from engine.overview_request import Overview
 
 LIMIT = 64 * 1024 * 1024  # bytes of a line
 
@@ -61,7 +62,7 @@ EVENTS = {kind.__name__: kind for kind in get_args(Event)}
 
 
 # The engine's records import these for the type checker only; who builds their JSON must know what they are.
-NAMES = {"datetime": datetime, "Mapping": Mapping}
+NAMES = {"datetime": datetime, "Mapping": Mapping, "Overview": Overview}
 
 
 @functools.cache

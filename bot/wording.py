@@ -45,6 +45,9 @@ _NOTHING_YET = {
     f"{_AGAIN}",
     "unknown": f"I could not find out who can read this, and what was said here says nothing about that. {_AGAIN}",
 }
+NO_DECISION = "I found no decision in what I looked through."
+NO_OPEN_QUESTION = "I found no open question in what I looked through."
+ONLY_NEWEST = "That was more than I can take in at once: this covers only the newest part of it."
 UNSUPPORTED = "No source stands behind this answer."
 NO_WRITER = "Only who may write in this channel can add to what is known of it."
 UNREAD = "This channel is not one that I read."
@@ -197,7 +200,7 @@ def nothing(gap: str = "") -> str:
 
 def says_nothing(text: str) -> bool:
     """Whether an answer says that there is nothing to answer from."""
-    return text.startswith((NOTHING_FOUND, *_NOTHING_YET.values()))
+    return text.startswith((NOTHING_FOUND, NO_DECISION, NO_OPEN_QUESTION, *_NOTHING_YET.values()))
 
 
 def refused_file(name: str, reason: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from contextlib import aclosing, suppress
@@ -16,6 +17,8 @@ from engine.errors import BadQuestion, Closed
 from engine.fence_unwrapper import FenceUnwrapper
 from engine.ledger import memos, work
 from engine.ledger.undated import leaves_out_undated
+from engine.overview_parts import noted, parts_of
+from engine.overview_recall import recall_overview
 from engine.prompt_budget import RESERVE, prompt_of, prompt_tokens, today
 from engine.query_cache import QueryCache
 from engine.records import Bill, Condensed, Context, Mode, Prompt
@@ -120,7 +123,10 @@ class Asker:
             asked = await self._condense(question, bill) if question.overheard else Condensed(question.text)
             return Recalled(Context(asked, "bypass"), generation, scope=question.scope)
         with self.recaller.projector.courtesy.asked():
-            recalled = await self.recaller.recall(question, self._condense(question, bill), bill)
+            if question.overview is not None:
+                recalled = await recall_overview(self.recaller.projector.ledger, question, question.overview)
+            else:
+                recalled = await self.recaller.recall(question, self._condense(question, bill), bill)
         undated = bool(question.within.since or question.within.until) and await self.recaller.projector.ledger.read(
             leaves_out_undated, question.scope, question.within
         )
@@ -145,6 +151,8 @@ class Asker:
     async def answer(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> AsyncGenerator[str, None]:
         """The raw answer: streamed anew, or replayed if exactly this was answered before within the same scope."""
         projector = self.recaller.projector
+        if prompt.context.overview is not None:
+            prompt = await self._reduced(prompt, recalled, bill)
         key = reply_key(projector.language.name, prompt.model, projector.language.messages(prompt), recalled.scope)
         # What an answer quotes of the history is not listed anywhere, so that it could not be forgotten with it.
         keep = projector.options.keep_replies and not prompt.history
@@ -167,6 +175,19 @@ class Asker:
                 key, "".join(pieces), recalled.generation, recalled.chunks, recalled.names, recalled.pairs
             )
             await projector.ledger.write(memos.keep_reply, made, time.time())
+
+    async def _reduced(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> Prompt:
+        """A prompt that fits: what is too long for one is noted part by part first."""
+        projector = self.recaller.projector
+        parts = parts_of(prompt, projector.language.messages, projector.tokenizer.count)
+        if len(parts) < 2:
+            return prompt
+        notes = await asyncio.gather(*(self._note(part, recalled, bill) for part in parts))
+        return noted(prompt, notes, projector.language.messages, projector.tokenizer.count)
+
+    async def _note(self, part: Prompt, recalled: Recalled, bill: Bill) -> str:
+        async with aclosing(self.answer(part, recalled, bill)) as stream:
+            return "".join([piece async for piece in stream])
 
     async def charge(self, bill: Bill) -> None:
         """Add the calls to the day's sums; what is on the bill stays there for whoever reads it."""

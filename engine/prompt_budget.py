@@ -31,6 +31,7 @@ def prompt_of(question: Question, found: Context) -> Prompt:
         question.model,
         question.asker,
         today(),
+        budget=question.max_total_tokens,
     )
 
 

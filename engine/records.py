@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, datetime
 
+    from engine.overview_request import Overview
+
 Mode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
 Kind = Literal["file", "conversation", "manual"]
 Role = Literal["system", "user", "assistant"]
@@ -25,10 +27,9 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a document with its own locator: the unit of citation.
+    """A piece of a document with its own locator: the unit of citation. Passages are ordered by position, time, key.
 
     `key` names it within its document, `label` is what a person reads ("p. 3", "Opening hours"), `link` leads there.
-    Passages stand in the order of (position, time, key).
     """
 
     key: str
@@ -137,10 +138,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Condensed:
-    """A question that stands alone, with its keywords: `high` for themes, `low` for names and details.
-
-    `ignored`: it was overheard, and is not meant for the program; nothing is searched for it.
-    """
+    """A question that stands alone, with keywords: `high` for themes, `low` for names. `ignored`: it is not for us."""
 
     question: str
     high: tuple[str, ...] = ()
@@ -168,8 +166,8 @@ class Within:
 class Question:
     """What is asked, and of what: `scope` has no default. Token budgets are in o200k_base tokens.
 
-    `asker` is the name of who asks, as a model may be told it.
-    `overheard`: it was not addressed to the program, so that the language decides whether it is a question to it.
+    `asker`: the name of who asks. `overheard`: the language decides whether it is a question to the program at all.
+    `overview`: it is about all of the scope that `within` leaves.
     """
 
     text: str
@@ -191,6 +189,7 @@ class Question:
     model: str = ""
     asker: str = ""
     overheard: bool = False
+    overview: Overview | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,10 +234,9 @@ class RelationRow:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What was recalled for a question, in the order and with the numbers in which the model is shown it.
+    """What was recalled, numbered and ordered as the model is shown it; `spaces`: whose facts the graph rows tell.
 
-    `timings` are milliseconds by stage; `spaces` are those whose facts the entities and relations tell. `undated`: the
-    question is about a span of time, and documents without a date were left out of it.
+    `timings`: milliseconds by stage. `undated`: a span of time left out documents without a date.
     """
 
     question: Condensed
@@ -249,6 +247,7 @@ class Context:
     timings: Mapping[str, float] = field(default_factory=dict)
     spaces: tuple[str, ...] = ()
     undated: bool = False
+    overview: Overview | None = None
 
     @property
     def empty(self) -> bool:
@@ -258,7 +257,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """All that an answer is made of; a language renders it into messages. `today` is the date in UTC."""
+    """All that an answer is made of. `today`: in UTC. `notes` stand for too many sources; `budget` is in tokens."""
 
     question: str
     context: Context
@@ -268,6 +267,8 @@ class Prompt:
     model: str = ""
     asker: str = ""
     today: date | None = None
+    notes: tuple[str, ...] = ()
+    budget: int = 30000
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,9 @@ ANY = re.compile(".*")
 SAID = frozenset({"app_mention", "message"})  # without one of these, nothing is believed that is not so
 RETRY = "x-slack-retry-num"
 PROMPTS = (
-    {"title": "What was decided?", "message": "Which decisions were made lately, and by whom?"},
-    {"title": "What is open?", "message": "Which questions were asked lately and not answered yet?"},
+    {"title": "What was decided lately?", "message": "What was decided lately?"},
+    {"title": "Which questions are open?", "message": "Which questions are open?"},
+    {"title": "What happened this week?", "message": "What happened this week?"},
     {"title": "What can you do?", "message": "help"},
 )
 

@@ -61,9 +61,12 @@ class Messages:
         """What somebody wrote, by time."""
         return await self._where(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
 
-    async def last_of(self, room: str, author: str) -> datetime | None:
-        """When somebody last said something in a channel, as far as that is known."""
-        row = await self._database.row("SELECT MAX(time) FROM message WHERE room = ? AND author = ?", (room, author))
+    async def last_of(self, room: str, author: str, before: datetime | None = None) -> datetime | None:
+        """When somebody last said something in a channel, before a time if one is given, as far as that is known."""
+        row = await self._database.row(
+            "SELECT MAX(time) FROM message WHERE room = ? AND author = ? AND time < COALESCE(?, time + 1)",
+            (room, author, stored(before)),
+        )
         return shown(row[0]) if row else None
 
     async def between(self, room: str, since: datetime, until: datetime) -> list[Known]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.events import Cited, Found, Prompted, Recalled, Said
 from bot.verbs.naming import keys_of, scope_of
 from engine.errors import BadQuestion
+from engine.overview_request import narrowed, recognize
 from engine.records import Question, Within
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ async def ask(desk: Desk, request: Ask) -> AsyncGenerator[Event]:
             yield Recalled(len(context.entities), len(context.relations), len(context.sources))
             async for piece in answer:
                 yield Said(piece)
-            yield Cited(answer.sources, answer.usage, answer.cut_off, context.undated)
+            truncated = context.overview is not None and context.overview.truncated
+            yield Cited(answer.sources, answer.usage, answer.cut_off, context.undated, truncated)
 
 
 async def _question(desk: Desk, request: Ask) -> Question:
@@ -39,7 +42,7 @@ async def _question(desk: Desk, request: Ask) -> Question:
         raise BadQuestion("The question is empty.", hint="Ask something.")
     scope = scope_of(request.spaces)
     documents = {key for words in request.documents for key in await keys_of(desk, words, request.here, scope)}
-    return Question(
+    question = Question(
         request.text.strip(),
         scope,
         history=request.history,
@@ -53,3 +56,5 @@ async def _question(desk: Desk, request: Ask) -> Question:
         ),
         model=request.model,
     )
+    asked = recognize(question.text, datetime.now(UTC)) if question.mode != "bypass" else None
+    return narrowed(question, asked) if asked else question

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.language import condensing
+from engine.language.highlights import highlights, put_together
 from engine.language.noticing import notice
 from engine.language.prompting import render_answer
 from engine.language.quoting import choose, listed, quotations
@@ -23,8 +24,15 @@ if TYPE_CHECKING:
 
 # To be raised when the rules find something else in the same text: remembered readings are then made anew.
 RULES = 1
+# To be raised when the same sources are answered from in another way: remembered answers are then made anew.
+ANSWERS = 2
 
 NOTHING_FOUND = "I found nothing about that in what I may read here."
+NOTHING_WANTED = {
+    "summary": NOTHING_FOUND,
+    "decisions": "I found no decision in what I looked through.",
+    "questions": "I found no open question in what I looked through.",
+}
 ONLY_QUOTES = "Without a model I can only quote sources, and this question comes without any."
 
 _PIECES = re.compile(r"\S+\s*|\s+")
@@ -38,7 +46,7 @@ class EmbeddedLanguage:
 
     @property
     def name(self) -> str:
-        return f"embedded-{RULES}@{self._embedder.name}"
+        return f"embedded-{RULES}.{ANSWERS}@{self._embedder.name}"
 
     @property
     def summary_model(self) -> str:
@@ -94,6 +102,9 @@ class EmbeddedLanguage:
         context = prompt.context
         if context.mode == "bypass":
             return ONLY_QUOTES
+        if context.overview is not None:
+            notes = put_together(prompt.notes) if prompt.notes else highlights(context.sources, context.overview.wanted)
+            return notes or NOTHING_WANTED[context.overview.wanted]
         question = context.question.question.strip() or prompt.question
         if not context.sources or not question:
             return NOTHING_FOUND

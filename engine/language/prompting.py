@@ -111,12 +111,17 @@ def render_answer(prompt: Prompt) -> list[Message]:
     told = {"style": prompt.style.strip() or STYLE, "instructions": prompt.instructions.strip() or "nothing more."}
     told["occasion"] = _occasion(prompt.today, prompt.asker)
     context = prompt.context
+    if context.overview is not None:
+        wanted = fill(f"overview_{context.overview.wanted}")
+        told["instructions"] = " ".join(
+            [wanted, *([fill("overview_notes")] if prompt.notes else []), prompt.instructions]
+        )
     if context.mode == "bypass" and context.empty:
         system = fill("bypass_system", **told)
     else:
         entities = "\n".join(map(entity_line, context.entities)) or NOTHING
         relations = "\n".join(map(relation_line, context.relations)) or NOTHING
-        sources = "\n".join(map(source_block, context.sources)) or NOTHING
+        sources = "\n".join([*map(source_block, context.sources), *prompt.notes]) or NOTHING
         fence = _fence(entities, relations, sources)
         system = fill("answer_system", **told, entities=entities, relations=relations, sources=sources, fence=fence)
     history = (Message(turn.role, turn.text) for turn in prompt.history)

@@ -67,7 +67,7 @@ def quotations(chosen: Sequence[int], quotables: Sequence[Quotable]) -> list[Quo
             runs.append(run)
         else:
             joined[:] = sorted({*joined, *run})
-    return [_quotation([quotables[at] for at in run]) for run in runs]
+    return [quotation([quotables[at] for at in run]) for run in runs]
 
 
 def listed(quoted: Sequence[Quotation]) -> str:
@@ -177,6 +177,7 @@ def _touch(one: Sequence[int], other: Sequence[int], quotables: Sequence[Quotabl
     return near and same
 
 
-def _quotation(run: Sequence[Quotable]) -> Quotation:
+def quotation(run: Sequence[Quotable]) -> Quotation:
+    """Sentences in a row of one source."""
     last = run[-1]
     return Quotation(last.source.number, " ".join(one.text for one in run), last.speaker, last.when)

@@ -21,17 +21,15 @@ PIECES = (
 
 async def chunks_within(db: Connection, within: Within, where: Area) -> frozenset[int]:
     """The chunks of the area that hold a passage which a narrowed question may draw on."""
-    condition, parameters = _condition(within)
-    sql = f"SELECT DISTINCT c.id{PIECES} WHERE {where.condition('c')} AND {condition}"
+    held, parameters = condition(within)
+    sql = f"SELECT DISTINCT c.id{PIECES} WHERE {where.condition('c')} AND {held}"
     return frozenset(row[0] for row in await db.execute_fetchall(sql, parameters))
 
 
 async def wholly_within(db: Connection, within: Within, chunks: frozenset[int]) -> frozenset[int]:
     """Those of the chunks of which every passage is meant: of others it is not known which passage states a fact."""
-    condition, parameters = _condition(within)
-    sql = (
-        f"SELECT DISTINCT c.id{PIECES} WHERE c.id IN (SELECT value FROM json_each(?)) AND NOT COALESCE({condition}, 0)"
-    )
+    held, parameters = condition(within)
+    sql = f"SELECT DISTINCT c.id{PIECES} WHERE c.id IN (SELECT value FROM json_each(?)) AND NOT COALESCE({held}, 0)"
     mixed = await db.execute_fetchall(sql, (json.dumps(sorted(chunks)), *parameters))
     return chunks - {row[0] for row in mixed}
 
@@ -47,7 +45,7 @@ async def told_within(db: Connection, kind: Stale, chunks: frozenset[int]) -> fr
     return frozenset(row[0] for row in rows)
 
 
-def _condition(within: Within) -> tuple[str, list[str | int | None]]:
+def condition(within: Within) -> tuple[str, list[str | int | None]]:
     """What holds for the passages that are meant, in SQL with its parameters."""
     conditions, parameters = ["1"], list[str | int | None]()
     for values, column in ((within.documents, "d.key"), (within.rooms, "r.name"), (within.authors, "p.author")):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.asked import Request
+from bot.asked import Request, heard
 from bot.chat import Place
 from bot.errors import PlatformError
 from bot.putting import put
@@ -71,3 +71,42 @@ async def test_style_and_language_are_the_channel_s(home: Asking) -> None:
 async def test_what_was_missed_is_asked_of_this_room_since_then(home: Asking) -> None:
     asked = await put(home.house, replace(REQUEST, since=START))
     assert asked.within == Within(rooms=frozenset({HALL.room}), since=START)
+
+
+async def put_text(home: Asking, text: str, *, thread: str = "", place: Place = HALL) -> Within:
+    request = replace(REQUEST, text=text, place=replace(place, thread=thread), message="m9")
+    question = await put(home.house, request)
+    assert question.overview is not None
+    return question.within
+
+
+async def test_an_overview_is_of_what_the_question_names(home: Asking) -> None:
+    room, thread = frozenset({HALL.room}), frozenset({f"{HALL.room}:thread:m1"})
+    assert await put_text(home, "Summarise this channel") == Within(rooms=room)
+    assert await put_text(home, "Summarise this channel", thread="m1") == Within(rooms=room)
+    assert await put_text(home, "Summarise this thread", thread="m1") == Within(documents=thread)
+    assert await put_text(home, "tldr", thread="m1") == Within(documents=thread)
+    assert await put_text(home, "tldr", thread="m9") == Within(rooms=room)  # the thread that it begins
+    assert await put_text(home, "What was decided lately?") == Within()
+    assert await put_text(home, "What is new everywhere?") == Within()
+    monday = await put_text(home, "What happened since Monday?")
+    assert (monday.rooms, monday.since is not None) == (room, True)
+
+
+async def test_in_a_conversation_with_the_bot_it_is_of_all_that_may_be_read(home: Asking) -> None:
+    talk = home.platform.open("TALK", "ada", kind="direct")
+    assert await put_text(home, "What happened this week?", place=talk) != Within()
+    assert (await put_text(home, "What happened this week?", place=talk)).rooms == frozenset()
+
+
+async def test_what_somebody_missed_came_after_their_last_word_there(home: Asking) -> None:
+    hall = await home.joined("HALL", "ada", "bob")
+    said = await home.say(hall, "ada", "Good night.")
+    await home.say(hall, "bob", "The Tiles came.")
+    asked = await home.hear(home.platform.say(hall, "ada", "<@BOT> What did I miss?"), addressed=True)
+    question = await put(home.house, heard(asked))
+    assert question.within == Within(rooms=frozenset({hall.room}), since=said.time)
+
+
+async def test_a_question_with_a_subject_is_no_overview(home: Asking) -> None:
+    assert (await put(home.house, replace(REQUEST, text="What was decided about the roof?"))).overview is None

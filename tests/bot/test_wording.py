@@ -9,6 +9,7 @@ from bot import wording
 from bot.errors import NotAllowed, PlatformError, Withheld
 from engine import errors
 from engine.errors import BadInput, BadKey, Encrypted, EngineError, NotFound, RateLimited, Unavailable
+from engine.language.embedded import NOTHING_WANTED
 
 KINDS = [
     kind
@@ -67,3 +68,7 @@ def test_harmless_is_one_line() -> None:
 def test_nothing_found_offers_privacy_only_where_others_read() -> None:
     assert "with /threadlore ask:" in wording.ask_alone("slack")
     assert "with /ask and" in wording.ask_alone("discord")
+
+
+def test_what_the_rules_say_of_nothing_is_known_as_such() -> None:
+    assert all(wording.says_nothing(text) for text in NOTHING_WANTED.values())

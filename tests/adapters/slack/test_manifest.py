@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import copy
 import json
+from datetime import UTC, datetime
 from importlib import resources
 
 from adapters.slack.listening import NOTES, PROMPTS
 from adapters.slack.translating import EVENTS
+from bot.bot import HELP
+from engine.overview_request import recognize
 from tests.adapters.slack.conftest import MANIFEST
 from tests.fakes.slack.app import NEEDS
 
@@ -43,3 +46,9 @@ def test_the_manifest_for_free_plans_lacks_the_agent_features_alone() -> None:
     paid["oauth_config"]["scopes"]["bot"].remove("assistant:write")
     assert free == paid
     assert "assistant" not in json.dumps(free)
+
+
+def test_every_beginning_that_is_offered_is_understood_without_a_model() -> None:
+    said = [prompt["message"] for prompt in PROMPTS]
+    assert all(text in HELP or recognize(text, datetime.now(UTC)) for text in said)
+    assert len([text for text in said if text not in HELP]) == 3

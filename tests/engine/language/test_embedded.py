@@ -112,7 +112,7 @@ async def test_the_standalone_question_is_what_is_answered() -> None:
 
 
 def test_the_name_tells_rules_and_embedder() -> None:
-    assert EmbeddedLanguage(HashEmbedder(64)).name.startswith("embedded-1@")
+    assert EmbeddedLanguage(HashEmbedder(64)).name.startswith("embedded-1.")
     assert EmbeddedLanguage(HashEmbedder()).name.endswith(HashEmbedder().name)
 
 
