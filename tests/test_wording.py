@@ -11,7 +11,13 @@ import pytest
 ROOT = Path(__file__).parent.parent
 HE = re.compile(r"\b(he|him|his|himself)\b", re.IGNORECASE)
 TEXTS = ("README.md", ".env.example", "CHANGELOG.md", "compose.yaml", "adapters/**/*.json", "docs/**/*.md")
-RULES = ("engine/language/", "engine/ledger/matching", "bot/phrases", "bot/follow_up")  # about words, not for people
+RULES = (
+    "engine/language/",
+    "engine/ledger/matching",
+    "bot/phrases",
+    "bot/follow_up",
+    "engine/overview_request",
+)  # about words, not for people
 
 
 def said(path: Path) -> list[str]:
