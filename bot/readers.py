@@ -146,23 +146,32 @@ class Readers:
     async def reach(
         self, place: Place, person: str = "", among: Scope | None = None, wait: float | None = None
     ) -> Reach:
-        """What a reply in a place may draw on; with a person, one that they alone see. Always at least the room.
+        """What a reply in a place may draw on; with a person, one that they alone see.
 
         With `among`, only channels that it names are asked about: enough to tell whether it is covered. `wait`: seconds
         until it is said that spaces are suspended.
         """
-        room = audience.same_room(place)
         await self._suspensions.over(place, MOVING if wait is None else wait)
         try:
             scope, whole = await (self._alone(place, person, among) if person else self._here(place, among))
         except EngineError as error:
             log.warning("readers_unknown", room=place.room, error=type(error).__name__)
-            return Reach(room, "unknown")
+            return Reach(audience.same_room(place), "unknown")
         kept = self._suspensions.without(scope)
         if kept != scope:
             log.warning("rooms_not_moved", room=place.room)
-            return Reach(replace(kept, rooms=kept.rooms | room.rooms), "checking")
+            room = await self._room(place, person)
+            return Reach(replace(kept, rooms=kept.rooms | room), "checking")
         return Reach(scope, "" if whole else "partial")
+
+    async def _room(self, place: Place, person: str) -> frozenset[str]:
+        """The room in which a reply is read, if the one person who reads it may read there; none if nobody knows."""
+        try:
+            channel = await self.channel(place)
+        except EngineError:
+            return frozenset()
+        reads = not person or channel.kind == "open" or person in channel.members
+        return audience.same_room(place).rooms if reads else frozenset()
 
     async def _here(self, place: Place, among: Scope | None) -> tuple[Scope, bool]:
         """The scope of all readers of a place, and whether all of it could be known."""

@@ -166,7 +166,13 @@ async def test_what_is_one_s_own_is_told_while_shared_spaces_are_suspended(slack
     assert found.scope == Scope(ADA - {OPEN} | {vault.room}, frozenset({talk.room}))
 
 
-@pytest.mark.parametrize("seed", range(150))
+async def test_who_left_the_place_of_the_answer_reads_nothing_of_it_even_then(slack: Paged, readers: Readers) -> None:
+    den = slack.open("DEN", "bob", kind="closed")
+    readers.doubt(Place("slack", "", ""))
+    assert await readers.reach(den, "ada") == Reach(Scope(ADA - {OPEN}, frozenset()), "checking")
+
+
+@pytest.mark.parametrize("seed", range(60))
 async def test_nothing_is_told_that_was_not_so_at_any_time_since_it_was_asked(
     slack: Paged, readers: Readers, seed: int
 ) -> None:
