@@ -23,6 +23,7 @@ from bot.delivery import Delivery
 from bot.draft import Draft, below
 from bot.enclosing import Enclosed
 from bot.errors import PlatformError, Withheld
+from bot.graph_evidence import stated
 from bot.history import Historian
 from bot.pacing import mended
 from bot.putting import put, reach_of
@@ -169,6 +170,7 @@ class Answering:
             finally:
                 draft.sources = answer.sources
                 draft.usage += answer.usage
+                draft.stated = await stated(answer, draft)
 
     async def _ask_back(self, draft: Draft, enclosed: Enclosed) -> None:
         """Nothing was asked; perhaps there is a file to be asked about."""

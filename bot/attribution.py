@@ -16,7 +16,7 @@ from engine.language.lexicon import STOP
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engine.records import Source
+    from engine.records import Context, Source
 
     Heard = tuple[str, frozenset[str]]  # the text of an earlier turn, and the keys of what it rests on
 
@@ -42,6 +42,14 @@ def used_keys(
         if shares(own, text):
             found |= keys
     return frozenset(found)
+
+
+def tells_graph(answer: str, question: str, cited: Sequence[Source], context: Context) -> set[str]:
+    """The words of an answer that neither the question nor a cited source has, but a fact of the graph."""
+    own = words(answer) - words(question) - words(" ".join(f"{each.title} {each.text}" for each in cited))
+    facts = [f"{each.name} {each.description}" for each in context.entities]
+    facts += [f"{each.source} {each.target} {each.keywords} {each.description}" for each in context.relations]
+    return own & words(" ".join(facts)) if own and facts else set()
 
 
 def words(text: str) -> set[str]:

@@ -36,6 +36,7 @@ class Draft:
     text: str = ""
     basis: Basis | None = None
     recalled: tuple[Source, ...] = ()
+    stated: frozenset[str] = frozenset()
     past: Past = field(default_factory=Past)
     sources: tuple[Source, ...] = ()
     usage: tuple[Usage, ...] = ()
@@ -52,7 +53,7 @@ class Draft:
     @property
     def used(self) -> frozenset[str]:
         """The keys of the documents and messages that it used."""
-        return used_keys(self.text, self.request.text, self.sources, self.recalled, self.past.told)
+        return self.stated | used_keys(self.text, self.request.text, self.sources, self.recalled, self.past.told)
 
     @property
     def cited(self) -> tuple[Drawn, ...]:

@@ -16,6 +16,7 @@ from engine.composing import Recalled
 from engine.errors import BadQuestion, Closed
 from engine.fence_unwrapper import FenceUnwrapper
 from engine.ledger import memos, work
+from engine.ledger.provenance import passages_stating
 from engine.ledger.undated import leaves_out_undated
 from engine.overview_parts import noted, parts_of
 from engine.overview_recall import recall_overview
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from engine.budget import O200k
+    from engine.ledger.provenance import Stating
     from engine.recalling import Recaller
     from engine.records import Message, Question, Scope, Source, Turn, Usage
 
@@ -57,6 +59,11 @@ class Answer:
         """The sources really cited, numbered as they are shown."""
         given = {source.number: source for source in self.context.sources}
         return tuple(replace(given[number], number=shown) for shown, number in enumerate(self._citing.used, 1))
+
+    async def passages_stating(self) -> list[Stating]:
+        """The passages behind the facts of the graph that it was shown, also those that are no sources."""
+        recalled, ledger = self._recalled, self._asker.recaller.projector.ledger
+        return await ledger.read(passages_stating, recalled.names, recalled.pairs)
 
     @property
     def cut_off(self) -> bool:

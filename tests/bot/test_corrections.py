@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import wording
-from bot.asked import answer_id
+from bot.asked import answer_id, heard
 from bot.corrections import GIVEN_UP, AnswerCorrector
+from bot.draft import Draft
 from bot.errors import PlatformError, Withheld
+from bot.graph_evidence import stated
 from bot.happenings import Changed, Deleted, Edited, Gone, Unshared
 from bot.retention import Retention
 from bot.shelving import Shelf
+from engine.ledger.provenance import Stating
+from engine.records import Condensed, Context, EntityRow, Question, Scope
 from tests.bot.asking import Speaker, asking
 
 if TYPE_CHECKING:
@@ -214,6 +218,44 @@ async def test_words_that_no_number_names_count_as_used(tmp_path: Path) -> None:
         await home.delete(said)
         await corrected(home)
         assert reply.text == wording.SOURCE_REMOVED
+
+
+async def test_words_that_came_by_a_fact_of_the_graph_alone_count_as_used(tmp_path: Path) -> None:
+    async with asking(tmp_path / "home", Speaker("It is an Orchid.")) as home:
+        roof = await home.joined("ROOF", "ada", "bob")
+        said = await home.say(roof, "ada", "The Cat of Ada is an Orchid.")
+        await home.learnt()
+        fact = EntityRow("Cat", "thing", "The Cat is an Orchid.")
+        context = Context(Condensed("?"), "mix", (fact,))
+        passage = Stating(f"{roof.room}:window:{said.id}", roof.room, said.id, "Ada: The Cat of Ada is an Orchid.")
+        draft = Draft(heard(replace(said, text="What is it?")), text="It is an Orchid.")
+        keys = await stated(Told(context, [passage, passage._replace(passage="m9", text="Nothing.")]), draft)
+        assert keys == {f"{roof.room}:window:{said.id}", f"{roof.room}:message:{said.id}"}
+
+
+async def test_the_passages_behind_a_fact_of_the_graph_are_found(home: Asking, roof: Place) -> None:
+    upload = home.platform.upload("notes.txt", b"The Nails of Zanzibar come on Friday, says Mina.")
+    said = home.platform.say(roof, "ada", "", uploads=(upload,))
+    await home.listening.filing.file(said)
+    await home.learnt()
+    scope = Scope(frozenset({"slack:T1:open"}), frozenset())
+    answer = await home.house.desk.engine.ask(Question("Who says that of Zanzibar?", scope))
+    assert answer.context.entities
+    [found] = await answer.passages_stating()
+    assert (found.document, found.room) == (f"{roof.room}:file:{said.id}:{upload.id}", roof.room)
+    assert "Zanzibar" in found.text
+    await answer.aclose()
+
+
+class Told:
+    """An answer that was shown these facts, and what they rest on."""
+
+    def __init__(self, context: Context, behind: list[Stating]) -> None:
+        self.context = context
+        self._behind = behind
+
+    async def passages_stating(self) -> list[Stating]:
+        return self._behind
 
 
 async def test_a_follow_up_that_repeats_it_goes_too(tmp_path: Path) -> None:
