@@ -78,11 +78,12 @@ class Engine(Closable):
         check_numbers(options, OPTIONS)
         async with AsyncExitStack() as stack:
             stack.enter_context(folder.owned())
+            folder.check_ledger()
             stack.push_async_callback(supervisor.stop)
             ledger = await Ledger.open(folder.ledger, options.words, supervisor)
             stack.push_async_callback(ledger.close)
             await projections.check_embedder(folder, ledger, embedder, options)
-            vectors = await projections.open_vectors(folder, ledger, embedder.dim, supervisor)
+            vectors = await projections.open_vectors(folder, ledger, embedder.dim, options, supervisor)
             stack.push_async_callback(vectors.close)
             graph = await projections.open_graph(folder, options.graph, ledger)
             stack.push_async_callback(graph.close)
@@ -150,8 +151,7 @@ class Engine(Closable):
 
     async def settled(self) -> None:
         """Return once every accepted document is indexed or failed; quiet periods are skipped."""
-        await self._worker.settled()
-        await self._housekeeper.rebuilt()
+        await self._housekeeper.mending(self._housekeeper.settled)
 
     async def forget(self, key: str) -> bool:
         """Remove a document with all that rests on it alone; says whether there was one."""
@@ -159,7 +159,7 @@ class Engine(Closable):
 
     async def compact(self) -> None:
         """Let forgotten bytes leave the files (this also happens by itself)."""
-        await self._housekeeper.compact()
+        await self._housekeeper.mending(self._housekeeper.compact)
 
     async def move_room(self, room: str, space: str) -> int:
         """A room's visibility changed: it is in this space now, with its documents (their number is given).
@@ -190,15 +190,15 @@ class Engine(Closable):
 
     async def ask(self, question: Question) -> Answer:
         """Recall, then answer as a stream; what was recalled is known before the first word."""
-        return await self._asker.ask(question)
+        return await self._housekeeper.mending(lambda: self._asker.ask(question))
 
     async def recall(self, question: Question) -> Context:
         """What an answer would rest on, without the answer."""
-        return await self._asker.context(question)
+        return await self._housekeeper.mending(lambda: self._asker.context(question))
 
     async def prompt(self, question: Question) -> list[Message]:
         """What the model would be sent for the answer."""
-        return await self._asker.messages(question)
+        return await self._housekeeper.mending(lambda: self._asker.messages(question))
 
     # What is there.
 
@@ -227,12 +227,12 @@ class Engine(Closable):
 
     async def entity(self, name: str, scope: Scope) -> EntityRow | None:
         """What is known of a name, or of an alias of it, within the scope's spaces."""
-        return await self._recaller.entity(name, scope)
+        return await self._housekeeper.mending(lambda: self._recaller.entity(name, scope))
 
     async def neighbourhood(self, name: str, scope: Scope, limit: int = 30) -> Neighbourhood:
         """An entity with its weightiest relations, within the scope's spaces."""
         check_number("limit", limit, 1, MOST_RESULTS)
-        return await self._recaller.neighbourhood(name, scope, limit)
+        return await self._housekeeper.mending(lambda: self._recaller.neighbourhood(name, scope, limit))
 
     async def names(self, prefix: str, scope: Scope, limit: int = 25) -> list[str]:
         """Names of entities that begin like this, the most mentioned first, within the scope's spaces."""
@@ -291,6 +291,10 @@ class Engine(Closable):
         await self.settled()
 
     async def verify(self, *, repair: bool = False) -> Report:
-        """Hold both projections against the ledger; with `repair`, mark what differs and project it anew."""
+        """Check the ledger, and compare both projections with it; `repair`: mark what differs and project it anew.
+
+        Raises DamagedLedger.
+        """
+        await self._ledger.check()
         await self.settled()
-        return await self._housekeeper.verify(repair=repair)
+        return await self._housekeeper.mending(lambda: self._housekeeper.verify(repair=repair))

@@ -15,6 +15,7 @@ EngineError
 │   ├── FolderInUse          another process holds it
 │   ├── NewerSchema          written by a later version
 │   ├── OtherEmbedder        its vectors were made by another embedder
+│   ├── DamagedLedger        the ledger, or the bot's tables, cannot be read; a backup helps
 │   ├── BrokenProjection     graph or vectors cannot be read; the ledger can make them anew
 │   └── DiskTrouble          the disk is full or fails
 └── LanguageError            a model call
@@ -115,10 +116,16 @@ class OtherEmbedder(StoreError):
     hint = "Set the former embedder again, or make all vectors anew with `threadlore rebuild`."
 
 
+class DamagedLedger(StoreError):
+    """The ledger, or the file of the bot's tables, cannot be read any more."""
+
+    hint = "Restore a backup with `threadlore restore FILE --force`."
+
+
 class BrokenProjection(StoreError):
     """The files of the graph or of the vectors cannot be read, or do not belong to this version."""
 
-    hint = "Make them anew from the ledger with `threadlore rebuild`; nothing is lost."
+    hint = "Make graph and vectors anew from the ledger with `threadlore rebuild`; nothing is lost."
 
 
 class DiskTrouble(StoreError):

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from engine.errors import DiskTrouble, FolderInUse
+from engine.errors import DamagedLedger, DiskTrouble, FolderInUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+MODULES = ("kuzu", "ladybug")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,13 @@ class Folder:
     def graph(self, module: str) -> Path:
         """The graph projection; files of different modules are not interchangeable."""
         return self.home / f"graph.{module}"
+
+    def check_ledger(self) -> None:
+        """Raise DamagedLedger if the ledger is gone or empty, although something was made from it."""
+        made = (self.vectors, *(self.graph(module) for module in MODULES))
+        held = self.ledger.exists() and self.ledger.stat().st_size > 0
+        if not held and any(path.exists() for path in made):
+            raise DamagedLedger(f"The ledger {self.ledger} is {'empty' if self.ledger.exists() else 'gone'}.")
 
     @contextmanager
     def owned(self) -> Iterator[None]:

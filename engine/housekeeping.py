@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
 from engine import verifying
-from engine.errors import EngineError, LanguageError, StoreError
+from engine.errors import BrokenProjection, EngineError, LanguageError, StoreError
 from engine.indexing import TROUBLE_WAIT
 from engine.ledger import census, marks, memos, work
 from engine.tasks import end
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from engine.indexing import Worker
     from engine.projecting import Projector
@@ -24,9 +26,13 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+Result = TypeVar("Result")
+
 LOOK_EVERY = 15.0  # seconds
 CATCH_UP = 15.0  # seconds that compaction lets the worker have for what changed, at most
 CLOSED = "Removed bytes leave the files, and a rebuild goes on, after the next start."
+RECREATE_EVERY = 3600.0  # seconds; what breaks again within them has a cause that a rebuild does not mend
+PATIENCE = 60.0  # seconds that a question waits for a rebuild
 
 
 @dataclass(slots=True)
@@ -40,10 +46,13 @@ class Housekeeper:
     _hindrance: EngineError | None = None
     _under_way: set[asyncio.Task[None]] = field(default_factory=set)
     _tidying: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _recreating: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _recreated: float = -math.inf
 
     def start(self) -> None:
         """Begin to look after the stores."""
-        self._tasks = [self.projector.supervisor.run("compaction", self._look_after)]
+        run = self.projector.supervisor.run
+        self._tasks = [run("compaction", self._look_after), run("repair", self._watch)]
 
     async def stop(self) -> None:
         """Let go at once."""
@@ -135,6 +144,50 @@ class Housekeeper:
                     self._rebuilding = self.projector.supervisor.run("rebuild", self._end_rebuild)
         self.worker.wake()
 
+    async def settled(self) -> None:
+        """Return once everything is indexed, and no rebuild is under way."""
+        await self.worker.settled()
+        await self.rebuilt()
+
+    async def mending(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """What the work gives; a projection that cannot be read, at a second look either, is recreated first."""
+        try:
+            return await work()
+        except BrokenProjection as error:
+            log.warning("projection_broken", error=str(error))
+        try:
+            return await work()
+        except BrokenProjection as error:
+            await self.recreate(error)
+        return await work()
+
+    async def recreate(self, error: BrokenProjection) -> None:
+        """Make damaged projections anew, and wait for it a while. Raises the error if that helped only for a while."""
+        async with self._recreating:
+            if self._rebuilding is None:
+                if time.monotonic() - self._recreated < RECREATE_EVERY:
+                    raise error
+                log.warning("projections_recreated", error=str(error))
+                self._recreated = time.monotonic()
+                await self.begin_rebuild()
+                self.worker.recover()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self.rebuilt()
+        except TimeoutError:
+            raise BrokenProjection(str(error), hint="Graph and vectors are being rebuilt; ask again later.") from error
+
+    async def _watch(self) -> None:
+        """Recreate projections when the worker finds them broken."""
+        while True:
+            error = await self.worker.broken.get()
+            try:
+                await self.recreate(error)
+            except EngineError as trouble:
+                self.projector.supervisor.failed("repair", trouble)
+            else:
+                self.projector.supervisor.succeeded("repair")
+
     async def rebuilt(self) -> None:
         """Return once no rebuild is under way; raises what keeps it from ending, while it is tried again."""
         while self._rebuilding is not None:
@@ -197,6 +250,8 @@ class Housekeeper:
                     await asyncio.sleep(options.compact_after / 2)
                     await self.compact()
             except EngineError as error:
+                if isinstance(error, BrokenProjection):
+                    self.worker.broken.put_nowait(error)
                 self.projector.supervisor.failed("compaction", error)
             else:
                 self.projector.supervisor.succeeded("compaction")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.chunk_embedder import ChunkEmbedder
 from engine.chunk_reader import ChunkReader
-from engine.errors import EngineError, LanguageError, StoreError, Unreachable
+from engine.errors import BrokenProjection, EngineError, LanguageError, StoreError, Unreachable
 from engine.haste import Haste, Then, Wish
 from engine.ledger import work
 from engine.supervisor import EXITS, reason
@@ -40,6 +40,7 @@ class Worker:
     _news: dict[str, asyncio.Event] = field(default_factory=dict)
     _calm: asyncio.Condition = field(default_factory=asyncio.Condition)
     _haste: Haste = field(default_factory=Haste)
+    broken: asyncio.Queue[BrokenProjection] = field(default_factory=asyncio.Queue)
     _chunks: ChunkEmbedder = field(init=False)
     _reader: ChunkReader = field(init=False)
 
@@ -75,6 +76,11 @@ class Worker:
         """What keeps chunks from being read or embedded, if it is a model out of reach."""
         found = (self._reader.unheard, *self._troubles.values())
         return next((each for each in found if isinstance(each, Unreachable)), None)
+
+    def recover(self) -> None:
+        """Forget about troubles: their cause was removed."""
+        self._troubles.clear()
+        self.wake()
 
     def wake(self) -> None:
         """Say that there is something to do."""
@@ -122,6 +128,8 @@ class Worker:
             try:
                 then = await step()
             except (StoreError, LanguageError) as error:
+                if isinstance(error, BrokenProjection) and isinstance(self._troubles.get(name), BrokenProjection):
+                    self.broken.put_nowait(error)
                 self._troubles[name], then = error, Then.REST
                 self.projector.supervisor.failed(name, error)
                 await asyncio.sleep(TROUBLE_WAIT)

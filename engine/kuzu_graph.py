@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine import kuzu_file
 from engine.allocation import give_back
 from engine.errors import BrokenProjection, StoreError
-from engine.kuzu_reading import around, everything, many_gone
+from engine.kuzu_reading import around, everything, lacks, many_gone
 from engine.kuzu_session import MODULES, SCHEMA, Module, Session, open_database
 from engine.kuzu_writing import Writer
 from engine.tasks import completed
@@ -93,6 +94,10 @@ class KuzuGraph:
     async def everything(self) -> tuple[list[Node], list[Edge]]:
         return await self._in_reader(everything)
 
+    async def lacks(self, nodes: Sequence[int], edges: Sequence[Edge]) -> bool:
+        """Whether any of these nodes and edges is not there, as when the library lost its log or made a new file."""
+        return await self._in_reader(lambda session: lacks(session, nodes, edges))
+
     async def compact(self) -> None:
         """Write the log back; load the graph anew once many of its rows are gone. Nobody may write meanwhile."""
         if await self._in_reader(many_gone):
@@ -128,7 +133,7 @@ class KuzuGraph:
             raise StoreError(f"The graph in {self._folder} is closed.")
 
     def _guarded(self, work: Callable[[], Result]) -> Result:
-        with told_in_words(self._folder, opening=self._database is None):
+        with told_in_words(self._folder):
             return work()
 
     @contextmanager
@@ -178,16 +183,17 @@ class KuzuGraph:
         others = [name for name in MODULES if name != self._module and (self._folder / f"graph.{name}").exists()]
         if others:
             raise BrokenProjection(f"The graph in {self._folder} was made with {others[0]}, not with {self._module}.")
-        database = open_database(self._module, self._file, self._buffer_pool)
-        try:
-            session = Session(self._module, database)
-            for statement in SCHEMA:
-                session.run(statement)
-            readers = [Session(self._module, database) for _ in range(READERS)]
-            self._writer = Writer(session)
-        except BaseException:
-            database.close()
-            raise
+        with kuzu_file.opening(self._file):
+            database = open_database(self._module, self._file, self._buffer_pool)
+            try:
+                session = Session(self._module, database)
+                for statement in SCHEMA:
+                    session.run(statement)
+                readers = [Session(self._module, database) for _ in range(READERS)]
+                self._writer = Writer(session)
+            except BaseException:
+                database.close()
+                raise
         self._database, self._written = database, 0
         for reader in readers:
             self._readers.put(reader)
@@ -210,8 +216,11 @@ class KuzuGraph:
             self._readers.put(None)
 
     def _end(self) -> None:
+        was_open = self._writer is not None
         self._stop()
         self._turn_away()
+        if was_open:
+            kuzu_file.seal(self._file)
 
     def _renew(self) -> None:
         """Close and open the database, so that the library lets go of memory; what fails is tried by the next write."""

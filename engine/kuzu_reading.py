@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from engine.graph import Edge, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from engine.kuzu_session import Session
 
@@ -26,6 +26,11 @@ ALL_EDGES = "MATCH (a:Entity)-[r:RELATES]->(b:Entity) WHERE r.weight > 0.0 RETUR
 SHARE_OF_NODES = "MATCH (n:Entity) RETURN count(n.id), sum(CASE WHEN n.space < 0 THEN 1 ELSE 0 END)"
 SHARE_OF_EDGES = (
     "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN count(r.id), sum(CASE WHEN r.weight > 0.0 THEN 0 ELSE 1 END)"
+)
+NODE = "MATCH (n:Entity {id: $id}) WHERE n.space >= 0 RETURN n.id"
+EDGE = (
+    "MATCH (a:Entity {id: $source})-[r:RELATES]->(b:Entity {id: $target}) WHERE r.id = $id AND r.weight > 0.0"
+    " RETURN r.id"
 )
 
 TIE_STEPS = 500
@@ -60,6 +65,14 @@ def around(session: Session, nodes: Sequence[int], spaces: Sequence[int], limit:
     rows = session.run(HEAVY, near | {"weight": ties.weight, "last": last})
     edges = {row[0]: _edge(*row) for row in rows}
     return sorted(edges.values(), key=lambda edge: (-edge.weight, edge.id))[:limit]
+
+
+def lacks(session: Session, nodes: Iterable[int], edges: Iterable[Edge]) -> bool:
+    """Whether any of these nodes and edges is not there."""
+    ends = ({"id": edge.id, "source": edge.source, "target": edge.target} for edge in edges)
+    return not (
+        all(session.touches(NODE, {"id": node}) for node in nodes) and all(session.touches(EDGE, each) for each in ends)
+    )
 
 
 def many_gone(session: Session) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import StoreError
+from engine.errors import BrokenProjection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -68,7 +68,7 @@ class Writer:
     def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Row]:
         """Create or set nodes, then edges, in one transaction; gives new edges that are too many for it, for `copy`.
 
-        Raises StoreError.
+        Raises BrokenProjection.
         """
         unique_nodes = {node.id: node for node in nodes}
         unique_edges = {edge.id: edge for edge in edges}
@@ -119,7 +119,7 @@ class Writer:
     def _create_edges(self, rows: Iterable[Row]) -> None:
         for row in rows:
             if not self.session.touches(CREATE_EDGE, row):
-                raise StoreError(f"Relation {row['id']} joins entities of which one is not in the graph.")
+                raise BrokenProjection(f"Relation {row['id']} joins entities of which one is not in the graph.")
 
     def _set(self, one: str, many: str, rows: Sequence[Row]) -> set[int]:
         """The ids of those rows that are there and were set."""

@@ -119,9 +119,15 @@ class LanceTable:
                 found = await self.table.query().select(list(KEYS)).to_arrow()
         return sorted(Row(*row) for row in zip(*(found[name].to_pylist() for name in KEYS), strict=True))
 
+    @property
+    def top(self) -> int:
+        """The highest id that was ever here while this was open, -1 if there was none."""
+        return self._top
+
     async def size(self) -> int:
         """The number of rows."""
-        return int(await self.table.count_rows())
+        with told_in_words(self.folder):
+            return int(await self.table.count_rows())
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[None]:

@@ -6,10 +6,13 @@ import asyncio
 import importlib
 import os
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, get_args
 
+import structlog
+
 from engine.allocation import return_large_blocks
-from engine.errors import OtherEmbedder, StoreError
+from engine.errors import BrokenProjection, EngineError, OtherEmbedder, StoreError
 from engine.lance_table import LanceTable, schema
 from engine.lance_tidying import INDEX_ABOVE, Tidier
 from engine.supervisor import Supervisor
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+
+log = structlog.get_logger(__name__)
 
 TABLES: tuple[Table, ...] = get_args(Table)
 INDEX_CACHE = 96 << 20
@@ -55,11 +60,8 @@ class LanceVectors:
 
         Raises OtherEmbedder, DiskTrouble, or BrokenProjection if the files cannot be read; then `erase` helps.
         """
-        with told_in_words(path, opening=True):
-            lancedb = await asyncio.to_thread(_prepare, path)
-            session = lancedb.Session(index_cache_size_bytes=INDEX_CACHE, metadata_cache_size_bytes=METADATA_CACHE)
-            connection = await lancedb.connect_async(str(path), session=session)
-            vectors = cls(path, connection, dim, supervisor)
+        with told_in_words(path):
+            vectors = cls(path, await _connected(path), dim, supervisor)
             for name in TABLES:
                 await vectors._start(name)
         return vectors
@@ -80,6 +82,10 @@ class LanceVectors:
         await self._open(table).drop(ids)
         await self._keep_tidy(table)
 
+    def top(self, table: Table) -> int:
+        """The highest id of a table, -1 if it is empty."""
+        return self._open(table).top
+
     async def search(self, table: Table, vector: np.ndarray, k: int, area: Area) -> list[Hit]:
         return await self._open(table).search(vector, k, area)
 
@@ -90,15 +96,34 @@ class LanceVectors:
         return await self._open(table).keys()
 
     async def clear(self) -> None:
+        """Empty all tables; those whose files are damaged are removed and made anew."""
+        try:
+            for name in TABLES:
+                await self._empty(name)
+        except BrokenProjection as error:
+            log.warning("vectors_recreated", error=str(error))
+            await self._recreate()
+
+    async def _empty(self, name: Table) -> None:
+        await self._finish(name)
+        table = self._open(name)
+        with told_in_words(self._path):
+            async with table.writing:
+                made = self._connection.create_table(name, schema=schema(self._dim), mode="overwrite")
+                await table.start(await completed(made))
+        await self._tidy(name, purge=True)
+
+    async def _recreate(self) -> None:
+        """Remove all files, and begin with empty tables."""
         for name in TABLES:
-            await self._finish(name)
-            table = self._open(name)
-            with told_in_words(self._path):
-                async with table.writing:
-                    made = self._connection.create_table(name, schema=schema(self._dim), mode="overwrite")
-                    empty = await completed(made)
-                    await table.start(empty)
-            await self._tidy(name, purge=True)
+            with suppress(EngineError):
+                await self._finish(name)
+        self._connection.close()
+        await self.erase(self._path)
+        with told_in_words(self._path):
+            self._connection = await _connected(self._path)
+            for name in TABLES:
+                await self._start(name)
 
     async def compact(self) -> None:
         for name in TABLES:
@@ -180,6 +205,12 @@ class LanceVectors:
         """Wait for the tidying under way, if any; of a failure its supervisor knows."""
         if (task := self._background.pop(name, None)) is not None:
             await asyncio.wait({task})
+
+
+async def _connected(path: Path) -> Any:
+    lancedb = await asyncio.to_thread(_prepare, path)
+    session = lancedb.Session(index_cache_size_bytes=INDEX_CACHE, metadata_cache_size_bytes=METADATA_CACHE)
+    return await lancedb.connect_async(str(path), session=session)
 
 
 def _prepare(path: Path) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine.checked_embedder import identity
-from engine.errors import BrokenProjection, OtherEmbedder
+from engine.errors import BrokenProjection, DamagedLedger, OtherEmbedder
 from engine.ledger import census, work
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from engine.folder import Folder
     from engine.graph import Graph
+    from engine.lance_vectors import LanceVectors
     from engine.language import Embedder
     from engine.ledger import Ledger
     from engine.options import Options
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+BEHIND = (
+    "Restore a backup with `threadlore restore FILE --force`, or go on with what is left: `threadlore rebuild` makes"
+    " graph and vectors anew from that."
+)
 UNFILLED = "unfilled"  # a graph that a crash left half made must not be taken for one that is filled
 
 
@@ -40,22 +45,41 @@ async def check_embedder(folder: Folder, ledger: Ledger, embedder: Embedder, opt
         await ledger.write(work.set_embedder, name, anew=bool(former))
 
 
-async def open_vectors(folder: Folder, ledger: Ledger, dim: int, supervisor: Supervisor | None = None) -> Vectors:
-    """The vector store of the folder; one that is damaged, or was to be made anew, is thrown away."""
+async def open_vectors(
+    folder: Folder, ledger: Ledger, dim: int, options: Options, supervisor: Supervisor | None = None
+) -> Vectors:
+    """The vector store of the folder; one that is damaged, or was to be made anew, is thrown away.
+
+    Raises DamagedLedger if the ledger lacks what the vectors were made of, unless the options let all be made anew.
+    """
     from engine.lance_vectors import LanceVectors  # noqa: PLC0415 - importing it takes a second
 
     if not await ledger.read(work.setting, "rebuilding"):
         try:
-            return await LanceVectors.open(folder.vectors, dim, supervisor)
+            vectors = await LanceVectors.open(folder.vectors, dim, supervisor)
         except BrokenProjection as error:
             log.warning("vectors_made_anew", error=str(error))
             await ledger.write(work.set_setting, "rebuilding", 1)
+        else:
+            if not options.replace_embedder:
+                await _check_age(vectors, ledger)
+            return vectors
     await LanceVectors.erase(folder.vectors)
     return await LanceVectors.open(folder.vectors, dim, supervisor)
 
 
+async def _check_age(vectors: LanceVectors, ledger: Ledger) -> None:
+    """Raise DamagedLedger if there are vectors of chunks that the ledger has never had: they are made after it."""
+    if vectors.top("chunks") > await ledger.read(census.last_chunk):
+        await vectors.close()
+        raise DamagedLedger(f"The ledger {ledger.path} lacks what was written last; its log is lost.", hint=BEHIND)
+
+
 async def open_graph(folder: Folder, module: Literal["kuzu", "ladybug"], ledger: Ledger) -> Graph:
-    """The graph of the folder, filled from the ledger if another module wrote it last or its files are damaged."""
+    """The graph of the folder, filled from the ledger if another module wrote it last or its files are damaged or lost.
+
+    A library that finds no file makes an empty graph without a word.
+    """
     from engine.kuzu_graph import KuzuGraph  # noqa: PLC0415 - importing it takes a while
 
     path = folder.graph(module)
@@ -70,6 +94,7 @@ async def open_graph(folder: Folder, module: Literal["kuzu", "ladybug"], ledger:
         await ledger.write(work.set_setting, "graph", UNFILLED)
         await KuzuGraph.erase(path)
         graph, fresh = await KuzuGraph.open(path, module), True
+    fresh = fresh or await graph.lacks(*await ledger.read(census.last_graphed))
     if fresh and former:
         await graph.load(await ledger.read(census.nodes), await ledger.read(census.edges))
         await ledger.write(work.all_graphed)

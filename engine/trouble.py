@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.errors import BrokenProjection, DiskTrouble, EngineError, FolderInUse, StoreError
+from engine.supervisor import EXITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,12 +26,14 @@ DISK = (
     "error writing",
 )
 POOL = ("buffer pool is full", "buffer manager exception")
+PASSED: tuple[type[BaseException], ...] = (EngineError, MemoryError, *EXITS)
+PASSING = ("timeout waiting", "commit conflict", "too many concurrent")
 
 
-def in_words(error: Exception, path: Path, *, opening: bool) -> EngineError:
-    """The error of the family for an exception of a library that works on the files at `path`.
+def in_words(error: BaseException, path: Path) -> EngineError:
+    """The error of the family for whatever a library raised that works on the files at `path`.
 
-    What cannot be recognised is a broken projection while it is opened, and a plain StoreError later.
+    What cannot be recognised is a broken projection.
     """
     told = str(error).lower()
     if any(words in told for words in LOCKED):
@@ -42,22 +45,22 @@ def in_words(error: Exception, path: Path, *, opening: bool) -> EngineError:
             f"The memory set aside for {path} is too small.",
             hint="Give the command again; if it stays so, make the graph anew with `threadlore rebuild`.",
         )
-    if opening:
-        return BrokenProjection(f"{path} cannot be read: {_first_line(error)}")
-    return StoreError(f"{path}: {_first_line(error)}", hint=BrokenProjection.hint)
+    if any(words in told for words in PASSING):
+        return StoreError(f"{path}: {_first_line(error)}", hint="It is tried again.")
+    return BrokenProjection(f"{path} cannot be read: {_first_line(error)}")
 
 
 @contextmanager
-def told_in_words(path: Path, *, opening: bool = False) -> Iterator[None]:
+def told_in_words(path: Path) -> Iterator[None]:
     """Turns whatever a library raises inside into the error family; errors of the family pass unchanged."""
     try:
         yield
-    except EngineError:
+    except PASSED:
         raise
-    except (RuntimeError, ValueError, OSError, TypeError) as error:
-        raise in_words(error, path, opening=opening) from error
+    except BaseException as error:  # a panic of Rust code is no Exception
+        raise in_words(error, path) from error
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

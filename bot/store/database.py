@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import aiosqlite
 
 from engine.errors import NewerSchema
-from engine.ledger.failures import translated
+from engine.ledger.failures import FAILURES, translated
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
@@ -25,6 +24,8 @@ PRAGMAS = (
     "PRAGMA busy_timeout = 10000",
     "PRAGMA temp_store = MEMORY",
 )
+
+FILE = "bot's database"
 
 Row = tuple[Any, ...]
 
@@ -45,16 +46,16 @@ class Database:
             try:
                 connections = [await stack.enter_async_context(_connected(path)) for _ in range(2)]
                 await _migrate(connections[0], path)
-            except sqlite3.Error as error:
-                raise translated(error) from error
+            except FAILURES as error:
+                raise translated(error, FILE) from error
             yield cls(*connections)
 
     async def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """The rows of a query."""
         try:
             return [tuple(row) for row in await self._reader.execute_fetchall(sql, parameters)]
-        except sqlite3.Error as error:
-            raise translated(error) from error
+        except FAILURES as error:
+            raise translated(error, FILE) from error
 
     async def row(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
         """The first row of a query."""
@@ -65,8 +66,8 @@ class Database:
         async with self._writing:
             try:
                 return await Transaction(self._writer).run(sql, parameters)
-            except sqlite3.Error as error:
-                raise translated(error) from error
+            except FAILURES as error:
+                raise translated(error, FILE) from error
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
@@ -78,8 +79,8 @@ class Database:
                 await self._writer.commit()
             except BaseException as error:
                 await asyncio.shield(self._writer.rollback())
-                if isinstance(error, sqlite3.Error):
-                    raise translated(error) from error
+                if isinstance(error, FAILURES):
+                    raise translated(error, FILE) from error
                 raise
 
     async def purge(self, platform: str, workspace: str) -> None:

@@ -164,6 +164,12 @@ async def documents(db: Connection, where: Area, status_: str = "") -> list[List
     ]
 
 
+async def last_chunk(db: Connection) -> int:
+    """The highest id that a chunk ever had, 0 if there never was one."""
+    rows = await db.execute_fetchall("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'")
+    return next((int(row[0]) for row in rows), 0)
+
+
 async def nodes(db: Connection) -> list[Node]:
     """All entities, as the graph should hold them."""
     rows = await db.execute_fetchall("SELECT id, space FROM entity ORDER BY id")
@@ -174,6 +180,15 @@ async def edges(db: Connection) -> list[Edge]:
     """All relations, as the graph should hold them."""
     rows = await db.execute_fetchall("SELECT id, a, b, weight FROM relation ORDER BY id")
     return [Edge(*row) for row in map(tuple, rows)]
+
+
+async def last_graphed(db: Connection) -> tuple[list[int], list[Edge]]:
+    """The newest entities and relations that the graph must hold."""
+    nodes = await db.execute_fetchall(f"SELECT id FROM entity WHERE graphed ORDER BY id DESC LIMIT {NEWEST}")
+    edges = await db.execute_fetchall(
+        f"SELECT id, a, b, weight FROM relation WHERE graphed ORDER BY id DESC LIMIT {NEWEST}"
+    )
+    return [row[0] for row in nodes], [Edge(*row) for row in map(tuple, edges)]
 
 
 async def chunk_places(db: Connection) -> dict[int, tuple[int, int]]:
@@ -211,6 +226,8 @@ async def relation_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator
         async for row in cursor:
             yield tuple(row)
 
+
+NEWEST = 20
 
 CANONICAL: dict[str, str] = {
     "document": "SELECT d.key, s.name AS space, r.name AS room, d.kind AS sort, d.title, d.link, d.time, d.open,"

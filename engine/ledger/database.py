@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, Ty
 
 import aiosqlite
 
-from engine.errors import Closed, EngineError, NewerSchema, StoreError
-from engine.ledger import log
+from engine.errors import Closed, DamagedLedger, EngineError, NewerSchema, StoreError
+from engine.ledger import integrity, log
 from engine.ledger.checksum import checksum
-from engine.ledger.failures import translated
+from engine.ledger.failures import FAILURES, translated
 from engine.ledger.transactions import held_snapshot, snapshot, transaction, within_thread
 from engine.supervisor import Supervisor
 
@@ -119,7 +119,7 @@ class Ledger:
         async with self._lent() as connection:
             try:
                 return await within_thread(connection, lambda db: snapshot(db, lambda c: work(c, *args, **kwargs)))
-            except sqlite3.Error as error:
+            except FAILURES as error:
                 raise translated(error) from error
 
     @asynccontextmanager
@@ -165,6 +165,13 @@ class Ledger:
         raise StoreError(
             f"The log of {self.path} cannot be emptied while it is read.", hint="It is tried again; let exports end."
         )
+
+    async def check(self) -> None:
+        """Raise DamagedLedger, with all that is wrong, unless structure, indexes and constraints are as they should."""
+        async with self.stream() as db:
+            found = await within_thread(db, integrity.problems)
+        if found:
+            raise DamagedLedger(f"The ledger is damaged: {'; '.join(found)}.")
 
     async def copy_to(self, path: Path) -> str:
         """Copy the database as of one moment into one file; gives the checksum of what it held at that moment."""

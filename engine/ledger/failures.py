@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import sqlite3
 
-from engine.errors import DiskTrouble, StoreError
+from engine.errors import DamagedLedger, DiskTrouble, StoreError
+
+# A damaged file may make the module itself stumble over the text of a message.
+FAILURES = (sqlite3.Error, UnicodeDecodeError)
+DISK = ("full", "disk I/O", "readonly", "unable to open")
+DAMAGE = ("not a database", "malformed", "corrupt", "fts5", "decode")
 
 LOCKED = "Close whatever else has the file open, for instance a database browser or a backup tool; it is tried again."
 
 
-def translated(error: BaseException) -> BaseException:
+def translated(error: BaseException, file: str = "ledger") -> BaseException:
     """The same failure in the words of the error family, where it has one."""
-    if not isinstance(error, sqlite3.Error):
+    if not isinstance(error, FAILURES):
         return error
     text = str(error)
-    if "full" in text or "disk I/O" in text or "readonly" in text or "unable to open" in text:
-        return DiskTrouble(f"The ledger could not be read or written: {text}.")
+    if any(words in text for words in DISK):
+        return DiskTrouble(f"The {file} could not be read or written: {text}.")
     if "locked" in text or "busy" in text:
         return StoreError(f"The database is locked by another program: {text}.", hint=LOCKED)
-    if "not a database" in text or "malformed" in text:
-        return StoreError(
-            f"The ledger is damaged: {text}.", hint="Restore a backup with `threadlore restore FILE --force`."
-        )
+    if any(words in text for words in DAMAGE):
+        return DamagedLedger(f"The {file} is damaged: {text}.")
     return error

@@ -12,16 +12,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def problems(database: sqlite3.Connection) -> list[str]:
+    """Everything that is wrong with structure, indexes and constraints of a database.
+
+    `quick_check` does not do: that of SQLite 3.40 reports false NULLs in WITHOUT ROWID tables whose key columns are
+    declared in another order.
+    """
+    found = [str(verdict) for (verdict,) in database.execute("PRAGMA integrity_check")]
+    return [] if found == ["ok"] else found
+
+
 def check(file: Path, table: str, latest: int) -> None:
     """Check structure, indexes and constraints, that there is this table, and that the schema is at most the latest.
 
-    Raises sqlite3.DatabaseError with everything that was found, and NewerSchema. `quick_check` does not do: that of
-    SQLite 3.40 reports false NULLs in WITHOUT ROWID tables whose key columns are declared in another order.
+    Raises sqlite3.DatabaseError with everything that was found, and NewerSchema.
     """
     with closing(sqlite3.connect(file)) as database:
         database.execute("PRAGMA trusted_schema = OFF")
-        found = [str(verdict) for (verdict,) in database.execute("PRAGMA integrity_check")]
-        if found != ["ok"]:
+        if found := problems(database):
             raise sqlite3.DatabaseError("; ".join(found))
         [[version]] = database.execute("PRAGMA user_version")
         known = database.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone()

@@ -40,3 +40,14 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(DiskTrouble, match="No space left"):
         minilm_cache.kept_graph(tmp_path, tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+@pytest.mark.parametrize("harm", [b"", b"grap", b"grapH", b"graph "])
+def test_a_damaged_graph_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: bytes) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    monkeypatch.setattr(minilm_cache, "build", lambda _: b"graph")
+    kept = minilm_cache.kept_graph(tmp_path, tmp_path / "cache")
+    kept.write_bytes(harm)
+    assert minilm_cache.kept_graph(tmp_path, tmp_path / "cache").read_bytes() == b"graph"
+    monkeypatch.delattr(minilm_cache, "build")
+    assert minilm_cache.kept_graph(tmp_path, tmp_path / "cache") == kept
