@@ -47,7 +47,7 @@ async def keep_summaries(db: Connection, made: Mapping[bytes, str]) -> None:
 
 
 async def drop_unused(db: Connection) -> None:
-    """Forget summaries that no profile uses, and vectors of texts that no chunk holds.
+    """Forget summaries that no profile uses, and vectors of texts that no chunk holds, or of a former embedder.
 
     A profile that is blank has lost facts and was not made anew yet: its summaries may still tell them.
     """
@@ -56,7 +56,10 @@ async def drop_unused(db: Connection) -> None:
             f"DELETE FROM summary_use WHERE kind = {kind} AND id IN (SELECT id FROM {table} WHERE description = '')"
         )
     await db.execute("DELETE FROM summary WHERE key NOT IN (SELECT key FROM summary_use)")
-    await db.execute("DELETE FROM vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
+    await db.execute(
+        "DELETE FROM vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)"
+        " OR embedder <> (SELECT value FROM meta WHERE key = 'embedder')"
+    )
 
 
 async def vectors(db: Connection, embedder: str, hashes: Collection[bytes]) -> dict[bytes, tuple[int, bytes]]:

@@ -258,10 +258,12 @@ async def set_setting(db: Connection, key: str, value: str | int) -> None:
 
 
 async def set_embedder(db: Connection, name: str, *, anew: bool) -> None:
-    """Keep whose vectors these are; `anew`: they are to be made anew, and until they are, that is known."""
+    """Keep whose vectors these are, and none of another embedder; `anew`: they are to be made anew, which is noted."""
     await set_setting(db, "embedder", name)
     if anew:
         await set_setting(db, "rebuilding", 1)
+    if list(await db.execute_fetchall("DELETE FROM vector WHERE embedder <> ? RETURNING parts", (name,))):
+        await set_setting(db, "removed", await next_generation(db))
 
 
 async def number(db: Connection, key: str) -> int:

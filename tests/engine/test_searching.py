@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -256,3 +257,17 @@ async def test_vectors_of_chunks_are_those_of_the_store_also_where_they_are_not_
         await engine._ledger.write(forget_one)
         again = await searcher.chunk_vectors([1, 2])
         np.testing.assert_allclose(again[2], stored[2], atol=1e-6)
+
+
+async def test_a_chunk_of_many_vectors_does_not_crowd_others_out(tmp_path: Path) -> None:
+    async with light_engine(tmp_path, embedder=HashEmbedder(max_tokens=24)) as engine:
+        await engine.add(doc("long", "The ferry sails at noon. " * 160, "The ferry sails at night. " * 160))
+        for number in range(30):
+            await engine.add(doc(f"short {number}", f"The ferry {number} rests."))
+        await engine.settled()
+        rows = await engine._projector.vectors.everything("chunks")
+        assert max(Counter(row.id for row in rows).values()) > 30
+        for wanted in (1, 5, 20):
+            question = Question("ferry sails at noon", HERE, mode="naive", chunk_top_k=wanted, threshold=-1.0)
+            sources = (await engine.recall(question)).sources
+            assert len({source.chunk for source in sources}) == wanted

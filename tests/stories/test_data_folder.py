@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine.errors import FolderInUse, OtherEmbedder
+from engine.ledger import memos
 from engine.options import Options
 from engine.records import Question
 from tests.fakes.embedder import HashEmbedder
@@ -82,6 +83,38 @@ async def test_another_embedder_is_refused_by_both_names_and_taken_when_told_so(
         assert (await engine.recall(Question("Whom did Ada meet?", HERE))).sources
     async with open_engine(tmp_path, embedder=other) as engine:
         assert await clean(engine)
+
+
+async def test_vectors_of_a_former_embedder_leave_all_files(tmp_path: Path) -> None:
+    async with open_engine(tmp_path) as engine:
+        await engine.add(DIARY)
+        await engine.settled()
+        former = await vectors_kept(engine)
+        assert set(former) == {"hash (128 dimensions)"}
+    [mark] = former.values()
+    assert holding(tmp_path, mark)
+    other = HashEmbedder(dim=64, name="other")
+    async with open_engine(tmp_path, embedder=other, options=Options(replace_embedder=True)) as engine:
+        await engine.settled()
+        assert set(await vectors_kept(engine)) == {"other (64 dimensions)"}
+        async with engine._ledger.reader() as db:
+            [[text_hash]] = await db.execute_fetchall("SELECT text_hash FROM chunk")
+        await engine._ledger.write(memos.keep_vectors, "stray", [(text_hash, 1, mark)])
+        assert set(await vectors_kept(engine)) == {"other (64 dimensions)", "stray"}
+        await engine.compact()
+        assert set(await vectors_kept(engine)) == {"other (64 dimensions)"}
+    assert not holding(tmp_path, mark)
+
+
+async def vectors_kept(engine: Engine) -> dict[str, bytes]:
+    """What the ledger remembers of vectors, one of each embedder."""
+    async with engine._ledger.reader() as db:
+        return {row[0]: row[1] for row in await db.execute_fetchall("SELECT embedder, data FROM vector")}
+
+
+def holding(folder: Path, vector: bytes) -> list[Path]:
+    """The files that hold a vector."""
+    return [file for file in folder.rglob("*") if file.is_file() and vector in file.read_bytes()]
 
 
 SECOND = """
