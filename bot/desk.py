@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Desk:
     """`limits` bound what one file may take, `stamps` remember files, `count` counts o200k_base tokens.
 
-    `forget` forgets a document, wherever something of it is kept, and says whether there was one.
+    `forget` forgets a document, wherever something of it is kept, and says whether there was one. `redact` takes back
+    answers that used a document whose text has changed.
     """
 
     engine: Engine
@@ -25,3 +26,4 @@ class Desk:
     stamps: Stamps
     count: Callable[[str], int]
     forget: Callable[[str], Awaitable[bool]]
+    redact: Callable[[str], Awaitable[None]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.house import House
@@ -11,15 +12,32 @@ from bot.store import Store
 from engine.reading import Reader
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from bot.desk import Desk
     from bot.settings import Settings
 
 
 async def forget(desk: Desk, settings: Settings, document: str) -> bool:
     """Forget a document; says whether there was one. Raises EngineError."""
+    async with _listening(desk, settings) as listening:
+        return await (listening.forget_document if listening else desk.engine.forget)(document)
+
+
+async def redact(desk: Desk, settings: Settings, document: str) -> None:
+    """Take back the answers that used a document whose text has changed. Raises EngineError."""
+    async with _listening(desk, settings) as listening:
+        if listening:
+            await listening.redact_document(document)
+
+
+@asynccontextmanager
+async def _listening(desk: Desk, settings: Settings) -> AsyncIterator[Listening | None]:
+    """What a former run keeps; None if there was none."""
     kept = settings.root / "bot.db"
     if not kept.exists():
-        return await desk.engine.forget(document)
+        yield None
+        return
     async with Store.open(kept) as store, Reader(desk.limits) as reader:
         house = House(desk, store, Readers({}, store, settings.member_age), {}, settings)
-        return await Listening(house, reader).forget_document(document)
+        yield Listening(house, reader)

@@ -146,6 +146,10 @@ class Listening:
             await store.messages.note_deleted(known.room, [document, *said], wanted=True)
             return await self._shelf.forget(document)
 
+    async def redact_document(self, document: str) -> None:
+        """The text of a document has changed by itself: take back the answers that used it."""
+        await self._house.store.answers.blank([document])
+
     async def forget_message(self, place: Place, message: str) -> None:
         """Forget one message with its files for good, even if it stays where it is."""
         async with self._shelf.alone(place.room):

@@ -116,9 +116,15 @@ async def _own(settings: Settings, stack: AsyncExitStack, *, replace_embedder: b
                 raise
             await asyncio.sleep(PAUSE)
         else:
-            local = Local(replace(desk, forget=partial(_forget, desk, settings)))
+            kept = replace(desk, forget=partial(_forget, desk, settings), redact=partial(_redact, desk, settings))
+            local = Local(kept)
             await stack.enter_async_context(socket.served(settings.root, local.perform))
             return local
+
+
+async def _redact(desk: Desk, settings: Settings, document: str) -> None:
+    forgetting: Any = await asyncio.to_thread(importlib.import_module, "bot.forgetting")
+    await forgetting.redact(desk, settings, document)
 
 
 async def _forget(desk: Desk, settings: Settings, document: str) -> bool:

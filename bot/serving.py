@@ -71,9 +71,14 @@ async def hosted(desk: Desk, settings: Settings) -> AsyncIterator[Bot]:
     async with (
         Store.open(settings.root / "bot.db") as store,
         Bot.open(desk, store, settings) as bot,
-        socket.served(settings.root, Local(replace(desk, forget=bot.listening.forget_document)).perform),
+        socket.served(settings.root, Local(_beside(bot, desk)).perform),
     ):
         yield bot
+
+
+def _beside(bot: Bot, desk: Desk) -> Desk:
+    """The desk of whoever gives commands beside the bot."""
+    return replace(desk, forget=bot.listening.forget_document, redact=bot.listening.redact_document)
 
 
 def configured(settings: Settings) -> tuple[str, ...]:

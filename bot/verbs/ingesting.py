@@ -115,6 +115,8 @@ class _Taker:
             self.tally.keys.add(document.key)
             changed = await self.desk.engine.add(document)
             self.tally.changed += changed  # other files are taken in meanwhile: nothing may be awaited in between
+            if changed and document.key in known:
+                await self.desk.redact(document.key)
         for gone in known.keys() - {document.key for document in documents}:
             await self.desk.forget(gone)
         self.desk.stamps.note(key, _stamp(stamp, documents))

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.forgetting import forget
+import pytest
+
+from bot import wording
+from bot.corrections import AnswerCorrector
+from bot.forgetting import forget, redact
+from bot.requests import Ingest
 from bot.store import Filed
+from bot.verbs import work_on
 from tests.bot import parrot
+from tests.bot.asking import asking
 from tests.bot.household import household
 from tests.fakes.engines import doc
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bot.desk import Desk
 
 
 async def test_a_file_that_is_forgotten_while_the_bot_is_away_is_not_taken_in_again(tmp_path: Path) -> None:
@@ -37,3 +48,34 @@ async def test_where_there_never_was_a_bot_the_engine_alone_forgets(tmp_path: Pa
         await desk.engine.add(doc("old", "Ada met Bob."))
         assert await forget(desk, settings, "old")
     assert not (settings.root / "bot.db").exists()
+
+
+@pytest.mark.parametrize("beside", [True, False])
+async def test_answers_from_a_file_that_was_ingested_anew_are_taken_back(tmp_path: Path, *, beside: bool) -> None:
+    """`beside`: while the bot runs; else it is away."""
+    notes = tmp_path / "notes.md"
+    notes.write_text("The tiles come on Monday.")
+    ingest = Ingest((str(notes),), "slack:T1:open")
+    async with asking(tmp_path / "home") as home:
+        await worked(home.house.desk, ingest)
+        roof = await home.joined("ROOF", "ada")
+        reply = await home.ask(roof, "ada", "When do the tiles come?")
+        assert "Monday" in reply.text
+        settings, platform = home.house.settings, home.platform
+        notes.write_text("The tiles come on Thursday, after all.")
+        if beside:
+            await worked(replace(home.house.desk, redact=home.listening.redact_document), ingest)
+    if not beside:
+        async with parrot.desk(settings.root) as desk:
+            await worked(replace(desk, redact=partial(redact, desk, settings)), ingest)
+    async with asking(tmp_path / "home", platform=platform) as home:
+        await AnswerCorrector(home.house).run()
+        found = await home.house.store.answers.get(reply.target.answer)
+        assert found is not None
+        assert (found.text, found.question) == ("", "")
+    assert reply.text == wording.SOURCE_REMOVED
+
+
+async def worked(desk: Desk, request: Ingest) -> None:
+    async for _ in work_on(desk, request):
+        pass
