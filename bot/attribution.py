@@ -29,9 +29,14 @@ _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # scripts 
 def used_keys(
     answer: str, question: str, cited: Sequence[Source], recalled: Iterable[Source], told: Iterable[Heard] = ()
 ) -> frozenset[str]:
-    """The keys of the documents and messages that an answer used; `told` is what was said before the question."""
+    """The keys of the documents and messages that an answer used; `told` is what was said before the question.
+
+    Words of the question tell nothing beside a source that is cited; where none is, they may come from any.
+    """
     named = {(each.document, each.passage) for each in cited}
-    own = words(answer) - words(question) - words(" ".join(f"{each.title} {each.text}" for each in cited))
+    own = words(answer)
+    if cited:
+        own -= words(question) | words(" ".join(f"{each.title} {each.text}" for each in cited))
     found: set[str] = set()
     for each in cited:
         found |= source_keys(each.document, each.room, each.passage)
@@ -65,5 +70,4 @@ def words(text: str) -> set[str]:
 
 def shares(wanted: set[str], text: str) -> bool:
     """Whether a text has any of these words."""
-    folded = text.casefold()
-    return any(word in folded for word in wanted) and not wanted.isdisjoint(words(text))
+    return bool(wanted) and not wanted.isdisjoint(words(text))

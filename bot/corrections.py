@@ -17,18 +17,18 @@ import structlog
 
 from bot import wording
 from bot.basis import basis_of, readable
-from bot.errors import PlatformError
 from bot.ports import Target
 from engine.supervisor import backoff
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from bot.house import House
     from bot.store import Correction
 
 log = structlog.get_logger(__name__)
 
+BURST, EVERY = 10, 2.0  # corrections at once, and seconds between further ones
 BATCH = 100  # corrections that are looked at together
 FIRST, LONGEST = 5.0, 60 * 60.0  # seconds until the next try; they double
 GIVEN_UP = 30 * 24 * 60 * 60.0  # seconds after which a platform that refuses is not asked any more
@@ -38,8 +38,14 @@ PAUSE = 60.0  # seconds between two looks, unless there is news
 class AnswerCorrector:
     """Works off the pending corrections."""
 
-    def __init__(self, house: House, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        house: House,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._house = house
+        self._sleep = sleep
         self._store = house.store
         self._clock = clock
 
@@ -64,15 +70,27 @@ class AnswerCorrector:
         return PAUSE if due is None else min(PAUSE, max(0.1, due - self._clock()))
 
     async def _in_turn(self, pending: Iterable[Correction]) -> None:
-        for each in pending:
-            await self._try(each)
+        """Many together leave room for the answers that are written meanwhile."""
+        unsure = False
+        for number, each in enumerate(pending):
+            if number >= BURST:
+                await self._sleep(EVERY)
+            if each.checked or not unsure:
+                unsure = not await self._try(each) and not each.checked
+            else:  # who reads what is not known yet: the others need not be asked for
+                await self._settle(each, done=False)
 
-    async def _try(self, correction: Correction) -> None:
+    async def _try(self, correction: Correction) -> bool:
+        """Whether it is done."""
         try:
             done = await self._correct(correction)
-        except PlatformError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the others waiting
             log.warning("correction_delayed", room=correction.place.room, error=type(error).__name__)
             done = False
+        await self._settle(correction, done=done)
+        return done
+
+    async def _settle(self, correction: Correction, *, done: bool) -> None:
         if done or self._clock() - correction.since > GIVEN_UP:
             await self._store.corrections.done(correction.answer)
             if not done:

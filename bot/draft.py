@@ -53,6 +53,8 @@ class Draft:
     @property
     def used(self) -> frozenset[str]:
         """The keys of the documents and messages that it used."""
+        if not self.sources and wording.says_nothing(self.text):
+            return frozenset()
         return self.stated | used_keys(self.text, self.request.text, self.sources, self.recalled, self.past.told)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
@@ -31,7 +32,13 @@ async def stated(answer: Evidence, draft: Draft) -> frozenset[str]:
     told = tells_graph(draft.text, draft.request.text, draft.sources, answer.context)
     if not told:
         return frozenset()
-    stating = []
+    stating: Sequence[Stating] = ()
     with suppress(EngineError):  # then the answer cannot be kept either
-        stating = [each for each in await answer.passages_stating() if shares(told, each.text)]
-    return frozenset().union(*(source_keys(each.document, each.room, each.passage) for each in stating))
+        stating = await answer.passages_stating()
+    return await asyncio.to_thread(_keys, stating, told)
+
+
+def _keys(stating: Sequence[Stating], told: set[str]) -> frozenset[str]:
+    """The keys of those passages that have any of these words."""
+    found = (each for each in stating if shares(told, each.text))
+    return frozenset().union(*(source_keys(each.document, each.room, each.passage) for each in found))

@@ -48,9 +48,10 @@ class Corrections:
         self.news = asyncio.Event()
 
     async def due(self, now: float, platforms: Collection[str], limit: int) -> list[Correction]:
-        """Up to so many corrections on these platforms that may be tried now, the longest due first."""
+        """Up to so many corrections on these platforms that may be tried now, first those that are certain."""
         rows = await self._database.rows(
-            f"SELECT {_COLUMNS} FROM correction WHERE due <= ? AND {_ON} ORDER BY due, answer LIMIT {limit}",
+            f"SELECT {_COLUMNS} FROM correction WHERE due <= ? AND {_ON}"
+            f" ORDER BY checked DESC, due, answer LIMIT {limit}",
             (now, json.dumps(list(platforms))),
         )
         return [

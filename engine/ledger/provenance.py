@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from engine.ledger.connection import Connection
 
-NEWEST = 2000  # chunks that are looked at
+NEWEST = 400  # chunks that are looked at
 
 
 class Stating(NamedTuple):

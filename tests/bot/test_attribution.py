@@ -35,8 +35,8 @@ MONDAYS, CATS = {f"{ROOM}:window:m1", f"{ROOM}:message:m1"}, {f"{ROOM}:window:m1
         ("They come on Monday.", (), MONDAYS),
         ("MONDAY, then.", (), MONDAYS),
         ("They come on Monday [1], says Orchid-7.", (MONDAY,), MONDAYS | CATS),
-        ("They come soon.", (), set()),
-        ("At 10:01 they come.", (), set()),
+        ("It is soon.", (), set()),
+        ("At 10:01 it is.", (), set()),
         ("", (), set()),
     ],
 )
@@ -44,8 +44,12 @@ def test_what_is_cited_or_repeated_was_used(answer: str, cited: tuple[Source, ..
     assert used_keys(answer, "When do the tiles come?", cited, (MONDAY, CAT)) == used
 
 
-def test_words_of_the_question_tell_nothing() -> None:
-    assert used_keys("I do not know the cat.", "Who is the cat?", (), (CAT,)) == set()
+def test_words_of_the_question_tell_nothing_beside_a_cited_source() -> None:
+    assert used_keys("On Monday [1], whatever the cat says.", "And the cat?", (MONDAY,), (MONDAY, CAT)) == MONDAYS
+
+
+def test_without_any_cited_source_they_do() -> None:
+    assert used_keys("Yes, on Monday.", "Do the tiles come on Monday?", (), (MONDAY, CAT)) == MONDAYS
 
 
 def test_a_file_is_one_thing() -> None:

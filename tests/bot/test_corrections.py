@@ -11,7 +11,7 @@ import pytest
 
 from bot import wording
 from bot.asked import answer_id, heard
-from bot.corrections import GIVEN_UP, AnswerCorrector
+from bot.corrections import BURST, EVERY, GIVEN_UP, AnswerCorrector
 from bot.draft import Draft
 from bot.errors import PlatformError, Withheld
 from bot.graph_evidence import stated
@@ -297,6 +297,28 @@ async def test_one_that_refuses_is_given_up_in_the_end(home: Asking, roof: Place
     [waiting] = await home.house.store.corrections.due(2e10, ("slack",), 9)
     await corrected(home, waiting.since + GIVEN_UP + 1)
     assert await home.house.store.corrections.due(2e10, ("slack",), 9) == []
+
+
+async def test_many_leave_room_for_answers_and_one_that_breaks_stops_no_other(tmp_path: Path) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    async with asking(tmp_path / "home", questions_per_minute=1000) as home:
+        roof = await home.joined("ROOF", "ada", "bob")
+        tiles = await home.say(roof, "ada", "The Tiles come on Monday.")
+        await home.learnt()
+        replies = [await home.ask(roof, "bob", ASKED) for _ in range(BURST + 3)]
+        await home.delete(tiles)
+        home.platform.failing["replace_answer"] = KeyError("unforeseen")
+        await AnswerCorrector(home.house, sleep=sleep).run()
+        assert "Monday" in replies[0].text
+        del home.platform.failing["replace_answer"]
+        [first, *_] = await home.house.store.corrections.due(2e10, ("slack",), 99)
+        await AnswerCorrector(home.house, lambda: first.since + 60, sleep).run()
+    assert {each.text for each in replies} == {wording.SOURCE_REMOVED}
+    assert waits == 6 * [EVERY]
 
 
 async def test_a_restart_goes_on_with_it(tmp_path: Path) -> None:
