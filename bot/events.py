@@ -64,13 +64,14 @@ class Prompted:
 class Advanced:
     """Some of the work is done: `done` of `total` in this stage; 0 of 0 while nobody knows how much there is.
 
-    `trouble`: what it waits for, if anything keeps it from going on.
+    `trouble`: what it waits for, if anything keeps it from going on. `inside`: what is left within the things counted.
     """
 
     stage: str
     done: int = 0
     total: int = 0
     trouble: str = ""
+    inside: str = ""
 
 
 @dataclass(frozen=True, slots=True)

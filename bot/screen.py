@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from bot.events import Advanced, Cited, Event, Said
     from engine.errors import EngineError
 
+EVERY = 10.0  # seconds between two lines that tell how far work is, where there is no terminal
 WIDEST = 100  # columns: longer lines are hard to read
 CITATION = r"\[\d+\]"
 
@@ -145,20 +147,21 @@ class _Rate(ProgressColumn):
 
 
 class _Bars:
-    """One bar a stage on a terminal; elsewhere one line a stage, when it ends."""
+    """One bar a stage on a terminal; elsewhere a line now and then while it changes, and one when a stage ends."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._stages: dict[str, Any] = {}
         self._last: Advanced | None = None
         self._told = ""
-        self._began = time.monotonic()
+        self._began = self._line = time.monotonic()
         self._progress = Progress(
             TextColumn("{task.description:<10}"),
             BarColumn(30),
             MofNCompleteColumn(),
             _Rate(),
             TimeRemainingColumn(elapsed_when_finished=True),
+            TextColumn("[dim]{task.fields[inside]}"),
             console=console,
         )
         if console.is_terminal:
@@ -168,15 +171,29 @@ class _Bars:
         """Draw how far a stage is."""
         if self._last is None or self._last.stage != event.stage:
             self._end_stage()
-            self._began = time.monotonic()
+            self._began = self._line = time.monotonic()
         self._last = event
         if self._console.is_terminal:
             if event.stage not in self._stages:
-                self._stages[event.stage] = self._progress.add_task(event.stage, total=event.total or None)
-            self._progress.update(self._stages[event.stage], completed=event.done, total=event.total or None)
+                self._stages[event.stage] = self._progress.add_task(event.stage, total=event.total or None, inside="")
+            inside = escape(harmless(event.inside))
+            self._progress.update(
+                self._stages[event.stage], completed=event.done, total=event.total or None, inside=inside
+            )
+        else:
+            self._tell(event)
         if event.trouble and event.trouble != self._told:
             self._told = event.trouble
             self._console.print(Text(f"waiting: {harmless(event.trouble)}", "yellow"), soft_wrap=True)
+
+    def _tell(self, event: Advanced) -> None:
+        """A line, if the last one was long ago."""
+        now = time.monotonic()
+        if event.total and now - self._line >= EVERY:
+            self._line = now
+            inside = f" ({harmless(event.inside)})" if event.inside else ""
+            told = f"{event.stage}: {event.done} of {event.total}{inside}, {now - self._began:.0f} s"
+            self._console.print(Text(told), soft_wrap=True)
 
     def stop(self) -> None:
         """Leave what was drawn, and go on below it."""

@@ -10,11 +10,22 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from engine.errors import BadKey, EngineError, LanguageError, NoSuchModel, Refused, StoreError, TooLong, Unreachable
+from engine.errors import (
+    BadKey,
+    EngineError,
+    LanguageError,
+    NoSuchModel,
+    Refused,
+    StoreError,
+    TooLong,
+    Unavailable,
+    Unreachable,
+)
 from engine.extraction_batches import MOST_EXCERPTS, Batch, batches, shared_key
 from engine.haste import Then, Wish
 from engine.ledger import facts, memos, work
 from engine.records import Bill, Excerpt
+from engine.tasks import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,13 +51,17 @@ def wait_before(tries: int) -> float:
 
 @dataclass(slots=True)
 class ChunkReader:
-    """Reads what is unread. `running`: the calls under way by chunk; `unheard`: no model could be reached."""
+    """Reads what is unread. `running`: the calls under way by chunk; `unheard`: no model could be reached.
+
+    `failing`: the last failure for which calls are tried again, as long as none has succeeded since.
+    """
 
     projector: Projector
     haste: Haste
     wake: Callable[[], None]
     running: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     unheard: Unreachable | None = None
+    failing: Unavailable | None = None
     _lingering: dict[int, float] = field(default_factory=dict)
     _same: dict[bytes, asyncio.Lock] = field(default_factory=dict)
 
@@ -64,8 +79,8 @@ class ChunkReader:
             await self._start(room)
         self.haste.reads(bool(self.running) and self.unheard is None)
         if not self.running:
-            if self.unheard and not await self.ledger.read(work.unread_left):
-                self.unheard = None
+            if self.failing and not await self.ledger.read(work.unread_left):
+                self.unheard = self.failing = None
             return Then.REST
         # Not for ever: what comes meanwhile is not to wait for a slow reply.
         await asyncio.wait(set(self.running.values()), timeout=LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
@@ -98,7 +113,7 @@ class ChunkReader:
     async def _read(self, chunks: Sequence[Unread]) -> None:
         """Read chunks in one call; those of which its reply cannot be trusted alone."""
         alone = chunks if len(chunks) == 1 else await self._read_together(chunks)
-        await asyncio.gather(*map(self._read_alone, alone))
+        await together(*map(self._read_alone, alone))
 
     async def _read_together(self, chunks: Sequence[Unread]) -> Sequence[Unread]:
         """Read chunks of one space in one call, each text once; gives those that are to be read alone."""
@@ -110,7 +125,7 @@ class ChunkReader:
         try:
             await self.projector.courtesy.after_you()
             found = await self.projector.language.extract_several([_excerpt(chunk) for chunk in asked], bill)
-            self.unheard = None
+            self.unheard = self.failing = None
             trusted = [(chunk, reading) for chunk, reading in zip(asked, found, strict=True) if reading is not None]
             await self._keep_shared(trusted)
         except LanguageError as error:
@@ -140,7 +155,7 @@ class ChunkReader:
                 if found is None:
                     await self.projector.courtesy.after_you()
                     found = key, await self.projector.language.extract(_excerpt(chunk), bill)
-                    self.unheard = None
+                    self.unheard = self.failing = None
                 await self.projector.courtesy.after_you()
                 await self.ledger.write(facts.keep_reading, chunk.id, *found)
         except StoreError:
@@ -170,6 +185,7 @@ class ChunkReader:
     async def _fail(self, chunks: Sequence[Unread], error: Exception) -> None:
         """Note that a call failed; each of its chunks is tried again by itself, or given up."""
         known_before, self.unheard = self.unheard, error if isinstance(error, Unreachable) else None
+        self.failing = error if isinstance(error, Unavailable) else self.failing
         known = error if isinstance(error, EngineError) else EngineError(f"Reading failed: {type(error).__name__}.")
         hopeless = not isinstance(error, LanguageError) or isinstance(error, HOPELESS)
         for chunk in chunks:

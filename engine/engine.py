@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from engine.asking import Answer
-    from engine.errors import Unreachable
+    from engine.errors import EngineError
     from engine.language import Embedder, Language, Reranker
     from engine.ledger.census import Listed, Stage, Status
     from engine.ledger.connection import Connection
@@ -177,13 +177,13 @@ class Engine(Closable):
         return await self._change(work.retry, key)
 
     @property
-    def unreachable(self) -> Unreachable | None:
-        """What keeps documents from being indexed, if it is a model out of reach; it is tried again."""
-        return self._worker.unreachable
+    def hindrance(self) -> EngineError | None:
+        """What keeps documents from being indexed at the moment, if anything does; it is tried again."""
+        return self._worker.hindrance
 
     async def limitations(self) -> list[str]:
         """What fails at the moment or was given up, of everything: for whoever runs the program."""
-        waits = [] if self._worker.unreachable is None else [f"Indexing waits: {self._worker.unreachable}"]
+        waits = [] if self.hindrance is None else [f"Indexing waits: {self.hindrance}"]
         return [*self.supervisor.complaints(), *waits, *await self._ledger.read(embedding_failures.given_up)]
 
     # Questions.

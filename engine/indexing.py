@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.chunk_embedder import ChunkEmbedder
 from engine.chunk_reader import ChunkReader
-from engine.errors import BrokenProjection, EngineError, LanguageError, StoreError, Unreachable
+from engine.errors import BrokenProjection, EngineError, LanguageError, StoreError
 from engine.haste import Haste, Then, Wish
 from engine.ledger import work
 from engine.supervisor import EXITS, reason
@@ -72,10 +72,9 @@ class Worker:
         return next(iter(self._troubles.values()), None)
 
     @property
-    def unreachable(self) -> Unreachable | None:
-        """What keeps chunks from being read or embedded, if it is a model out of reach."""
-        found = (self._reader.unheard, *self._troubles.values())
-        return next((each for each in found if isinstance(each, Unreachable)), None)
+    def hindrance(self) -> EngineError | None:
+        """What keeps the worker from going on, or a model that fails, as long as either lasts; it is tried again."""
+        return self.trouble or self._reader.failing
 
     def recover(self) -> None:
         """Forget about troubles: their cause was removed."""
@@ -139,7 +138,8 @@ class Worker:
                 self._troubles[name] = EngineError(f"The step “{name}” of indexing failed: {reason(error)}.")
                 raise
             else:
-                if self._troubles.pop(name, None) is not None:
+                proved = name != "project" or self.projector.proved
+                if proved and self._troubles.pop(name, None) is not None:
                     self.projector.supervisor.succeeded(name)
             if then is Then.REST:
                 await self._rest(news)

@@ -51,7 +51,8 @@ class Projector:
     `ticks` is raised before and after what was held for a quiet period comes due; `_in_step` is what it was when a
     batch was taken that left nothing behind and is delivered, `_took_all` the same for such a batch under way.
     `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
-    `graph_writing` is held while the graph is written. `without_graph`: a rebuild fills the graph at its end, at once.
+    `proved`: the last step showed that batches can be delivered. `graph_writing` is held while the graph is written.
+    `without_graph`: a rebuild fills the graph at its end, all at once.
     """
 
     ledger: Ledger
@@ -64,6 +65,7 @@ class Projector:
     unsure: bool = True
     ticks: int = 0
     without_graph: bool = False
+    proved: bool = True
     renewed: set[tuple[Stale, int]] = field(default_factory=set)
     courtesy: Courtesy = field(default_factory=Courtesy)
     supervisor: Supervisor = field(default_factory=Supervisor)
@@ -91,6 +93,7 @@ class Projector:
             try:
                 made = None if batch.empty else await self._fold(batch)
                 busy = await self._delivered()
+                self.proved = busy or made is None
             except BaseException:
                 self._in_doubt()
                 raise

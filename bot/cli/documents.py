@@ -18,7 +18,8 @@ INGEST = """Take in files and whole folders; what is unchanged since the last ti
 
 Reads text, Markdown, HTML, PDF, Word and other office files, and chat messages as JSON Lines
 (id, user, text, time; thread and link if there are any). Broken off, it goes on with the next run.
-Exit code 1 if anything could not be taken in, or a model out of reach keeps it from being indexed.
+Exit code 1 if anything could not be taken in, or if a model that fails for 30 seconds keeps it from
+being indexed; the next run goes on, and `threadlore retry` tries again what was given up.
 
 Examples:
 
@@ -53,7 +54,7 @@ def ingest(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.", show_default=False)],
     room: Annotated[str, typer.Option("--room", help="The room of files; chats are rooms themselves.")] = "files",
-    wait: Annotated[bool, typer.Option("--wait", help="Wait for a model that cannot be reached.")] = False,  # noqa: FBT002  - an option
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for a model that fails or cannot be reached.")] = False,  # noqa: FBT002  - an option
     space: Space = "",
     as_json: AsJson = False,  # noqa: FBT002  - an option
 ) -> None:

@@ -12,7 +12,7 @@ from bot import files
 from bot.events import Advanced, Failure, Ingested
 from bot.verbs.naming import file_key, scope_of
 from bot.verbs.settling import LOST, settling, unfinished
-from engine.errors import BadInput, Unreachable
+from engine.errors import BadInput, LanguageError
 from engine.reading import Reader
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.ledger.census import Listed, Status
     from engine.records import Document
 
+PULSE = 3.0  # seconds after which a file that is still being read is told
 MANY = 5  # documents that failed alike
 
 Item = TypeVar("Item")
@@ -33,11 +34,21 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(slots=True)
 class Tally:
-    """What came of an ingest so far: keys of documents, and how many of them were new or changed."""
+    """What came of an ingest so far: keys of documents, and how many of them were new or changed.
+
+    `taken`: files that are read; `begun`: those that are being read, with the time since when.
+    """
 
     keys: set[str] = field(default_factory=set)
     changed: int = 0
     failures: list[Failure] = field(default_factory=list)
+    taken: int = 0
+    begun: dict[str, float] = field(default_factory=dict)
+
+    def slowest(self, now: float) -> str:
+        """The file that has been read for longest, if that is worth telling; times in seconds."""
+        name, since = min(self.begun.items(), key=lambda each: each[1], default=("", now))
+        return f"{name} for {now - since:.0f} s" if now - since >= PULSE else ""
 
 
 async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
@@ -45,7 +56,8 @@ async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
 
     What was taken in before and has not changed since is skipped. A file that cannot be read is a failure of its own;
     what keeps all of them from being taken in (the disk, for instance) is raised, and a second run goes on.
-    A model out of reach is waited for a while only, unless the request says otherwise: the next run goes on there, too.
+    A model that is out of reach or fails is waited for only for a while, unless the request says otherwise: the next
+    run goes on there, too.
     """
     began, scope = time.monotonic(), scope_of([request.space])
     found = await asyncio.to_thread(files.find, request.paths)
@@ -55,11 +67,9 @@ async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
     tally = Tally()
     async with Reader(desk.limits) as reader:
         taker = _Taker(desk, reader, request, there, tally)
-        done = 0
         yield Advanced("reading", 0, len(found))
-        async for _ in completed(found, taker.take, 2 * desk.limits.workers):
-            done += 1
-            yield Advanced("reading", done, len(found))
+        async for _ in completed(found, taker.take, 2 * desk.limits.workers, PULSE):
+            yield Advanced("reading", tally.taken, len(found), inside=tally.slowest(time.monotonic()))
     trouble = ""
     if tally.changed or tally.keys:
         try:
@@ -67,14 +77,14 @@ async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
                 desk.engine, scope, "indexing", tally.changed, most=math.inf if request.wait else LOST
             ):
                 yield step
-        except Unreachable as error:
+        except LanguageError as error:
             trouble = waits(error, await desk.engine.status(scope))
     tally.failures += await _given_up(desk, request, tally.keys)
     took = time.monotonic() - began
     yield Ingested(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble)
 
 
-def waits(error: Unreachable, status: Status) -> str:
+def waits(error: LanguageError, status: Status) -> str:
     """What is to be done once the model can be reached, and how documents are found until then; "" if none waits."""
     count = unfinished(status)
     if not count:
@@ -96,12 +106,16 @@ class _Taker:
 
     async def take(self, path: Path) -> None:
         """Take one file in, or write down why not."""
+        self.tally.begun[path.name] = time.monotonic()
         try:
             await self._take(path)
         except BadInput as error:
             self.tally.failures.append(Failure(str(path), str(error), error.hint))
         except OSError as error:
             self.tally.failures.append(Failure(str(path), f"The file cannot be read: {error.strerror or error}."))
+        finally:
+            self.tally.begun.pop(path.name, None)
+            self.tally.taken += 1
 
     async def _take(self, path: Path) -> None:
         key, stamp = file_key(path, self.request.space), await asyncio.to_thread(self.desk.stamps.stamp, path)
@@ -151,9 +165,15 @@ def _shortened(titles: list[str]) -> list[str]:
 
 
 async def completed(
-    items: Iterable[Item], work: Callable[[Item], Awaitable[Outcome]], at_once: int
-) -> AsyncIterator[Outcome]:
-    """What `work` makes of each item, as it is done, with so many under way at once; what it raises ends all."""
+    items: Iterable[Item],
+    work: Callable[[Item], Awaitable[Outcome]],
+    at_once: int,
+    pulse: float | None = None,
+) -> AsyncIterator[Outcome | None]:
+    """What `work` makes of each item, as it is done, with so many under way at once; what it raises ends all.
+
+    None as a sign of life where nothing was done for `pulse` seconds.
+    """
     waiting = iter(items)
     running: set[asyncio.Future[Outcome]] = set()
     try:
@@ -162,7 +182,9 @@ async def completed(
                 running.add(asyncio.ensure_future(work(item)))
             if not running:
                 return
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            done, running = await asyncio.wait(running, timeout=pulse, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                yield None
             for each in done:
                 yield each.result()
     finally:

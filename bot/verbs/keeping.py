@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bot import archive
 from bot.events import Advanced, Compared, Done, Line
 from bot.verbs.naming import keys_of, scope_of
-from bot.verbs.settling import enduring, settling
+from bot.verbs.settling import enduring, settling, unfinished
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from bot.events import Event
     from bot.requests import Backup, Export, Forget, Rebuild, Retry, Verify
     from engine.verifying import Report
+
+
+LISTED = 5  # documents that failed again
 
 
 async def forget(desk: Desk, request: Forget) -> AsyncGenerator[Event]:
@@ -71,9 +74,20 @@ async def backup(desk: Desk, request: Backup) -> AsyncGenerator[Event]:
 
 
 async def retry(desk: Desk, request: Retry) -> AsyncGenerator[Event]:
-    """Try again what failed, and wait for it."""
-    count = await desk.engine.retry()
-    if count:
-        async for step in settling(desk.engine, scope_of(request.spaces), "trying again"):
+    """Try again what failed, and wait for it; what failed before the program started is under way already."""
+    engine, scope = desk.engine, scope_of(request.spaces)
+    keys = (await engine.status(scope)).without_vector
+    count = await engine.retry()
+    count = max(count, unfinished(await engine.status(scope)))
+    if count or keys:
+        async for step in settling(engine, scope, "trying again"):
             yield step
-    yield Done(f"Tried again: {count} document{'' if count == 1 else 's'}." if count else "Nothing had failed.")
+    tried = [_documents(count)] * bool(count) + [f"{keys:,} without a vector"] * bool(keys)
+    failed = [each for each in await engine.documents(scope) if each.error] if tried else []
+    for each in failed[:LISTED]:
+        yield Done(f"“{each.title}” failed again: {each.error}")
+    yield Done(f"Tried again: {', '.join(tried)}." if tried else "Nothing had failed.")
+
+
+def _documents(count: int) -> str:
+    return f"{count:,} document{'' if count == 1 else 's'}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.events import Advanced
-from engine.errors import Unreachable
+from engine.errors import DiskTrouble, EngineError, LanguageError, Unreachable
 from engine.tasks import child_task
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ LONG = 4.0  # seconds without a reading, after which a person wants to know why
 SILENT = "the model has not answered yet; Ctrl-C leaves, and the next run goes on."
 LOST = 30.0  # seconds without a model, after which nobody waits for it any longer
 AGAIN = "It goes on once it can be reached."
+AGAIN_LATER = "It is tried again."
 SOON = 1.0  # … where it is not needed
 OFTEN = 0.2  # seconds between two looks, at least
 SHARE = 20  # … and as many times as long as a look takes, so that looking does not slow the work down
@@ -48,16 +49,17 @@ async def settling(
 ) -> AsyncGenerator[Advanced]:
     """How many of `total` documents are indexed, until all are; without a total, of those that wait now.
 
-    Raises Unreachable once a model was out of reach, and nothing else went on, for `most` seconds; the next run does.
+    Raises what hinders it (a model that is out of reach or fails, for instance) once nothing went on because of that
+    for `most` seconds; the next run goes on.
     """
     total = total or unfinished(await engine.status(scope))
     patience, absence = Patience(time.monotonic()), Absence(most)
 
     async def look() -> Advanced:
         status, now = await engine.status(scope), time.monotonic()
-        away = absence.told(engine.unreachable, now, status.stale)
+        away = absence.told(engine.hindrance, now, (unfinished(status), status.unread, status.stale))
         trouble = away or status.trouble or patience.complaint(status.unread, now)
-        return Advanced(stage, max(0, total - unfinished(status)), total, trouble)
+        return Advanced(stage, max(0, total - unfinished(status)), total, trouble, inside(status))
 
     async for step in waiting(_settled(engine), look):
         yield step
@@ -68,23 +70,25 @@ async def _settled(engine: Engine) -> None:
     while True:
         try:
             return await engine.settled()
-        except Unreachable:
+        except DiskTrouble:
+            raise
+        except EngineError:  # `settling` raises what lasts
             await asyncio.sleep(OFTEN)
 
 
 async def applying(engine: Engine, scope: Scope) -> AsyncGenerator[Advanced]:
-    """Until what was changed by hand shows; a model out of reach is not waited for, since that needs none."""
-    with suppress(Unreachable):
+    """Until what was changed by hand shows; a model that fails is not waited for, since that needs none."""
+    with suppress(LanguageError):
         async for step in settling(engine, scope, "applying", most=SOON):
             yield step
 
 
 async def enduring(engine: Engine, stage: str, work: Coroutine[Any, Any, object]) -> AsyncGenerator[Advanced]:
-    """Work of which nobody knows how much there is. Raises what it raises, and Unreachable as `settling` does."""
+    """Work of which nobody knows how much there is. Raises what it raises, and what lasts as `settling` does."""
     absence = Absence(LOST)
 
     async def look() -> Advanced:
-        return Advanced(stage, trouble=absence.told(engine.unreachable, time.monotonic()))
+        return Advanced(stage, trouble=absence.told(engine.hindrance, time.monotonic()))
 
     async for step in waiting(work, look):
         yield step
@@ -92,14 +96,14 @@ async def enduring(engine: Engine, stage: str, work: Coroutine[Any, Any, object]
 
 @dataclass(slots=True)
 class Absence:
-    """Notices that a model is out of reach, and for how long nothing went on without it either. Times in seconds."""
+    """Notices that something hinders the work, and for how long nothing went on in spite of it. Times in seconds."""
 
     most: float
     since: float = math.nan
-    left: int = 0
+    left: object = 0
 
-    def told(self, error: Unreachable | None, now: float, left: int = 0) -> str:
-        """What to tell while so many keys are left to project, "" if nothing; raises what lasts too long."""
+    def told(self, error: EngineError | None, now: float, left: object = 0) -> str:
+        """What to tell while so much is left to do, "" if nothing; raises what lasts too long."""
         if error is None:
             self.since = math.nan
             return ""
@@ -107,7 +111,7 @@ class Absence:
             self.since, self.left = now, left
         if now - self.since >= self.most:
             raise error
-        return f"{error} {AGAIN}"
+        return f"{error} {AGAIN if isinstance(error, Unreachable) else AGAIN_LATER}"
 
 
 @dataclass(slots=True)
@@ -122,6 +126,12 @@ class Patience:
         if unread != self.unread:
             self.unread, self.since = unread, now
         return SILENT if unread and now - self.since >= LONG else ""
+
+
+def inside(status: Status) -> str:
+    """What is left to do within documents, "" if nothing: of a large one, hardly anything else can be seen."""
+    waits = ((status.unread, "chunk", "to read"), (status.stale, "key", "to project"))
+    return ", ".join(f"{number:,} {noun}{'s' * (number != 1)} {what}" for number, noun, what in waits if number)
 
 
 def unfinished(status: Status) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from bot import wording
+from bot import screen, wording
 from bot.events import Advanced, Cited, Done, Line, Recalled, Said
 from bot.screen import Screen
 from engine.errors import NotFound
@@ -91,6 +91,24 @@ async def test_progress_is_a_line_a_stage_elsewhere() -> None:
     await seen.screen.show(stream(*steps))
     assert re.fullmatch(r"reading: 2 of 2, \d+\.\d s\nindexing: 5 of 5, \d+\.\d s\n", seen.err)
     assert not seen.out
+
+
+async def test_elsewhere_a_line_now_and_then_tells_how_far_one_large_file_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screen, "EVERY", 0.0)
+    seen = Seen(terminal=False)
+    steps = [Advanced("indexing", 0, 1, inside=f"{left} chunks to read") for left in (900, 500)]
+    await seen.screen.show(stream(*steps))
+    assert re.fullmatch(
+        r"indexing: 0 of 1 \(900 chunks to read\), \d+ s\nindexing: 0 of 1 \(500 chunks to read\), \d+ s\n"
+        r"indexing: 0 of 1, \d+\.\d s\n",
+        seen.err,
+    )
+
+
+async def test_on_a_terminal_what_is_left_within_a_file_stands_beside_the_bar() -> None:
+    seen = Seen(terminal=True)
+    await seen.screen.show(stream(Advanced("indexing", 0, 1, inside="900 chunks to read"), Done("Read.")))
+    assert "900 chunks" in " ".join(seen.err.split())
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -157,12 +157,12 @@ async def test_a_model_out_of_reach_is_asked_for_one_chunk_at_a_time_and_none_is
         for number in range(9):
             await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
         await language.asked("extract", 30)
-        assert str(engine.unreachable) == "nobody is there"
+        assert str(engine.hindrance) == "nobody is there"
         assert len(set(engine._worker._reader.running)) <= 1
         assert {each.error for each in await engine.documents(HERE)} == {""}
         language.failing.clear()
         await asyncio.wait_for(engine.settled(), 20)
-        assert engine.unreachable is None
+        assert engine.hindrance is None
         assert {each.status for each in await engine.documents(HERE)} == {"indexed"}
 
 
@@ -173,10 +173,10 @@ async def test_nobody_is_missed_once_nothing_is_left_to_read(tmp_path: Path, mon
     async with light_engine(tmp_path, language) as engine, asyncio.timeout(20):
         await engine.add(doc("a", "Ada met Bob."))
         await language.asked("extract", 1)
-        while engine.unreachable is None:  # noqa: ASYNC110 - it comes by itself
+        while engine.hindrance is None:  # noqa: ASYNC110 - it comes by itself
             await asyncio.sleep(0.01)
         await engine.forget("a")
-        while engine.unreachable is not None:  # noqa: ASYNC110 - it goes away by itself
+        while engine.hindrance is not None:  # noqa: ASYNC110 - it goes away by itself
             await asyncio.sleep(0.05)
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.events import Advanced, Catalogued, Ingested
-from bot.requests import Catalogue, Forget, Ingest
+from bot.events import Advanced, Catalogued, Done, Ingested
+from bot.requests import Catalogue, Forget, Ingest, Retry
 from bot.verbs import ingesting, work_on
 from bot.verbs.ingesting import completed, waits
 from bot.verbs.naming import LOCAL, chat_key, scope_of
 from bot.verbs.settling import AGAIN
-from engine.errors import BadKey, NotFound, Unreachable
+from engine.errors import BadKey, NotFound, Unavailable, Unreachable
 from engine.ledger.census import Status
 from engine.records import Question
 from tests.bot import parrot
@@ -168,9 +168,12 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_without_the_model_everything_is_taken_in_and_the_next_run_goes_on(tmp_path: Path, town: Path) -> None:
+@pytest.mark.parametrize("error", [Unreachable, Unavailable])
+async def test_without_the_model_everything_is_taken_in_and_the_next_run_goes_on(
+    tmp_path: Path, town: Path, error: type[Unavailable]
+) -> None:
     away, request = parrot.Parrot(), Ingest((str(town),), LOCAL)
-    away.failing["extract", ""] = Unreachable("Nobody is there.")
+    away.failing["extract", ""] = error("Nobody is there.")
     async with parrot.desk(tmp_path / "other", away) as desk, asyncio.timeout(20):
         told = end([event async for event in work_on(desk, request)])
         assert (told.documents, told.changed, told.failures) == (4, 4, ())
@@ -191,12 +194,31 @@ def test_what_waits_for_a_model_is_told_with_how_it_is_found_until_then() -> Non
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_without_the_embedder_documents_are_found_by_words_alone(tmp_path: Path, town: Path) -> None:
+@pytest.mark.parametrize("error", [Unreachable, Unavailable])
+async def test_without_the_embedder_documents_are_found_by_words_alone(
+    tmp_path: Path, town: Path, error: type[Unavailable]
+) -> None:
     embedder = HashEmbedder()
-    embedder.failing[""] = Unreachable("No embedder.")
+    embedder.failing[""] = error("No embedder.")
     async with parrot.desk(tmp_path / "other", embedder=embedder) as desk, asyncio.timeout(20):
         told = end([event async for event in work_on(desk, Ingest((str(town / "tea.txt"),), LOCAL))])
         assert told.trouble == "No embedder. 1 document waits for it, and can be found by words already."
+    async with parrot.desk(tmp_path / "other") as desk, asyncio.timeout(20):
+        *_, last = [event async for event in work_on(desk, Retry((LOCAL,)))]
+        assert last == Done("Tried again: 1 document.")
+
+
+async def test_a_file_that_is_read_for_long_is_named(
+    perform: Perform, town: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingesting, "PULSE", 0.0)
+    steps = [event for event in await perform(Ingest((str(town),), LOCAL)) if isinstance(event, Advanced)]
+    assert any(step.inside.startswith("ferry.md for") for step in steps if step.stage == "reading")
+
+
+async def test_what_is_left_within_documents_is_told(perform: Perform, town: Path) -> None:
+    steps = [event for event in await perform(Ingest((str(town),), LOCAL)) if isinstance(event, Advanced)]
+    assert any("to read" in step.inside or "to project" in step.inside for step in steps if step.stage == "indexing")
 
 
 @pytest.mark.usefixtures("at_once")
@@ -231,7 +253,9 @@ async def test_so_many_are_worked_on_at_once_and_each_is_given_back() -> None:
         running -= 1
         return number * number
 
-    assert sorted([each async for each in completed(range(10), work, 3)]) == [number**2 for number in range(10)]
+    assert sorted([each async for each in completed(range(10), work, 3) if each is not None]) == [
+        number**2 for number in range(10)
+    ]
     assert most == 3
 
 

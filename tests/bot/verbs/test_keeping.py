@@ -105,7 +105,8 @@ async def test_there_is_nothing_to_retry_where_nothing_failed(perform: Perform) 
 async def test_what_failed_is_tried_again(perform: Perform, town: Path) -> None:
     (town / "odd.txt").write_text(f"This is {parrot.UNREADABLE}.")
     await perform(Ingest((str(town),), LOCAL))
-    *_, last = await perform(Retry((LOCAL,)))
+    *_, again, last = await perform(Retry((LOCAL,)))
+    assert again == Done("“odd.txt” failed again: The parrot does not say that.")
     assert last == Done("Tried again: 1 document.")
 
 
