@@ -20,6 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot import happenings
 from bot.errors import NotConnected
+from engine.boundary import cleaned
 from engine.errors import EngineError
 from engine.supervisor import Supervisor
 from engine.tasks import end
@@ -101,10 +102,10 @@ class Inbox:
         await end(self._pump, *self._tasks)
 
     async def put(self, happening: Happening, *keys: str) -> bool:
-        """Keep a happening; durable when it returns. False if it is known by one of its keys."""
-        kind = type(happening).__name__
+        """Keep a happening, its texts well-formed; durable when it returns. False if it is known by one of its keys."""
+        kind, happening = type(happening).__name__, cleaned(happening)
         payload = _RECORDS[kind].dump_json(happening).decode()
-        fresh = await self._rows.put(kind, payload, keys, self._clock())
+        fresh = await self._rows.put(kind, payload, cleaned(keys), self._clock())
         if fresh:
             self._idle.clear()
             self._news.set()

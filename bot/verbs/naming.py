@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.boundary import well_formed
 from engine.errors import BadQuestion, NotFound
 from engine.records import Scope
 
@@ -27,13 +28,13 @@ def scope_of(spaces: Iterable[str]) -> Scope:
 
 def file_key(path: Path, space: str) -> str:
     """The key of a file: its absolute path; outside of the local space with the space, since keys are unique."""
-    return f"file:{path}" if space == LOCAL else f"file:{space}:{path}"
+    return well_formed(f"file:{path}" if space == LOCAL else f"file:{space}:{path}")
 
 
 def chat_key(path: Path, space: str, conversation: str) -> str:
     """The key of a conversation of an exported room; rooms of one name in two folders are two rooms."""
     room = path.stem if space == LOCAL else f"{space}:{path.stem}"
-    return f"chat:{room}:{path_hash(path)}:{conversation}"
+    return well_formed(f"chat:{room}:{path_hash(path)}:{conversation}")
 
 
 def path_hash(path: Path) -> str:
@@ -61,7 +62,7 @@ def chosen(words: str, here: str, documents: Iterable[Listed]) -> list[str]:
     The path of an exported room means all its conversations.
     """
     there = list(documents)
-    path = absolute(words, here)
+    path, words = absolute(words, here), well_formed(words)
     address = words if words.startswith("file://") else path.as_uri()
     for meant in (
         [each for each in there if each.key == words],

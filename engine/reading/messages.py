@@ -52,7 +52,7 @@ class Conversation:
 def parse_messages(data: bytes) -> list[ChatMessage]:
     """The messages of a JSON Lines file in its order; of those with the same id the last counts.
 
-    Times are ISO 8601 with a zone, or seconds since 1970. Raises Broken, naming the line, and Empty.
+    Times are ISO 8601 (in UTC, if they name no zone) or seconds since 1970. Raises Broken, naming the line, and Empty.
     """
     messages: dict[str, ChatMessage] = {}
     for number, line in enumerate(decode(data).split("\n"), 1):
@@ -99,7 +99,7 @@ def read(name: str, data: bytes) -> Read:
 
 
 def _instant(value: Any) -> datetime:
-    """A time with its zone. Raises ValueError."""
+    """A time; without a zone it is read as UTC. Raises ValueError."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("a time is ISO 8601 or seconds since 1970")  # noqa: TRY004  - pydantic reports ValueErrors
     try:
@@ -108,9 +108,7 @@ def _instant(value: Any) -> datetime:
         time = datetime.fromisoformat(str(value).strip())
     except (OverflowError, OSError) as error:
         raise ValueError("the time is out of range") from error
-    if time.tzinfo is None:
-        raise ValueError("the time has no zone")
-    return time.astimezone(UTC)
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 def _word(value: Any) -> Any:

@@ -121,6 +121,14 @@ async def test_every_kind_of_happening_comes_back_as_it_was(store: Store, worker
     assert sorted(worker.followed, key=name) == told
 
 
+async def test_half_characters_of_a_happening_are_replaced(store: Store, worker: Recorder) -> None:
+    async with Inbox(store, worker) as inbox:
+        assert await inbox.put(heard("1", "Hello \ud83d."), "event:\ud83d")
+        assert not await inbox.put(heard("1", "Hello \ud83d."), "event:\ud83d")
+        await inbox.idle()
+    assert worker.followed == [heard("1", "Hello \ufffd.")]
+
+
 async def test_a_happening_that_is_known_by_any_of_its_keys_is_dropped(store: Store, worker: Recorder) -> None:
     async with Inbox(store, worker) as inbox:
         assert await inbox.put(heard("1"), "event:1", "message:1")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,11 @@ def test_keys_of_different_spaces_are_different() -> None:
 
 def test_rooms_of_one_name_in_two_folders_are_two() -> None:
     assert len({chat_key(Path(folder, "general.jsonl"), "team", "m1") for folder in ("/a", "/b")}) == 2
+
+
+def test_a_file_whose_name_is_no_text_is_found_by_its_path() -> None:
+    path = Path(os.fsdecode(b"/notes/bad\xff name.txt"))
+    key = file_key(path, "console:local")
+    key.encode()
+    assert chosen(str(path), "/", [listed(key, "Bad")]) == [key]
+    assert chosen(path.name, "/notes", [listed(key, "Bad")]) == [key]
