@@ -95,10 +95,12 @@ class Answer:
                     self._asker.recaller.projector.ledger.must_be_open()
                     if piece := self._citing.feed(unwrapper.feed(delta)):
                         yield piece
-            if piece := self._citing.feed(unwrapper.close()):
+            if piece := self._citing.feed(unwrapper.close()) + self._citing.close():
                 yield piece
-            if piece := self._citing.close():
-                yield piece
+        except Exception:
+            if piece := self._citing.feed(unwrapper.close()) + self._citing.close():
+                yield piece  # what was held back belongs to what was said
+            raise
         finally:
             await self._asker.charge(self._bill)
 

@@ -66,17 +66,15 @@ class Citing:
 class Citations(Scanner):
     """The first stage: numbers in brackets."""
 
-    special = re.compile(r"[ \t\u00a0\\\[【［`~]")
+    special = re.compile(r"[ \t\u00a0\\\[【［`]")
 
-    def __init__(self, given: frozenset[int]) -> None:
-        super().__init__()
+    def __init__(self, given: frozenset[int], *, certain: bool = True) -> None:
+        super().__init__(certain=certain)
         self.given = given
         self.used: dict[int, int] = {}
         self.opened = False  # behind a bracket that is text, with nothing but what a list of numbers may hold since
 
     def token(self, at: int, *, final: bool) -> Step | None:
-        if self.fence:
-            return self.plain(at)
         edge = self.after_spaces(at)
         if edge - at > PADDING:
             return Step(edge - PADDING, self.buffer[at : edge - PADDING])
@@ -86,6 +84,13 @@ class Citations(Scanner):
         if self.buffer[begin] not in OPEN:
             return Step(begin, self.buffer[at:begin])
         return self.bracket(at, begin, final=final)
+
+    def inside(self, code: str, *, certain: bool) -> str:
+        if certain:
+            return code
+        inner = Citations(self.given, certain=False)
+        inner.used = self.used
+        return inner.feed(code) + inner.close()
 
     def after_spaces(self, at: int) -> int:
         """Where the spaces from here on end."""

@@ -5,96 +5,238 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.mentions import ALARM, ALARMS, BEGUN, MENTION, UNSEEN, disarm, harmless, mentioned
+from engine.addresses import (
+    ASIDE,
+    CLOSERS,
+    LONGEST,
+    OPENERS,
+    SCHEME,
+    Known,
+    alive,
+    decoded,
+    defused,
+    ends,
+    inert,
+    normal,
+    scheme_at,
+)
+from engine.mentions import BEGUN, MENTION, UNSEEN, harmless, mentioned
 from engine.scanning import Scanner, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-LONGEST = 2048  # characters of an address
-LABEL = 400  # characters of the words of a link
-CUTS = 16  # places at which one address in a text may be meant to end
+WORD = 64  # characters of a word that may become an address; more of them are none
+BLANK = " \t\n"
+EDGES = f'|>"`<[]{ASIDE}'
+TEXT = re.compile(rf"[^{BLANK}{re.escape(EDGES)}]+")
+CODE = re.compile(r"\S+")
+PIVOTS = re.compile(r"[.:@/\\&!]")
+OPENING = frozenset("[<`")  # never follows a link directly
 
-ENDS = ".,;:!?'\"*_~"  # at the end of an address they rather belong to the sentence
-ASIDE = r"\[|，。；：！？、（）【】「」《》"  # what surely is no part of an address
-CUT = re.compile(rf"[`\"'(){{}}\]{ASIDE}]")
-SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+-]*\Z")
-ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+-]*://|(?<![A-Za-z0-9])www\.)[^\s<>]+", re.IGNORECASE)
-RUN = re.compile(rf"[^\s<>`]{{0,{LONGEST}}}")
-CLOSERS = re.compile(rf"[{ENDS})\]}}]{{0,4}}(?=[{ASIDE}]|\Z)")
-TITLE = r"""\s+(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\))"""
+SOME = "[ \\t\\n]{0,4}"
+GAP = r"[ \t\n]{1,4}"
+TITLE = rf"""{GAP}(?:"[^"\n]{{0,400}}"|'[^'\n]{{0,400}}'|\([^()\n]{{0,400}}\))"""
+TITLE_SO_FAR = rf"""{GAP}(?:"[^"\n]{{0,400}}"?|'[^'\n]{{0,400}}'?|\([^()\n]{{0,400}}\)?)?"""
 PLACE = r"[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*"
-TARGET = re.compile(rf"\(\s*(?:<(?P<angled>[^<>\n]*)>|(?P<bare>{PLACE}))(?P<title>{TITLE})?\s*\)")
-TARGET_SO_FAR = re.compile(r"""\(\s*(?:<[^<>\n]*>?|[^\s<]*)(?:\s+(?:"[^"\n]*"?|'[^'\n]*'?|\([^()\n]*\)?)?)?\s*\Z""")
-DEFINITION = re.compile(r":[ \t]*([^\s<>]*)")
-ANGLE = re.compile(r"<([^\s<>|]+)(?:\|([^<>\n]*))?>")
-ANGLE_SO_FAR = re.compile(r"<(?:[^\s<>|]+(?:\|[^<>\n]*)?)?\Z")
-BRACKET = re.compile(r"[\[\]]|\n\s*\n")
-NUMBER = re.compile(r"\[\d+\]")
+TARGET = re.compile(rf"\({SOME}(?:<(?P<angled>[^<>\n]*)>|(?P<bare>{PLACE}))(?:{TITLE})?{SOME}\)")
+TARGET_SO_FAR = re.compile(rf"\({SOME}(?:<[^<>\n]*>?|[^\s<]*)(?:{TITLE_SO_FAR})?{SOME}\Z")
+ANGLE = re.compile(r"<([^\s<>|`]+)(?:\|([^<>\n]*))?>")
+ANGLE_SO_FAR = re.compile(r"<(?:[^\s<>|`]+(?:\|[^<>\n]*)?)?\Z")
+TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*>")
+ANGLED_CODE = re.compile(
+    rf"{BEGUN.pattern[0]}(?={BEGUN.pattern[1:]}|[^\s<>|]*[@^]|[A-Za-z][A-Za-z0-9+.-]{{0,31}}:[^:\s])", re.IGNORECASE
+)
+LESS = frozenset(f"{BLANK}=-<0123456789")  # behind a `<` that begins nothing
+ITSELF = re.compile(rf"\[((?:[A-Za-z][A-Za-z0-9+.-]*://[^\s\[\]<>()`|\"]{{1,{LONGEST}}})?)\](?=\()")
+ITSELF_SO_FAR = re.compile(rf"\[[^\s\[\]<>()`|\"]{{0,{LONGEST}}}\]?\Z")
+NUMBERED = re.compile(r"\[\^?\d+\Z")
 
 
 class Links(Scanner):
-    """Lets a link through only if its whole address is known; others become text that no platform makes a link of.
+    """Lets a link through only if its whole address is known, in one form that all platforms read alike.
 
-    `https://evil.com/x` is shown as `https[:]//evil[.]com/x`, `[words](https://evil.com)` as `[words] (https[:]//…)`,
-    a picture as a plain link. Within code, where some platforms make links, too, addresses and mentions are treated
-    alike, and nothing else is touched.
+    A known address is written `<https://ok.com/a>` or `[words](https://ok.com/a)`. `https://evil.com/x` is shown as
+    `https[:]//evil[.]com/x`, `[words](https://evil.com)` as `[words] (https[:]//…)`, a picture as a plain link. Where a
+    name without a scheme would become a link, an invisible character keeps it from that. There are no definitions of
+    links, and no HTML. In code, addresses with a scheme and mentions are treated alike, and nothing else is touched.
+    `domains`: names without a scheme matter, too.
     """
 
-    special = re.compile(r"[\[!<:@wW`~]")
+    special = re.compile(rf"[^{BLANK}]")
 
-    def __init__(self, known: frozenset[str], named: frozenset[str], *, code: bool = False) -> None:
-        super().__init__()
+    def __init__(self, known: Known, named: frozenset[str], *, domains: bool = True, certain: bool = True) -> None:
+        super().__init__(certain=certain)
         self.known = known
         self.named = named
-        self.code = code
+        self.domains = domains
+        self.linked = False  # behind a link, with nothing but punctuation since
+        self.links = False  # the step that is being made ends with a link
+        self.begun = ""  # what is written already of a word that is not whole yet
 
     @classmethod
-    def knowing(cls, texts: Iterable[str], question: str) -> Links:
+    def knowing(cls, texts: Iterable[str], question: str, *, domains: bool = True) -> Links:
         """Knows the addresses in the texts and in the question, and whom the question mentions."""
-        known = frozenset(address for text in (*texts, question) for address in addresses(text))
-        return cls(known, mentioned(question))
+        return cls(Known((*texts, question)), mentioned(question), domains=domains)
 
     def step(self, at: int, *, final: bool) -> Step | None:
-        if self.code and self.buffer[at] in "`~":
-            return self.plain(at)
-        return super().step(at, final=final)
+        if not TEXT.match(self.buffer, at):
+            self.begun = ""
+        step = super().step(at, final=final)
+        if step is None:
+            return None
+        apart = self.apart(self.buffer[at], step.text)
+        self.linked, self.links = self.links or (self.linked and not apart and self.buffer[at] not in BLANK), False
+        return Step(step.end, f" {step.text}") if apart else step
+
+    def apart(self, first: str, text: str) -> bool:
+        """Whether a blank is needed: a link must not grow, nor a bracket become one by what is decoded behind it."""
+        if self.tail.endswith("]") and text[:1] in ("(", ":"):
+            return True
+        if not self.linked or first in BLANK:
+            return False
+        return first in OPENING or bool(text.partition(" ")[0].strip(CLOSERS + EDGES))
 
     def token(self, at: int, *, final: bool) -> Step | None:
         match self.buffer[at]:
-            case "@":
-                return self.alarm(at, final=final)
             case "<":
                 return self.angle(at, final=final)
-            case ":":
-                return self.address(at, "://", final=final)
-            case "w" | "W":
-                return self.plain(at) if self.tail[-1:].isalnum() else self.address(at, "www.", final=final)
+            case "[":
+                return self.opening(at, final=final)
+            case "]":
+                return self.closing(at, final=final)
+            case edge if edge in EDGES:
+                return Step(at + 1, edge)
             case _:
-                return self.plain(at) if self.fence or self.code else self.bracket(at, final=final)
+                return self.word(at, final=final)
 
-    def inside(self, code: str) -> str:
-        return self.within(code, code=True)
+    def within(self, text: str) -> str:
+        """A text that is whole: a label, the content of what may be code."""
+        inner = Links(self.known, self.named, domains=self.domains, certain=False)
+        shown = inner.feed(text) + inner.close()
+        self.links = self.links or inner.linked
+        return shown
 
-    def within(self, text: str, *, code: bool = False) -> str:
-        """A text that is whole: the words of a link, a title, a span of code."""
-        inner = Links(self.known, self.named, code=code or self.code or bool(self.fence))
-        return inner.feed(text) + inner.close()
+    # Words.
 
-    def knows(self, address: str) -> bool:
-        """Whether it is known, and calls nobody."""
-        return address in self.known and not ALARM.search(address)
+    def word(self, at: int, *, final: bool) -> Step | None:
+        """What stands between blanks and brackets, decided as a whole; what cannot depend on the rest comes at once."""
+        begun = self.begun
+        found = TEXT.match(self.buffer, at + self.looked, at + LONGEST - len(begun))
+        end = found.end() if found else at + self.looked
+        word = begun + self.buffer[at:end]
+        if len(word) > WORD and not PIVOTS.search(normal(word[:WORD])):
+            self.begun = ""
+            stop = at + WORD - len(begun)
+            return Step(stop, self.buffer[at:stop])
+        if end == len(self.buffer) and len(word) < LONGEST and not final:
+            return self.begin(at, end, word)
+        self.begun = ""
+        behind = "x" if len(word) == LONGEST else self.buffer[end : end + 1]
+        picture = behind == "[" and word[-1] == "!"
+        shown = self.picture(word[:-1]) if picture else self.shown(word, behind)
+        return Step(end, shown[len(begun) :])
 
-    def alarm(self, at: int, *, final: bool) -> Step | None:
-        """A call to everybody."""
-        if ALARM.match(self.buffer, at):
-            return Step(at + 1, "@" + UNSEEN)
-        rest = self.buffer[at + 1 : at + 9].lower()
-        hold = not final and any(alarm.startswith(rest) for alarm in ALARMS)
-        return None if hold else Step(at + 1, "@")
+    def begin(self, at: int, end: int, word: str) -> Step | None:
+        """A word that may go on: so far it stays as it is however it does, unless a link may begin in it."""
+        scheme = SCHEME.search(word, max(0, len(word) - WORD // 2))
+        if word.isascii() and not PIVOTS.search(word) and not (scheme and self.known.begins(scheme[0].lower())):
+            self.begun = word
+            return Step(end, self.buffer[at:end])
+        self.looked = end - at
+        return None
+
+    def picture(self, before: str) -> str:
+        """An exclamation mark before a bracket, with the rest of its word: a picture becomes a link."""
+        alone = not before and self.tail[-1:] in ("", *BLANK)
+        return "" if alone else self.shown(f"{before}!", "[") + " "
+
+    def shown(self, word: str, behind: str) -> str:
+        """A word as it may be shown before the character `behind`."""
+        if word.isascii() and not PIVOTS.search(word):
+            return word
+        read = decoded(word)
+        before = "x" if word[0] == "." and self.tail[-1:] not in ("", *BLANK) else ""
+        after = "x" if behind and behind in EDGES and read.endswith(":") else ""
+        if not alive(before + normal(read) + after, domains=self.domains):
+            return word
+        return self.address(read, behind) or self.name(read) or self.dead(read, before, after)
+
+    def dead(self, read: str, before: str, after: str) -> str:
+        """A word without any address in it, with what stands in for its neighbors."""
+        shown = inert(before + normal(read) + after, domains=self.domains)
+        return shown[len(before) : len(shown) - len(after)]
+
+    def address(self, read: str, behind: str) -> str:
+        """A known address with a scheme in a word, and what stands around it; nothing if there is none."""
+        start = scheme_at(read)
+        if start < 0:
+            return ""
+        for end in ends(read[start:]):
+            if link := self.known.link(read[start : start + end]):
+                head, rest = read[:start], read[start + end :]
+                before = self.shown(head, "<") if head else ""
+                self.links = not rest.strip(CLOSERS)
+                return f"{before}<{link}>" + (rest if self.links else " " + self.shown(rest, behind))
+        return ""
+
+    def name(self, read: str) -> str:
+        """A known name without a scheme, and its punctuation; nothing if it is not known."""
+        core = read.lstrip(OPENERS).rstrip(CLOSERS)
+        lead, _, trail = read.partition(core)
+        if not core or len(trail) > len("**).") or not self.known.name(core):
+            return ""
+        self.links = True
+        return lead + core + trail
+
+    # Brackets.
+
+    def opening(self, at: int, *, final: bool) -> Step | None:
+        """An opening bracket; a link without words, or with its own address for them, is that address."""
+        found = ITSELF.match(self.buffer, at, at + 2 * LONGEST)
+        if found is None:
+            hold = not final and ITSELF_SO_FAR.match(self.buffer, at)
+            return None if hold else Step(at + 1, "[")
+        link = self.known.link(decoded(found[1]))
+        window = self.buffer[found.end() : found.end() + LONGEST]
+        target = TARGET.match(window)
+        if target and not found[1]:
+            link = self.known.link(place(target))
+        if target is None and not final and len(window) < LONGEST and TARGET_SO_FAR.match(window):
+            return None
+        if not link or target is None or self.known.link(place(target)) != link:
+            return Step(at + 1, "[")
+        self.links = True
+        return Step(found.end() + target.end(), f"<{link}>")
+
+    def closing(self, at: int, *, final: bool) -> Step | None:
+        """A closing bracket: behind it may stand the target of a link, or the definition of one."""
+        match self.buffer[at + 1 : at + 2]:
+            case "" if not final:
+                return None
+            case "(":
+                return self.target(at, final=final)
+            case ":":
+                return Step(at + 1, "]" + UNSEEN)
+            case _:
+                return Step(at + 1, "]")
+
+    def target(self, at: int, *, final: bool) -> Step | None:
+        """`](address)`; not for a number, which is a citation."""
+        window = self.buffer[at + 1 : at + 1 + LONGEST]
+        found = TARGET.match(window)
+        if found is None:
+            hold = not final and len(window) < LONGEST and TARGET_SO_FAR.match(window)
+            return None if hold else Step(at + 2, "] (")
+        link = self.known.link(place(found))
+        if not link:
+            return Step(at + 2, "] (")
+        self.links = True
+        plain = not NUMBERED.search(self.tail) and not set("()[]") & set(link)
+        return Step(at + 1 + found.end(), f"]({link})" if plain else f"] (<{link}>)")
 
     def angle(self, at: int, *, final: bool) -> Step | None:
-        """A mention or a link in angle brackets."""
+        """A mention, a link or a tag in angle brackets; everything else of the kind is kept from being one."""
         window = self.buffer[at : at + LONGEST]
         if mention := MENTION.match(window):
             name = harmless(mention, self.named)
@@ -102,126 +244,53 @@ class Links(Scanner):
         found = ANGLE.match(window)
         if found is None:
             hold = not final and len(window) < LONGEST and ANGLE_SO_FAR.match(window)
-            return None if hold else Step(at + 1, "<" + UNSEEN * bool(BEGUN.match(window)))
-        place, label = found[1], found[2]
-        words = "" if label is None else "|" + self.within(label)
-        if self.knows(place):
-            return Step(at + found.end(), f"<{place}{words}>")
-        if "://" in place or place.lower().startswith(("www.", "mailto:")) or (words and re.search("[.:]", place)):
-            return Step(at + found.end(), f"({inert(place)}{words})")
-        return Step(at + 1, "<")
+            return None if hold else self.less(at)
+        if link := self.known.link(decoded(found[1])):
+            self.links = True
+            words = self.within(found[2] or "")
+            return Step(
+                at + found.end(), f"[{words}]({link})" if words and not set("()[]") & set(link) else f"<{link}>"
+            )
+        if TAG.fullmatch(found[0]):
+            self.certain = False  # renderers of HTML read no code in it
+            return Step(at + found.end(), found[0])
+        return self.less(at)
 
-    def address(self, at: int, mark: str, *, final: bool) -> Step | None:
-        """A bare address: what stands around `://`, or begins with `www.`."""
-        begun = self.buffer[at : at + len(mark)].lower()
-        if len(begun) < len(mark) and mark.startswith(begun) and not final:
-            return None
-        scheme = SCHEME.search(self.tail) if mark == "://" else None
-        if begun != mark or (mark == "://" and not scheme):
-            return self.plain(at)
-        run = RUN.match(self.buffer, at)
-        end = run.end() if run else at
-        if end == len(self.buffer) and end - at < LONGEST and not final:
-            return None
-        return self.bare(at, self.buffer[at:end], scheme[0] if scheme else "")
+    def less(self, at: int) -> Step:
+        """A `<` that begins nothing."""
+        behind = self.buffer[at + 1 : at + 2]
+        return Step(at + 1, "<" if not behind or behind in LESS else "<" + UNSEEN)
 
-    def bare(self, at: int, run: str, scheme: str) -> Step:
-        """A run without spaces, behind a scheme that is written already: the known address in it, or nothing alive."""
-        behind = self.buffer[at + len(run) : at + len(run) + 1]
-        for end in range(len(run), 0, -1):
-            closers = CLOSERS.match(run, end)
-            if closers and self.knows(scheme + run[:end]):
-                # A platform takes all up to the next space for the address.
-                gap = closers.end() < len(run) or behind in ("<", "`")
-                return Step(at + closers.end(), run[: closers.end()] + " " * gap)
-        core = run.rstrip(ENDS + ")")
-        return Step(at + len(run), inert(core) + run[len(core) :] + " " * (len(run) == LONGEST))
+    # Code.
 
-    def bracket(self, at: int, *, final: bool) -> Step | None:
-        """A link, a picture or a definition, as Markdown writes them; or just a bracket."""
-        picture = self.buffer[at] == "!"
-        begin = at + picture
-        if self.buffer[begin : begin + 1] != "[":
-            return None if begin == len(self.buffer) and not final else Step(begin, "!")
-        end = closing(self.buffer, begin)
-        open_yet = end is None and len(self.buffer) - begin < LABEL
-        if (open_yet or end == len(self.buffer) - 1) and not final:
-            return None
-        if end is not None and self.buffer.startswith("(", end + 1):
-            return self.link(at, end, final=final)
-        if end is not None and self.buffer.startswith(":", end + 1) and self.lead and not picture:
-            return self.definition(at, end, final=final)
-        return self.opening(at, end)
+    def inside(self, code: str, *, certain: bool) -> str:
+        if not certain:
+            return self.within(code)
+        called = MENTION.sub(lambda found: harmless(found, self.named), code)
+        shown = ANGLED_CODE.sub(f"<{UNSEEN}", CODE.sub(self._coded, called))
+        self.links = any("://" in word for word in shown.rsplit(None, 1)[-1:])
+        return shown
 
-    def opening(self, at: int, end: int | None) -> Step:
-        """Just a bracket; what could be a picture by reference is kept from it by a space."""
-        if self.buffer[at] == "[":
-            return Step(at + 1, "[")
-        number = end is not None and NUMBER.fullmatch(self.buffer, at + 1, end + 1)
-        return Step(at + 2, "![" if number else "! [")
-
-    def link(self, at: int, end: int, *, final: bool) -> Step | None:
-        """`[label](target)`, the label from `at` to `end`."""
-        window = self.buffer[end + 1 : end + 1 + LONGEST]
-        target = TARGET.match(window)
-        if target is None:
-            hold = not final and len(window) < LONGEST and TARGET_SO_FAR.match(window)
-            return None if hold else self.opening(at, end)
-        place = target["bare"] if target["angled"] is None else target["angled"]
-        picture = self.buffer[at] == "!"
-        label = self.buffer[at + picture : end + 1]
-        words = self.within(label[1:-1])
-        if not self.knows(place):
-            shown = f"[{words}] ({inert(place)})" if words else f"({inert(place)})"
-        elif NUMBER.fullmatch(label):
-            shown = f"{label} (<{place}>)"
-        elif picture and not words:
-            shown = f"<{place}>"
-        else:
-            # Behind another exclamation mark it would be a picture again.
-            apart = " " * (picture and self.tail.endswith("!"))
-            shown = f"{apart}[{words}]({place}{self.within(target['title'] or '')})"
-        return Step(end + 1 + target.end(), shown)
-
-    def definition(self, at: int, end: int, *, final: bool) -> Step | None:
-        """`[label]: target` at the beginning of a line; where it is not known, a space takes its meaning away."""
-        found = DEFINITION.match(self.buffer, end + 1, end + 1 + LONGEST)
-        place = found[1] if found else ""
-        stop = end + 1 + (len(found[0]) if found else 0)
-        if stop == len(self.buffer) and stop - end <= LONGEST and not final:
-            return None
-        label = self.buffer[at : end + 1]
-        words = self.within(label[1:-1])
-        if self.knows(place) and not NUMBER.fullmatch(label):
-            return Step(stop, f"[{words}]{self.buffer[end + 1 : stop]}")
-        return Step(end + 2, f"[{words}] :")
+    def _coded(self, found: re.Match[str]) -> str:
+        """A word of code: a name without a scheme is no link there, and brackets mean nothing."""
+        word = found[0]
+        if word.isascii() and not PIVOTS.search(word):
+            return word
+        read = normal(decoded(word))
+        if not alive(read, domains=False):
+            return word
+        start = max(0, scheme_at(word))
+        core = word[start:].rstrip(CLOSERS)
+        known = self.known.link(core) == core or self.known.name(core)
+        if (
+            known
+            and len(word) - start - len(core) <= len('").')
+            and not alive(normal(decoded(word[:start])), domains=False)
+        ):
+            return word
+        return defused(read, domains=False)
 
 
-def closing(text: str, begin: int) -> int | None:
-    """Where the bracket at `begin` closes, if it does within the length of a label and the paragraph."""
-    if text.find("]", begin, begin + LABEL) < 0:
-        return None
-    depth = 0
-    for found in BRACKET.finditer(text, begin, begin + LABEL):
-        depth += {"[": 1, "]": -1}.get(found[0], 0)
-        if depth == 0:
-            return found.start()
-        if found[0][0] == "\n":
-            return None
-    return None
-
-
-def inert(address: str) -> str:
-    """An address that can be read and is none: `https[:]//evil[.]com`."""
-    return disarm(address.replace("://", "[:]//").replace(".", "[.]").replace("](", "] (").replace("![", "! ["))
-
-
-def addresses(text: str) -> Iterator[str]:
-    """The addresses in a text; where its end is in doubt, each that may be meant."""
-    for found in ADDRESS.finditer(text):
-        run = found[0][:LONGEST]
-        for end in (len(run), *[cut.start() for cut in CUT.finditer(run)][:CUTS]):
-            for meant in (run[:end], run[:end].rstrip(ENDS)):
-                yield meant
-                if "://www." in meant:
-                    yield meant.partition("://")[2]
+def place(target: re.Match[str]) -> str:
+    """The address of a target as a platform reads it."""
+    return decoded(target["bare"] if target["angled"] is None else target["angled"])

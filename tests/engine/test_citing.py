@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from itertools import pairwise
 
 import pytest
@@ -13,9 +14,13 @@ from engine.citing import Citing
 from engine.scanning import HELD
 
 KNOWN = "https://ok.com/a"
-TEXTS = (f"see {KNOWN} and <https://ok.com/slack|here>, [a](https://ok.com/b_(c)) or https://www.ok.com/d?x=1&y=2.",)
+TEXTS = (
+    f"see {KNOWN} and <https://ok.com/slack|here>, [a](https://ok.com/b_(c)) or https://www.ok.com/d?x=1&y=2.",
+    "ada@ok.com ok.com notes.md",
+)
 QUESTION = "What do <@U1> and <#C1|general> say of https://asked.com/page?"
 NO_WIDTH = "\u200b"
+JOINER = "\u2060"
 
 WORDS = [
     *"[](){}<>@!:,;-–. |\"'\\`~\n",
@@ -115,7 +120,16 @@ def test_no_picture_is_shown(text: str) -> None:
     assert not re.search(r"!\[[^\[\]\n]*\]\(", shown(text))
 
 
-@given(st.text(alphabet=st.characters(blacklist_characters="[【［`~<@:wW!\\", blacklist_categories=["Cs"])))
+@given(
+    st.text(
+        alphabet=st.characters(
+            blacklist_characters="[]【［`~<@:./&!\\\u2028\u2029",
+            blacklist_categories=["Cs", "Cc", "Cf", "No", "So"],
+            max_codepoint=0x2FFF,
+        )
+    )
+)
+@example("two\nlines\tand — dashes · “quotes” \u00a0 ümläute | bars > quotes")
 def test_ordinary_text_is_not_touched(text: str) -> None:
     assert shown(text) == text
 
@@ -125,18 +139,17 @@ def test_ordinary_text_is_not_touched(text: str) -> None:
     [
         "# Title\n\n* **bold** _it_ ~~no~~ a[i] [ ] [x] [] [[wiki]] a < b > c 10:03 & w/o www",
         "[2026-11-20 10:03] Ada: it was [2019], I think",
-        "`a[1]` and ``b[9] ` c`` and\n```py\nrow[7] = [1, 2]\n``` done",
-        "~~~\nx[9]\n~~~",
-        f"{KNOWN}, <{KNOWN}> and ({KNOWN}). **{KNOWN}** [t]({KNOWN}) [u](<x>",
-        '[t](https://asked.com/page "The page") https://ok.com/b_(c) https://ok.com/slack!',
-        f"[r]: {KNOWN}\n[text][r]",
-        "<@U1> in <#C1> wrote to ada@example.com",
+        "`a[1]` and ``b[9] c`` and\n```py\nrow[7] = [1, 2]\n```\n1. x\n   ```\n   a[9] = b.at\n   ```\n`user.name`",
+        f"<{KNOWN}>, <{KNOWN}> and (<{KNOWN}>). **<{KNOWN}>** [t]({KNOWN}) [u] <https://ok.com/b_(c)>!",
+        "<@U1> in <#C1> wrote to ada@ok.com (see www.ok.com/d?x=1&y=2, ok.com and notes.md).",
+        "e.g. 1.2.3, 3.14, i.e. p.m. ../a/b.txt ./c settings.json x=1;y=2 5:30 a/b and/or C# @ada #1 {a: b} ... …",
+        "你好。然后，我们看看。",
         "| a | b |\n|---|---|\n| ![ | @ada |".replace("![", "!"),
         "if (!x) { y<int> z; } // w",
     ],
 )
 def test_what_is_not_meant_stays_as_it_is(text: str) -> None:
-    assert shown(text) == text.replace("](<x>", "](<x>")
+    assert shown(text) == text
 
 
 @pytest.mark.parametrize(
@@ -172,21 +185,40 @@ def test_a_dropped_number_does_not_make_another_one(text: str) -> None:
         (f"{KNOWN}?key=1", "https[:]//ok[.]com/a?key=1"),
         ("https://ok.com", "https[:]//ok[.]com"),
         ("https://evil.com/x.", "https[:]//evil[.]com/x."),
-        ("<https://evil.com> <https://evil.com|bank>", "(https[:]//evil[.]com) (https[:]//evil[.]com|bank)"),
+        (f"{KNOWN}, ({KNOWN}). **{KNOWN}**", f"<{KNOWN}>, (<{KNOWN}>). **<{KNOWN}>**"),
+        ("<https://evil.com>", f"<{NO_WIDTH}https[:]//evil[.]com>"),
+        ("<https://evil.com|bank>", f"<{NO_WIDTH}https[:]//evil[.]com|bank>"),
+        ("<https://ok.com/slack|over there>", "[over there](https://ok.com/slack)"),
         ("[bank](https://evil.com)", "[bank] (https[:]//evil[.]com)"),
-        ("[bank](<https://evil.com> 'x')", "[bank] (https[:]//evil[.]com)"),
-        ("[bank](javascript:go.to())", "[bank] (javascript:go[.]to())"),
+        ("[bank](javascript:go.to())", "[bank] (javascript[:]go[.]to())"),
         (f"[https://evil.com]({KNOWN})", f"[https[:]//evil[.]com]({KNOWN})"),
-        ("[r]: https://evil.com\n[r]: //evil.com", "[r] : https[:]//evil[.]com\n[r] : //evil.com"),
-        ("www.evil.com WWW.evil.com www.ok.com/d?x=1&y=2", "www[.]evil[.]com WWW[.]evil[.]com www.ok.com/d?x=1&y=2"),
+        (f"[{KNOWN}]({KNOWN}) []({KNOWN})", f"<{KNOWN}> <{KNOWN}>"),
+        (f'[t]({KNOWN} "The page")', f"[t]({KNOWN})"),
+        ("[t](https://ok.com/b_(c))", "[t] (<https://ok.com/b_(c)>)"),
+        (f"[r]: {KNOWN}\n[text][r]", f"[r]{NO_WIDTH}: <{KNOWN}>\n[text][r]"),
+        ("www.evil.com WWW.evil.com", "www[.]evil[.]com WWW[.]evil[.]com"),
+        ("evil.com/x bob@evil.com SECRET.evil.io", "evil[.]com/x bob[@]evil[.]com SECRET[.]evil[.]io"),
+        ("other.md user.name", f"other.{JOINER}md user.{JOINER}name"),
         ("`https://evil.com` ```\nhttps://evil.com\n```", "`https[:]//evil[.]com` ```\nhttps[:]//evil[.]com\n```"),
+        (f"`curl {KNOWN}` `{KNOWN}x`", f"`curl {KNOWN}` `https[:]//ok[.]com/ax`"),
         ("ftp://evil.com slack://evil", "ftp[:]//evil[.]com slack[:]//evil"),
-        (f"![p]({KNOWN}) ![]({KNOWN}) ![p][r]", f"[p]({KNOWN}) <{KNOWN}> ! [p][r]"),
+        (f"![p]({KNOWN}) ![]({KNOWN}) ![p][r] wow![1]", f"[p]({KNOWN}) <{KNOWN}> [p][r] wow! [1]"),
         ("![p](https://evil.com/?secret)", "[p] (https[:]//evil[.]com/?secret)"),
-        (f"{KNOWN}[1] [2]({KNOWN})", f"{KNOWN} [1] [2] (<{KNOWN}>)"),
-        (f"{KNOWN}，then", f"{KNOWN} ，then"),
+        (f"{KNOWN}[1] [2]({KNOWN})", f"<{KNOWN}> [1] [2] (<{KNOWN}>)"),
+        (f"见{KNOWN}，then", f"见<{KNOWN}>， then"),
         ("https:/[99]/evil.com", "https[:]//evil[.]com"),
-        ("https://" + "e" * 3000, "https[:]//" + "e" * 2045 + " " + "e" * 955),
+        (r"[form\]](https:\//evil.com/x)", r"[form\]] (https[:]//evil[.]com/x)"),
+        ("https&#58;//evil.com h\u200bttps&amp;colon;//evil.com", "https[:]//evil[.]com https[:]//evil[.]com"),
+        ("<https:evil.com/x>", f"<{NO_WIDTH}https[:]evil[.]com/x>"),
+        ("[m](mailto:x@evil.com?body=x)", "[m] (mailto[:]x[@]evil[.]com?body=x)"),
+        ("text ```\nhttps://evil.com bob.evil.com", "text ```\nhttps[:]//evil[.]com bob[.]evil[.]com"),
+        *(
+            (f"{KNOWN}{grown}x", f"<{KNOWN}> {grown.strip()}x".replace("> >", ">> "))
+            for grown in ("\x1c", ".!?}", ">", "'")
+        ),
+        (f"{KNOWN}\u00a0x {KNOWN}\u2028x", f"<{KNOWN}> \u00a0x <{KNOWN}> x"),
+        ('<a href="//evil.com/x">', f'<{NO_WIDTH}a href="/{JOINER}/evil[.]com/x">'),
+        ("https://" + "e" * 3000, "https[:]//" + "e" * 3000),
     ],
 )
 def test_only_addresses_that_stand_in_a_source_or_the_question_are_links(text: str, expected: str) -> None:
@@ -205,7 +237,7 @@ def test_only_addresses_that_stand_in_a_source_or_the_question_are_links(text: s
         ("<@U1> <@U1|@everyone> <#C1>", "<@U1> <@U1> <#C1>"),
         ("<!channel|" + "x" * 3000 + ">", f"<{NO_WIDTH}!channel|" + "x" * 3000 + ">"),
         ("@every[99]one `@here`", f"@{NO_WIDTH}everyone `@{NO_WIDTH}here`"),
-        ("<@U2|https://evil.com>", f"@{NO_WIDTH}https[:]//evil[.]com"),
+        ("<@U2|https://evil.com>", "@https[:]//evil[.]com"),
     ],
 )
 def test_mentions_become_names(text: str, expected: str) -> None:
@@ -228,10 +260,51 @@ def test_what_is_held_back_is_bounded_and_comes_out_at_the_end(opening: str, fil
 
 def test_words_come_out_as_they_come_in() -> None:
     machine = citing()
-    assert [machine.feed(delta) for delta in ("The ", "boat [", "2", "] is", " red.")] == [
-        "The",
-        " boat",
-        "",
-        " [1] is",
-        " red.",
-    ]
+    deltas = ("The ", "boat [", "2", "] is", " red.", " It")
+    assert [machine.feed(delta) for delta in deltas] == ["The", " boat", "", " [1] is", " ", "red. It"]
+
+
+def test_a_word_of_an_unknown_script_is_not_waited_for_long() -> None:
+    assert len(citing().feed("漢" * 200)) >= 100
+
+
+@pytest.mark.parametrize("opening", ["```\n", "text ``` ", "`", "~~~\n", "    ", "> ```\n", "```\n```\n", "\\`"])
+def test_a_number_that_was_not_given_goes_also_behind_code_that_is_not_closed(opening: str) -> None:
+    assert "99" not in shown(f"{opening}the boat is red [99] and new [1]")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "word ",
+        "a",
+        "`",
+        "[",
+        "](",
+        "<",
+        "a.",
+        "&amp;",
+        "\\",
+        "[x](https://ok.com/a ",
+        "https://ok.com/a'",
+        "```\n",
+        "<a|",
+        "@",
+        "![",
+    ],
+)
+@pytest.mark.parametrize("delta", [7, 10_000])
+def test_the_cost_grows_with_the_text(unit: str, delta: int) -> None:
+    def cost(length: int) -> float:
+        text = (unit * length)[:length]
+        best = float("inf")
+        for _ in range(2):
+            machine = citing()
+            began = time.process_time()
+            for at in range(0, length, delta):
+                machine.feed(text[at : at + delta])
+            machine.close()
+            best = min(best, time.process_time() - began)
+        return best
+
+    assert cost(16_000) <= 2.5 * cost(8_000) + 0.02

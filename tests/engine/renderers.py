@@ -1,0 +1,113 @@
+"""What several renderers make a link of, or load: judges of a text that know nothing of the filter's own patterns.
+
+Two libraries read CommonMark and GFM; Slack's mrkdwn and Discord's Markdown are read after their documentation. Each
+gives every address that is alive: targets of links and pictures, and text that is linked by itself.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import mistune
+from markdown_it import MarkdownIt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markdown_it.token import Token
+
+TLDS = list(
+    filter(
+        None,
+        """
+com net org edu gov info biz app dev xyz online site top shop store tech cloud live link click page space news example
+test md py sh rs zip mov io ai co me tv ly gg id name run is at de uk fr xn--p1ai
+""".replace("\n", " ").split(" "),
+    )
+)
+
+MARKDOWN = MarkdownIt("gfm-like", {"html": True})
+assert MARKDOWN.linkify is not None
+MARKDOWN.linkify.tlds(TLDS)
+MISTUNE = mistune.create_markdown(renderer=None, plugins=["url", "table", "strikethrough", "def_list"])
+ATTRIBUTE = re.compile(r"(?:href|src|action|data|poster|background)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]*)", re.IGNORECASE)
+
+LABEL = r"(?:[^\[\]\n]|\[[^\[\]\n]*\])*"
+ANYWHERE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|(?<![a-z0-9])(?:www\.|mailto:|tel:|sms:))[^\s<>|`]+", re.IGNORECASE)
+DOMAIN = re.compile(
+    rf"(?<![\w@./-])(?:[\w.+-]+@)?(?:[\w-]+\.)+(?:{'|'.join(TLDS)})(?![\w-])(?:[:/?#][^\s<>|`]*)?", re.IGNORECASE
+)
+ANGLED = re.compile(
+    r"<((?:[a-z][a-z0-9+.-]*:|www\.|[\w.+-]+@[\w-]+\.)[^\s<>|]*|[@#!][^<>|]*)(?:\|[^<>\n]*)?>",
+    re.IGNORECASE,
+)
+
+DISCORD_BLOCK = re.compile(r"```(?:(?:[a-z0-9_+\-.#]+)\n)?\n*[^\n].*?\n*```", re.IGNORECASE | re.DOTALL)
+DISCORD_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)", re.DOTALL)
+DISCORD_MASKED = re.compile(
+    rf"\[{LABEL}\]\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+[\"'].*?[\"'])?\s*\)"
+)
+DISCORD_BARE = re.compile(r"(?:https?|discord|steam|ftp)://[^\s<]+[^<.,:;\"'\]\s]", re.IGNORECASE)
+DISCORD_ANGLED = re.compile(r"<((?:[a-z][a-z0-9+.-]*:|\+|[\w.+-]+@)[^ >\n]+)>", re.IGNORECASE)
+
+
+def commonmark(text: str) -> Iterator[str]:
+    """CommonMark, tables, autolinks of all kinds, also of bare domains and mail addresses."""
+    yield from _tokens(MARKDOWN.parse(text))
+
+
+def _tokens(tokens: list[Token]) -> Iterator[str]:
+    for token in tokens:
+        yield from (str(token.attrs[name]) for name in ("href", "src") if name in token.attrs)
+        if token.type.startswith("html"):
+            yield from (found[1].strip("\"'") for found in ATTRIBUTE.finditer(token.content))
+        yield from _tokens(token.children or [])
+
+
+def gfm(text: str) -> Iterator[str]:
+    """Another reading of the same."""
+    made: Any = MISTUNE(text)
+    yield from _nodes(made)
+
+
+def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
+    for node in nodes:
+        if node["type"] in {"link", "image"}:
+            yield node["attrs"]["url"]
+        if node["type"] in {"inline_html", "block_html"}:
+            yield from (found[1].strip("\"'") for found in ATTRIBUTE.finditer(node["raw"]))
+        yield from _nodes(node.get("children") or [])
+
+
+def mrkdwn(text: str) -> Iterator[str]:
+    """Slack: `<address|label>` everywhere, addresses with a scheme also in code, domains and mail outside of it."""
+    for found in ANGLED.finditer(text):
+        if found[1][0] not in "@#" and (found[1][0] != "!" or "^" in found[1]):  # a date may carry a link
+            yield found[1]
+    rest = ANGLED.sub(" ", text).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    yield from (found[0] for found in ANYWHERE.finditer(rest))
+    outside = re.sub(r"```.+?```|(`{1,2})(?!`)[^`\n]+\1(?!`)", " ", rest, flags=re.DOTALL)
+    yield from (found[0] for found in DOMAIN.finditer(outside))
+
+
+def discord(text: str) -> Iterator[str]:
+    """Discord: masked links, addresses with or without angle brackets, outside of code."""
+    outside = DISCORD_SPAN.sub(" ", DISCORD_BLOCK.sub(" ", text))
+    yield from (found[1].strip("<>") for found in DISCORD_MASKED.finditer(outside))
+    plain = re.sub(r"\\([^\w\s])", r"\1", DISCORD_MASKED.sub(" ", outside))
+    for read in (outside, plain):
+        yield from (found[1] for found in DISCORD_ANGLED.finditer(read))
+        yield from (found[0] for found in DISCORD_BARE.finditer(DISCORD_ANGLED.sub(" ", read)))
+
+
+JUDGES = {"commonmark": commonmark, "gfm": gfm, "mrkdwn": mrkdwn, "discord": discord}
+
+
+def read(address: str) -> str:
+    """An address as a browser would take it."""
+    plain = unicodedata.normalize("NFKC", unquote(html.unescape(address)))
+    return "".join(char for char in plain if unicodedata.category(char) != "Cf").lower()

@@ -1,0 +1,51 @@
+"""No secret gets out in an address: many streams, cut anywhere, and judged by renderers that know nothing of us."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from adapters.discord.rendering import rendered
+from adapters.slack.rendering import mrkdwn as slack_mrkdwn
+from engine.citing import Citing
+from engine.links import Links
+from tests.engine import renderers
+from tests.engine.attacks import OK, SECRET, cut, stream
+
+TEXTS = (f"See {OK}, https://ok.com/b_(c), www.ok.com/d, ok.com, ada@ok.com and notes.md.",)
+EVERY = Links.knowing(TEXTS, "")
+STREAMS = 20_000
+SHARES = 8
+
+
+def shown(pieces: list[str]) -> str:
+    machine = Citing((1, 2), (), "")
+    machine.links = Links(EVERY.known, EVERY.named)
+    return "".join(map(machine.feed, pieces)) + machine.close()
+
+
+def leaks(text: str) -> list[str]:
+    """Addresses alive in a text, or in what an adapter makes of it, that hold the secret."""
+    judged = [(name, text) for name in renderers.JUDGES]
+    judged.append(("discord", rendered(text)))
+    if len(text) % 3 == 0:  # the slowest of all
+        judged.append(("mrkdwn", slack_mrkdwn(text)))
+    return [
+        f"{name}: {address!r}"
+        for name, each in judged
+        for address in renderers.JUDGES[name](each)
+        if SECRET in renderers.read(address)
+    ]
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_no_renderer_finds_a_secret_in_a_live_address(share: int) -> None:
+    rng = Random(f"addresses {share}")
+    for _ in range(STREAMS // SHARES):
+        text = stream(rng)
+        pieces = cut(rng, text)
+        output = shown(pieces)
+        assert not leaks(output), (text, output)
+        if rng.random() < 0.2:
+            assert shown([text]) == output, text
