@@ -19,6 +19,7 @@ import structlog
 from bot import wording
 from bot.basis import basis, person_of, readable
 from bot.chat import Card
+from bot.citation_links import addresses
 from bot.delivery import Delivery
 from bot.draft import Draft, below
 from bot.enclosing import Enclosed
@@ -165,6 +166,7 @@ class Answering:
             draft.basis, draft.recalled = basis(answer.context, question.scope, past, since), answer.context.sources
             draft.past = past
             delivery.may = partial(readable, self._house, draft.basis, draft.request.place, person_of(draft.request))
+            delivery.links = lambda: addresses(answer.sources)
             try:
                 await self._stream(answer, draft, delivery)
             finally:

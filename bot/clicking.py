@@ -9,6 +9,7 @@ from bot import closing, pacing, wording
 from bot.asked import shared_id, spoken
 from bot.basis import basis_of, readable
 from bot.chat import Card
+from bot.citation_links import addresses, linked
 from bot.errors import NotAllowed, Withheld
 from bot.ports import Target
 from bot.store import Outcome
@@ -110,7 +111,8 @@ class Clicks:
             await self._unpublish(reply, shared)
             return wording.NOT_SHARED
         try:
-            text = f"{await self._question(stored)}\n\n{stored.text}"
+            said = linked(stored.text, addresses(stored.sources))
+            text = f"{await self._question(stored)}\n\n{said}"
             await reply.finish(pacing.parts(text, platform.limits.part), below)
         finally:
             await answers.mark(shared.id, reply.mark)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import structlog
 
 from bot import pacing, wording
+from bot.citation_links import linked
 from bot.errors import PlatformError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from bot.chat import Closing
     from bot.ports import Limits, Reply
@@ -34,13 +35,15 @@ class Delivery:
     """Brings a growing text to its readers. Enter it; leaving it stops writing, whatever was shown stays.
 
     `may` is asked before every write of the text; once it says no, everything is taken back, and `withdrawn` is the
-    sentence that says so. `mark` is told of the reply's mark as soon as there is one.
+    sentence that says so. `links` gives the addresses of what has been cited so far. `mark` is told of the reply's
+    mark as soon as there is one.
     """
 
     def __init__(self, reply: Reply, limits: Limits, mark: Callable[[str], Awaitable[None]]) -> None:
         self.reply = reply
         self.limits = limits
         self.may: May = _nothing_drawn
+        self.links: Callable[[], Mapping[int, str]] = dict
         self.withdrawn = ""
         self.first_words: float | None = None
         self._mark = mark
@@ -79,7 +82,7 @@ class Delivery:
         if self.withdrawn:
             await self._call(self.reply.replace(self.withdrawn))
             return False
-        await self._call(self.reply.finish(pacing.parts(text, self.limits.part), closing))
+        await self._call(self.reply.finish(pacing.parts(linked(text, self.links()), self.limits.part), closing))
         return True
 
     async def _stop(self) -> None:
@@ -119,7 +122,7 @@ class Delivery:
             await self._call(self.reply.status(self._told))
         if not self._text or not await self._its_turn():
             return
-        parts = pacing.shown(self._text, self.limits.part)
+        parts = pacing.shown(linked(self._text, self.links()), self.limits.part)
         if not parts or parts == self._shown:
             return
         allowed = await self.may()

@@ -1,8 +1,8 @@
 """A growing text as messages of a limited length, and when it is time to write again. Pure.
 
-A part ends at a paragraph, a line, a sentence or a word; never within `[1]`, a link or a fence line. A fence that it
-would cut is closed, and opened again with its language in the next part. Where a part ends depends on what stands
-before that alone, so parts that are followed by another one never change, however the text goes on.
+A part ends at a paragraph, a line, a sentence or a word; never within `[1]`, a link, code or a fence line. A fence
+that it would cut is closed, and opened again with its language in the next part. Where a part ends depends on what
+stands before that alone, so parts that are followed by another one never change, however the text goes on.
 
 Lengths are in UTF-16 units, the largest measure that a platform might use; limits are at least 128 of them.
 """
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 RESERVE = 16  # units of a part that are kept for the line which closes a fence
 ZONE = 400  # units at the end of a part in which it may be cut
 MARKS, INFO = 8, 24  # characters of a fence, and behind it, that are repeated
-SPAN = 300  # characters of a citation or a link that is not cut
+SPAN = 300  # characters of a link's words that are not cut
+LINK = 1000  # characters of an address that is not cut
 
 FEWEST = 3  # words of a first sentence
 SURELY = 1000  # characters that say something wherever their sentences end
@@ -29,8 +30,12 @@ _SENTENCE = re.compile(r"[.!?…:;][\"'”’)\]*_]{0,5}\s|\n")
 _LEAD = r"[ \t]*(?:>[ \t]*)*"
 _FENCE = re.compile(rf"{_LEAD}(`{{3,}}(?=[^`]*\Z)|~{{3,}})[ \t]*(.*)", re.DOTALL)
 _FENCE_SO_FAR = re.compile(rf"{_LEAD}(?:`{{1,2}}|~{{1,2}}|`{{3,}}[^`]*|~{{3,}}.*)", re.DOTALL)
-_WHOLE = re.compile(rf"!?\[[^\[\]\n]{{0,{SPAN}}}\](?:\([^()\s]{{0,{SPAN}}}\))?|<[^<>\s]{{1,{SPAN}}}>")
-_UNFINISHED = re.compile(rf"!?\[[^\[\]\n]{{0,{SPAN}}}(?:\](?:\([^()\s]{{0,{SPAN}}})?)?\Z|<[^<>\s]{{0,{SPAN}}}\Z")
+_WORDS = rf"\[(?:[^\[\]\n]{{0,{SPAN}}}|\[\d{{1,9}}\])\]"
+_WHOLE = re.compile(rf"!?{_WORDS}(?:\([^()\s]{{0,{LINK}}}\))?|<[^<>\s]{{1,{LINK}}}>|`[^`\n]+`")
+_UNFINISHED = re.compile(
+    rf"!?\[[^\[\]\n]{{0,{SPAN}}}\Z|!?\[\[\d{{1,9}}\]?\Z|!?{_WORDS}(?:\([^()\s]{{0,{LINK}}})?\Z|<[^<>\s]{{0,{LINK}}}\Z"
+)
+_GROWING = re.compile(rf"!?{_WORDS}\([^()\s]{{0,{LINK}}}\Z|<[a-z]+:[^<>\s]{{0,{LINK}}}\Z")
 _BREAKS = (
     re.compile(r"\n[ \t]*\n+"),
     re.compile(r"\n"),
@@ -71,7 +76,10 @@ def shown(text: str, limit: int) -> tuple[str, ...]:
     if not pages:
         return ()
     opening, raw = pages.pop()
-    raw = _held(raw[: _index(raw, _sure(opening, limit))])
+    raw = raw[: _index(raw, _sure(opening, limit))]
+    if growing := _GROWING.search(raw, max(0, len(raw) - LINK - SPAN)):
+        raw = raw[: growing.start()]
+    raw = _held(raw)
     made = [closed(opening_ + raw_) for opening_, raw_ in pages]
     return (*made, opening + raw) if raw.strip() else tuple(made)
 
@@ -146,6 +154,8 @@ def _cut(opening: str, window: str, sure: int) -> int:
     whole = [found.span() for found in _WHOLE.finditer(window)]
     if unfinished := _UNFINISHED.search(window):
         whole.append((unfinished.start(), len(window) + 1))
+    if window[window.rfind("\n") + 1 :].count("`") % 2:
+        whole.append((window.rfind("`"), len(window) + 1))
     fenced = _fence_lines(opening, window)
     places = [[found.end() for found in pattern.finditer(window)] for pattern in _BREAKS]
     places.append([at for at in range(least, len(window) + 1) if not _is_pair(window, at)])

@@ -140,7 +140,12 @@ class Links(Scanner):
     def begin(self, at: int, end: int, word: str) -> Step | None:
         """A word that may go on: so far it stays as it is however it does, unless a link may begin in it."""
         scheme = SCHEME.search(word, max(0, len(word) - WORD // 2))
-        if word.isascii() and not PIVOTS.search(word) and not (scheme and self.known.begins(scheme[0].lower())):
+        if (
+            word.strip(CLOSERS)
+            and word.isascii()
+            and not PIVOTS.search(word)
+            and not (scheme and self.known.begins(scheme[0].lower()))
+        ):
             self.begun = word
             return Step(end, self.buffer[at:end])
         self.looked = end - at

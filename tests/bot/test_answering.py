@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+CITED = "[[1]](https://chat.example/T1/ROOF/m1)"  # as it is shown
+
 
 @pytest.fixture
 async def home(tmp_path: Path) -> AsyncIterator[Asking]:
@@ -94,7 +96,9 @@ async def test_an_answer_is_kept_with_all_it_drew_on(home: Asking, roof: Place) 
     reply = await home.ask(roof, "bob", "When do the Tiles come?")
     stored = await home.house.store.answers.get(reply.target.answer)
     assert stored is not None
-    assert (stored.state, stored.mark, stored.text) == ("done", reply.mark, reply.text)
+    assert (stored.state, stored.mark) == ("done", reply.mark)
+    assert stored.text == "[2026-11-20 10:01] Ada: The Tiles come on Monday. [1]\n"
+    assert reply.text == stored.text.replace("[1]", CITED)
     assert stored.spaces == {"slack:T1:open"}
     assert stored.documents == {"slack:T1:ROOF:window:m1", "slack:T1:ROOF:message:m1"}
     assert [each.room for each in stored.sources] == ["slack:T1:ROOF"]
@@ -187,7 +191,7 @@ async def test_what_was_cut_off_is_answered_after_a_restart_into_the_same_reply(
         assert begun.mark == platform.replies[0].mark
         await again.answer(question)
         await again.answer(question)
-        assert [each.text for each in platform.replies] == ["The Tiles come on Monday. [1]"]
+        assert [each.text for each in platform.replies] == [f"The Tiles come on Monday. {CITED}"]
         finished = await again.house.store.answers.get(begun.id)
         assert finished is not None
         assert finished.state == "done"
@@ -271,7 +275,7 @@ async def test_an_answer_that_breaks_off_keeps_what_was_said(tmp_path: Path, err
         await home.say(roof, "ada", "The Tiles come on Monday.")
         await home.learnt()
         reply = await home.ask(roof, "ada", "When do the Tiles come?")
-        assert reply.text.startswith(f"The Tiles come [1] on\n\n{wording.BROKEN_OFF} ")
+        assert reply.text.startswith(f"The Tiles come {CITED} on\n\n{wording.BROKEN_OFF} ")
         assert reply.target.answer[:8] in reply.text
         assert reply.closing is not None
         assert [each.number for each in reply.closing.sources] == [1]
@@ -449,7 +453,7 @@ async def test_a_follow_up_knows_what_was_answered_before(home: Asking, roof: Pl
     turns = [(turn.role, turn.text) for turn in home.language.prompts[-1].history]
     assert turns == [
         ("user", "When do the Tiles come?"),
-        ("assistant", first.text.replace(" [1]", "")),
+        ("assistant", first.text.replace(f" {CITED}", "")),
         ("user", "Ada: I thought on Tuesday."),
     ]
 

@@ -140,7 +140,7 @@ async def test_6_a_stream_that_slack_ends_is_completed_by_an_update(house: House
     go.set()
     await house.settled()
     [answer] = answers(house, asked)
-    assert answer.body.startswith("The password is agate [1]")
+    assert answer.body.startswith("The password is agate [[1]](https://smallco.slack.com/archives/")
     assert answer.body.count("It was told here. Nothing else was.") == 1
     assert not answer.broken
     assert "👍" in answer.buttons

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from tests.fakes.slack.state import JSON, Message
     from tests.fakes.slack.workspace import Workspace
 
-MARKDOWN_LINK = re.compile(r"\[([^\[\]]*)\]\(<?(https?://[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)>?\)")
+CITATION = re.compile(r"\[\d+\]")
+MARKDOWN_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?(https?://[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)>?\)")
 BARE_LINK = re.compile(r"https?://[^\s<>()\]|]+")
 CODE = re.compile(r"(```.*?(?:```|$)|`[^`\n]+`)", re.DOTALL)
 BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
@@ -27,9 +28,14 @@ def drawn(text: str) -> str:
     """Standard Markdown as it is drawn: bold and headings without their marks, labels with their addresses."""
     pieces = CODE.split(text)
     for number in range(0, len(pieces), 2):
-        plain = MARKDOWN_LINK.sub(r"\1 (\2)", pieces[number])
+        plain = MARKDOWN_LINK.sub(lambda found: _labelled(found[1], found[2]), pieces[number])
         pieces[number] = HEADING.sub("", ITALIC.sub(r"\1", BOLD.sub(r"\1", plain)))
     return "".join(pieces)
+
+
+def _labelled(label: str, url: str) -> str:
+    """A link as it is printed: its label, and where it leads unless it is the number of a source."""
+    return label if CITATION.fullmatch(label) else f"{label} ({url})"
 
 
 @dataclass(slots=True)
@@ -83,7 +89,7 @@ class Renderer:
             if not value.startswith(("http", "mailto")):
                 return found.group()
             face.links.append((html.unescape(label or value), html.unescape(value)))
-            return f"{label} ({value})" if label else value
+            return _labelled(label, value) if label else value
 
         face.literal += LITERAL.findall(CODE.sub("", text))
         face.links += [(url, url) for url in BARE_LINK.findall(TOKEN.sub("", text))]
