@@ -264,6 +264,6 @@ class Discord:
 def sheets(card: Card) -> list[Sheet]:
     """A card in as many messages as it needs; the picture is with the first, the buttons are with the last."""
     texts = [rendered(piece) for piece in split(card.text)]
-    made = [Sheet(text, None, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
-    made[-1] = Sheet(made[-1].content, None, card.buttons, made[-1].picture)
+    made = [Sheet(text, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
+    made[-1] = Sheet(made[-1].content, card.buttons, made[-1].picture)
     return made

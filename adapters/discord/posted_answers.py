@@ -13,7 +13,7 @@ import structlog
 
 from adapters.discord.marks import Mark
 from adapters.discord.patience import Archived, Missing, patiently
-from adapters.discord.posting import QUIET, Sheet, changed
+from adapters.discord.posting import Sheet, changed
 from adapters.discord.rendering import rendered
 from bot.errors import PlatformError, Withheld
 
@@ -57,7 +57,7 @@ class PostedAnswers:
         """Whether the message shows it now; else it was deleted."""
 
         def edit() -> Awaitable[object]:
-            return self._http.edit_message(int(channel), int(message), params=changed(sheet, flags=QUIET))
+            return self._http.edit_message(int(channel), int(message), params=changed(sheet))
 
         try:
             await self._awake(channel, lambda: patiently("to change its message", edit))

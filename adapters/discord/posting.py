@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 Posted: TypeAlias = tuple[str, str]  # the ids of a channel and of a message in it
 
 NOBODY = discord.AllowedMentions.none()
-PLAIN = discord.MessageFlags()
-QUIET = discord.MessageFlags(suppress_embeds=True)  # hides boxes, also ours
-ALONE = discord.MessageFlags(ephemeral=True)
+QUIET = discord.MessageFlags(suppress_embeds=True)  # no address is fetched for a preview
+ALONE = discord.MessageFlags(suppress_embeds=True, ephemeral=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,6 @@ class Sheet:
     """What one message shows, as Discord renders it."""
 
     content: str
-    embed: discord.Embed | None = None
     buttons: tuple[Button, ...] = ()
     picture: Picture | None = None
 
@@ -70,11 +68,7 @@ class InChannel:
         with suppress(Missing):
             await patiently(
                 "to change its message",
-                lambda: self._http.edit_message(
-                    int(self.channel),
-                    int(message),
-                    params=changed(sheet, flags=PLAIN if sheet.embed is not None else QUIET),
-                ),
+                lambda: self._http.edit_message(int(self.channel), int(message), params=changed(sheet)),
             )
 
     async def take(self, message: str) -> None:
@@ -127,35 +121,33 @@ class AsPost(InChannel):
 def _shows(sent: Mapping[str, Any], sheet: Sheet) -> bool:
     """Whether a message is what was to be sent, as far as Discord gives it back."""
     same = str(sent.get("content")).strip() == sheet.content.strip()
-    boxed, pressed = sheet.embed is not None, bool(sheet.buttons)
-    return same and (bool(sent.get("embeds")), bool(sent.get("components"))) == (boxed, pressed)
+    return same and bool(sent.get("components")) == bool(sheet.buttons)
 
 
 def fresh(
-    sheet: Sheet, once: str | None = None, reference: str = "", flags: discord.MessageFlags | None = None
+    sheet: Sheet, once: str | None = None, reference: str = "", flags: discord.MessageFlags = QUIET
 ) -> MultipartParameters:
     """A message to be sent. With the same `once` it is sent once in a few minutes."""
     quoted = {"message_id": reference, "fail_if_not_exists": False}
     return handle_message_parameters(
         content=sheet.content,
-        embeds=[sheet.embed] if sheet.embed is not None else discord.utils.MISSING,
         view=shown if (shown := view(sheet.buttons)) is not None else discord.utils.MISSING,
         files=_files(sheet) or discord.utils.MISSING,
         nonce=once,
         message_reference=quoted if reference else discord.utils.MISSING,  # type: ignore[arg-type]
-        flags=flags or (PLAIN if sheet.embed is not None else QUIET),
+        flags=flags,
         allowed_mentions=NOBODY,
     )
 
 
-def changed(sheet: Sheet, flags: discord.MessageFlags | None = None) -> MultipartParameters:
-    """A message as it shall be from now on."""
+def changed(sheet: Sheet) -> MultipartParameters:
+    """A message as it shall be from now on, without a box that a former version put below it."""
     return handle_message_parameters(
         content=sheet.content,
-        embeds=[sheet.embed] if sheet.embed is not None else [],
+        embeds=[],
         view=view(sheet.buttons),
         attachments=_files(sheet) or discord.utils.MISSING,
-        flags=flags or discord.utils.MISSING,
+        flags=QUIET,
         allowed_mentions=NOBODY,
     )
 

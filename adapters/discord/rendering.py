@@ -1,13 +1,13 @@
-"""Standard Markdown as Discord shows it: no previews, tables as columns, sources as an embed. Pure."""
+"""Standard Markdown as Discord shows it: no previews, tables as columns, sources as lines. Pure."""
 
 from __future__ import annotations
 
 import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-import discord
-
+from bot.citation_links import SAFE
 from bot.pacing import closed
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ LONGEST = 2000  # characters of a message
 LINES = 10  # of sources below an answer
 NAME = 100  # characters of a thread's name
 _TITLE = 200
-_DESCRIPTION = 4096
-_FOOTER = 2048
+_LIST = 1200  # characters of all lines of sources
+_NOTE = 700
 
-_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
+_CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
 _URL = r"https?://(?:[^\s()<>\[\]]|\([^\s()<>]*\))+"
 _LINKS = re.compile(
-    rf"!?\[(?P<words>(?:[^\[\]]|\[[^\]]*\])*)\]\(<?(?P<to>{_URL})>?(?:\s+\"[^\"]*\")?\)"
+    rf"!?\[(?P<words>(?:[^\[\]]|\[[^\[\]]{{0,100}}\]){{0,400}})\]\(<?(?P<to>{_URL})>?(?:\s+\"[^\"]*\")?\)"
     rf"|<https?://[^>\s]+>|(?P<bare>{_URL})"
 )
 _CELL_LINK = re.compile(rf"\[(\d*)([^\]]*)\]\(<?{_URL}>?\)")
@@ -63,15 +63,20 @@ def split(markdown: str, length: int = LONGEST - 200) -> list[str]:
     return [piece.strip("\n") for piece in pieces if piece.strip()] or [""]
 
 
-def sources(closing: Closing) -> discord.Embed | None:
-    """The box below an answer, or None if there is nothing to be said in it."""
-    if not closing.sources and not closing.note:
-        return None
-    description = "\n".join(_listed([_source(cited) for cited in closing.sources]))
-    embed = discord.Embed(title="Sources" if description else None, description=description or None)
-    if closing.note:
-        embed.set_footer(text=closing.note[:_FOOTER])
-    return embed
+def sources(closing: Closing) -> str:
+    """The lines below an answer, empty if there is nothing to be said in them; in no box, for previews are off."""
+    lines = _listed([_source(cited) for cited in closing.sources])
+    note = " ".join(closing.note.split())[:_NOTE]
+    return "\n".join([*(["**Sources**"] if lines else []), *lines, *([f"-# {note}"] if note else [])])
+
+
+def with_sources(texts: Sequence[str], closing: Closing) -> list[str]:
+    """The messages of an answer with what stands below it: in the last one if there is room, else in one of its own."""
+    below = sources(closing)
+    if not below:
+        return list(texts)
+    joined = f"{texts[-1]}\n\n{below}"
+    return [*texts[:-1], joined] if len(joined) <= LONGEST else [*texts, below]
 
 
 def named(question: str) -> str:
@@ -88,15 +93,17 @@ def _listed(lines: Sequence[str]) -> Sequence[str]:
     for shown in range(min(len(lines), LINES), 0, -1):
         rest = len(lines) - shown
         told = [*lines[:shown], f"… +{rest}"] if rest else lines
-        if len(told) <= LINES and len("\n".join(told)) <= _DESCRIPTION:
+        if len(told) <= LINES and len("\n".join(told)) <= _LIST:
             return told
     return ()
 
 
 def _source(cited: Cited) -> str:
-    title = re.sub(r"[\[\]]", "", cited.title)
-    title = " ".join(title.split())[:_TITLE] or cited.link or "—"
-    return f"**[{cited.number}]** " + (f"[{title}]({cited.link})" if cited.link and title != cited.link else title)
+    title = " ".join(cited.title.replace("[", "(").replace("]", ")").split())[:_TITLE]
+    if not cited.link:
+        return f"**[{cited.number}]** {title or '—'}"
+    link = quote(cited.link, safe=SAFE)
+    return f"**[{cited.number}]** " + (f"[{title}](<{link}>)" if title else f"<{link}>")
 
 
 def _quiet(found: re.Match[str]) -> str:

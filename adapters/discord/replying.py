@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from adapters.discord.marks import Mark
 from adapters.discord.patience import Over, struck
 from adapters.discord.posting import Sheet
-from adapters.discord.rendering import rendered, sources, split, unfinished
+from adapters.discord.rendering import rendered, split, unfinished, with_sources
 from bot.pacing import says_something
 
 if TYPE_CHECKING:
@@ -102,11 +102,12 @@ class Writing:
         return True
 
     async def finish(self, parts: Sequence[str], closing: Closing) -> None:
-        """The whole answer, with its sources in a box and its buttons below the last part."""
+        """The whole answer, with its sources and buttons below the last part, or in one more if they do not fit."""
         await self._pace.turn()
         self._said = True
         texts = [rendered(part) for part in parts] or ["…"]
-        last = Sheet(texts.pop(), sources(closing), closing.buttons)
+        texts = with_sources(texts, closing)
+        last = Sheet(texts.pop(), closing.buttons)
         await self._write([*map(Sheet, texts), last])
         await self._shorten(len(texts) + 1)
 

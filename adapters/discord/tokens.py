@@ -11,7 +11,7 @@ import discord
 from discord.webhook.async_ import async_context
 
 from adapters.discord.patience import Missing, Over, patiently
-from adapters.discord.posting import ALONE, PLAIN, Posted, Sheet, changed, fresh
+from adapters.discord.posting import ALONE, QUIET, Posted, Sheet, changed, fresh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -113,7 +113,7 @@ class ByToken:
         )
 
     async def _send(self, sheet: Sheet) -> Any:
-        params = fresh(sheet, flags=ALONE if self.handle.private else PLAIN)
+        params = fresh(sheet, flags=ALONE if self.handle.private else QUIET)
         return await async_context.get().execute_webhook(
             int(self.handle.application),
             self.handle.token,

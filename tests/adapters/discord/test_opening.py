@@ -14,6 +14,7 @@ from bot.chat import Button, Card, Cited, Closing
 from bot.happenings import Asked, Called, Heard
 from bot.ports import Target
 from tests.fakes.discord import Can
+from tests.fakes.discord.model import Flag
 
 if TYPE_CHECKING:
     from bot.chat import Message
@@ -45,6 +46,11 @@ async def question(town: Town, text: str = "where is the key?") -> Message:
     return (await town.ear.hears(Heard)).message
 
 
+def said(post: Post) -> str:
+    """What an answer says above its sources."""
+    return post.content.partition("\n\n**Sources**")[0]
+
+
 def answers(town: Town, channel: Channel) -> list[Post]:
     return [post for post in town.fake.sees(town.ada, channel).posts if post.bot]
 
@@ -61,8 +67,11 @@ async def test_a_mention_is_answered_in_a_thread_that_bears_its_name(town: Town)
     await reply.finish(["Under the [mat](https://discord.com/channels/1/2/3) [1]"], CLOSING)
     assert town.fake.sees(town.bob, town.square).posts[0].thread == "where is the key?"
     [post] = answers(town, thread_of(town, message))
-    assert post.content == "Under the [mat](https://discord.com/channels/1/2/3) [1]"
-    assert post.embeds == ("Sources\n**[1]** [#square › Ada](https://discord.com/channels/1/2/3)\nFrom #square.",)
+    assert post.content == (
+        "Under the [mat](https://discord.com/channels/1/2/3) [1]\n\n"
+        "**Sources**\n**[1]** [#square › Ada](https://discord.com/channels/1/2/3)\n-# From #square."
+    )
+    assert Flag.SUPPRESS_EMBEDS in post.message.flags
     assert post.buttons == ("👍", "Delete")
     assert (post.previews, town.fake.pings, town.fake.refusals) == ((), [], [])
     assert reply.mark == f"{message.id}:{post.message.id}"
@@ -75,7 +84,7 @@ async def test_in_a_thread_it_is_answered_there(town: Town) -> None:
     message = (await town.ear.hears(Heard, 2)).message
     await town.platform.reply(target(message)).finish(["It does."], CLOSING)
     [post] = answers(town, thread)
-    assert (post.content, post.reply_to) == (
+    assert (said(post), post.reply_to) == (
         "It does.",
         "Ada: @Threadlore does it leak?".replace("Threadlore", _name(town)),
     )
@@ -86,7 +95,7 @@ async def test_without_the_permission_to_open_threads_it_is_answered_in_the_chan
     message = await question(town)
     await town.platform.reply(target(message)).finish(["Under the mat."], CLOSING)
     [post] = answers(town, town.square)
-    assert post.content == "Under the mat."
+    assert said(post) == "Under the mat."
     assert post.reply_to
 
 
@@ -94,14 +103,14 @@ async def test_in_a_forum_it_is_answered_in_the_post(town: Town) -> None:
     first = await town.ada.posts(town.forum, "The key", f"{town.mention} where is it?")
     message = (await town.ear.hears(Heard)).message
     await town.platform.reply(target(message)).finish(["Under the mat."], CLOSING)
-    assert [post.content for post in answers(town, first.channel)] == ["Under the mat."]
+    assert [said(post) for post in answers(town, first.channel)] == ["Under the mat."]
 
 
 async def test_a_direct_message_is_answered_there(town: Town) -> None:
     await town.bob.dms("where is the key?")
     message = (await town.ear.hears(Heard)).message
     await town.platform.reply(target(message)).finish(["Under the mat."], CLOSING)
-    assert town.fake.sees(town.bob, town.fake.dm(town.bob)).last.content == "Under the mat."
+    assert said(town.fake.sees(town.bob, town.fake.dm(town.bob)).last) == "Under the mat."
 
 
 async def test_a_long_answer_is_whole_in_several_messages(town: Town) -> None:
@@ -111,7 +120,7 @@ async def test_a_long_answer_is_whole_in_several_messages(town: Town) -> None:
     await reply.show(parts[:1])
     await reply.finish(parts, CLOSING)
     posts = answers(town, thread_of(town, message))
-    assert [post.content for post in posts] == [part.strip() for part in parts]
+    assert [said(post) for post in posts] == [part.strip() for part in parts]
     assert [bool(post.buttons) for post in posts] == [False, False, True]
 
 
@@ -122,7 +131,7 @@ async def test_a_refusal_for_being_too_fast_costs_nothing_and_slows_the_next_wri
     town.fake.fails("PATCH", MESSAGE, status=429, seconds=0.1)
     town.fake.fails("PATCH", MESSAGE, status=429, seconds=0.1, via=False)
     await reply.finish(["Under the mat."], CLOSING)
-    assert [post.content for post in answers(town, thread_of(town, message))] == ["Under the mat."]
+    assert [said(post) for post in answers(town, thread_of(town, message))] == ["Under the mat."]
     assert isinstance(reply, Writing)
     assert reply._pace.gap == 4 * EVERY
 
@@ -131,7 +140,7 @@ async def test_a_message_whose_receipt_was_lost_is_there_once(town: Town) -> Non
     message = await question(town)
     town.fake.fails("POST", MESSAGES, "lost")
     await town.platform.reply(target(message)).finish(["Under the mat."], CLOSING)
-    assert [post.content for post in answers(town, thread_of(town, message))] == ["Under the mat."]
+    assert [said(post) for post in answers(town, thread_of(town, message))] == ["Under the mat."]
 
 
 async def test_after_a_restart_the_answer_goes_on_in_its_own_messages(town: Town) -> None:
@@ -139,7 +148,7 @@ async def test_after_a_restart_the_answer_goes_on_in_its_own_messages(town: Town
     begun = town.platform.reply(target(message))
     await begun.show(["one", "tw"])
     await town.platform.reply(target(message, begun.mark)).finish(["one", "two"], CLOSING)
-    assert [post.content for post in answers(town, thread_of(town, message))] == ["one", "two"]
+    assert [said(post) for post in answers(town, thread_of(town, message))] == ["one", "two"]
 
 
 async def test_after_a_restart_without_a_mark_its_messages_are_found_again(town: Town) -> None:
@@ -147,13 +156,13 @@ async def test_after_a_restart_without_a_mark_its_messages_are_found_again(town:
     message = replace(message, time=message.time - timedelta(minutes=1))
     await town.platform.reply(target(message)).show(["one", "tw"])
     await town.platform.reply(target(message)).finish(["one", "two"], CLOSING)
-    assert [post.content for post in answers(town, thread_of(town, message))] == ["one", "two"]
+    assert [said(post) for post in answers(town, thread_of(town, message))] == ["one", "two"]
     await town.ada.says(thread_of(town, message), f"{town.mention} and then?")
     later = (await town.ear.hears(Heard, 2)).message
     later = replace(later, time=later.time - timedelta(minutes=1))
     await town.platform.reply(replace(target(later), answer="a2")).show(["three"])
     await town.platform.reply(replace(target(later), answer="a2")).finish(["three"], CLOSING)
-    assert [post.content for post in answers(town, thread_of(town, message))] == ["one", "two", "three"]
+    assert [said(post) for post in answers(town, thread_of(town, message))] == ["one", "two", "three"]
 
 
 @pytest.mark.parametrize("seconds", [0, 60])
@@ -165,7 +174,7 @@ async def test_right_after_a_restart_its_messages_take_the_last_words_too(town: 
     await begun.show(["one", "tw"])
     await town.platform.reply(target(message)).finish(["one", "two"], CLOSING)
     posts = answers(town, thread_of(town, message))
-    assert [(post.content, post.buttons) for post in posts] == [("one", ()), ("two", ("👍", "Delete"))]
+    assert [(said(post), post.buttons) for post in posts] == [("one", ()), ("two", ("👍", "Delete"))]
 
 
 async def test_words_that_are_the_same_get_their_buttons_too(town: Town) -> None:
@@ -173,7 +182,7 @@ async def test_words_that_are_the_same_get_their_buttons_too(town: Town) -> None
     await town.platform.reply(target(message)).replace("two")
     await town.platform.reply(target(message)).finish(["two"], CLOSING)
     [post] = answers(town, thread_of(town, message))
-    assert (post.content, post.buttons) == ("two", ("👍", "Delete"))
+    assert (said(post), post.buttons) == ("two", ("👍", "Delete"))
 
 
 async def test_a_command_is_answered_in_its_own_response(town: Town) -> None:
@@ -191,7 +200,7 @@ async def test_a_command_is_answered_in_its_own_response(town: Town) -> None:
     await reply.show(["Under the"])
     await reply.finish(["Under the mat. " + "x" * 1700, "And more"], CLOSING)
     posts = town.fake.sees(town.bob, town.square).posts
-    assert [post.content for post in posts] == ["Under the mat. " + "x" * 1700, "And more"]
+    assert [said(post) for post in posts] == ["Under the mat. " + "x" * 1700, "And more"]
     assert posts[-1].buttons == ("👍", "Delete")
     assert town.fake.refusals == []
 
@@ -200,7 +209,7 @@ async def test_a_private_command_is_seen_by_nobody_else(town: Town) -> None:
     await town.ada.enters(town.square).slash("ask", question="where is the key?", private=True)
     reply = town.platform.reply(of_command(await town.ear.hears(Asked)))
     await reply.finish(["Under the mat.", "And more"], CLOSING)
-    assert [post.content for post in town.fake.sees(town.ada, town.square).posts] == ["Under the mat.", "And more"]
+    assert [said(post) for post in town.fake.sees(town.ada, town.square).posts] == ["Under the mat.", "And more"]
     assert town.fake.sees(town.bob, town.square).posts == ()
 
 
@@ -212,7 +221,7 @@ async def test_a_command_whose_token_is_over_is_answered_in_the_same_message(tow
     town.fake.clock.forward(16 * 60)
     await reply.finish(["Under the mat.", "And more"], CLOSING)
     posts = town.fake.sees(town.bob, town.square).posts
-    assert [post.content for post in posts] == ["Under the mat.", "And more"]
+    assert [said(post) for post in posts] == ["Under the mat.", "And more"]
 
 
 async def test_a_response_that_discord_does_not_find_is_made_up_for_in_the_channel(town: Town) -> None:
@@ -220,7 +229,7 @@ async def test_a_response_that_discord_does_not_find_is_made_up_for_in_the_chann
     reply = town.platform.reply(of_command(await town.ear.hears(Asked)))
     town.fake.fails("PATCH", ORIGINAL, status=404, code=10008, times=9)
     await reply.finish(["Under the mat."], CLOSING)
-    assert town.fake.sees(town.bob, town.square).last.content == "Under the mat."
+    assert said(town.fake.sees(town.bob, town.square).last) == "Under the mat."
 
 
 async def test_long_after_a_restart_a_command_is_answered_in_the_channel(town: Town) -> None:
@@ -230,7 +239,7 @@ async def test_long_after_a_restart_a_command_is_answered_in_the_channel(town: T
     assert handle is not None
     late = replace(of_command(asked), handle=str(replace(handle, until=0.0)))
     await town.platform.reply(late).finish(["Under the mat."], CLOSING)
-    assert town.fake.sees(town.bob, town.square).last.content == "Under the mat."
+    assert said(town.fake.sees(town.bob, town.square).last) == "Under the mat."
 
 
 async def test_a_private_command_whose_token_is_over_is_answered_in_a_direct_message(town: Town) -> None:
@@ -240,7 +249,7 @@ async def test_a_private_command_whose_token_is_over_is_answered_in_a_direct_mes
     town.fake.clock.forward(16 * 60)
     await reply.finish(["Under the mat.", "And more"], CLOSING)
     posts = town.fake.sees(town.ada, town.fake.dm(town.ada)).posts
-    assert [post.content for post in posts] == ["Under the mat.", "And more"]
+    assert [said(post) for post in posts] == ["Under the mat.", "And more"]
     assert town.fake.sees(town.bob, town.square).posts == ()
 
 
@@ -253,7 +262,7 @@ async def test_after_a_restart_a_command_is_answered_once(town: Town) -> None:
     await begun.show(["one", "tw"])
     for known in (mark, begun.mark):
         await town.platform.reply(of_command(asked, known)).finish(["one", "two"], CLOSING)
-        assert [post.content for post in town.fake.sees(town.bob, town.square).posts] == ["one", "two"]
+        assert [said(post) for post in town.fake.sees(town.bob, town.square).posts] == ["one", "two"]
 
 
 async def test_an_answer_is_taken_back_whole(town: Town) -> None:
@@ -262,7 +271,7 @@ async def test_an_answer_is_taken_back_whole(town: Town) -> None:
     await reply.finish(["a secret", "and another"], CLOSING)
     await town.platform.reply(target(message, reply.mark)).replace("I took this back.")
     [post] = answers(town, thread_of(town, message))
-    assert (post.content, post.embeds, post.buttons) == ("I took this back.", (), ())
+    assert (said(post), post.embeds, post.buttons) == ("I took this back.", (), ())
 
 
 async def test_the_answer_to_a_command_word_is_seen_by_its_caller_alone(town: Town) -> None:

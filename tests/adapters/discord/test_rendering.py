@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.discord.rendering import LONGEST, NAME, named, rendered, sources, split, unfinished
+from adapters.discord.rendering import LONGEST, NAME, named, rendered, sources, split, unfinished, with_sources
 from bot.chat import Cited, Closing
 
 
@@ -73,30 +73,37 @@ def test_what_is_still_being_written_says_so_and_its_code_is_closed() -> None:
     assert unfinished("```py\nx = 1") == "```py\nx = 1\n```\n…"
 
 
-def test_sources_stand_in_one_box_with_the_note_below() -> None:
-    box = sources(Closing("a", (Cited(1, "#roof › Ada [x]", "https://discord.com/channels/1/2/3"),), "From #roof."))
-    assert box is not None
-    assert (box.title, box.description) == ("Sources", "**[1]** [#roof › Ada x](https://discord.com/channels/1/2/3)")
-    assert box.footer.text == "From #roof."
+def test_sources_are_links_without_previews_with_the_note_below() -> None:
+    below = sources(Closing("a", (Cited(1, "#roof › Ada [x]", "https://discord.com/channels/1/2/3"),), "From #roof."))
+    assert below == "**Sources**\n**[1]** [#roof › Ada (x)](<https://discord.com/channels/1/2/3>)\n-# From #roof."
 
 
 def test_a_source_without_an_address_has_its_title_alone() -> None:
-    box = sources(Closing("a", (Cited(3, "minutes.pdf, page 2", ""),)))
-    assert box is not None
-    assert box.description == "**[3]** minutes.pdf, page 2"
+    assert sources(Closing("a", (Cited(3, "minutes.pdf, page 2", ""),))) == "**Sources**\n**[3]** minutes.pdf, page 2"
+
+
+def test_a_title_that_was_an_address_stays_none() -> None:
+    below = sources(Closing("a", (Cited(1, "https[:]//evil[.]example", ""), Cited(2, "x", "https://ok.example/a)b"))))
+    assert "evil.example" not in below
+    assert below.endswith("[x](<https://ok.example/a%29b>)")
 
 
 def test_at_most_ten_lines_of_sources_are_shown_and_the_rest_is_counted() -> None:
-    box = sources(Closing("a", tuple(Cited(n, "t" * 300, f"https://a.example/{'x' * 300}{n}") for n in range(1, 13))))
-    assert box is not None
-    lines = (box.description or "").split("\n")
-    assert len(box.description or "") <= 4096
-    assert len(lines) <= 10
-    assert lines[-1].startswith("… +")
+    many = tuple(Cited(n, "t" * 300, f"https://a.example/{'x' * 300}{n}") for n in range(1, 13))
+    below = sources(Closing("a", many, "note " * 500))
+    lines = below.split("\n")
+    assert len(below) <= LONGEST
+    assert len(lines) <= 12
+    assert lines[-2].startswith("… +")
 
 
-def test_an_answer_without_sources_and_note_has_no_box() -> None:
-    assert sources(Closing("a")) is None
+def test_below_an_answer_without_sources_and_note_stands_nothing() -> None:
+    assert sources(Closing("a")) == ""
+    assert with_sources(["x"], Closing("a")) == ["x"]
+
+
+def test_an_address_behind_a_fence_that_never_closes_shows_no_preview() -> None:
+    assert rendered("x ``` https://a.example") == "x ``` <https://a.example>"
 
 
 def test_a_thread_is_named_after_its_question() -> None:

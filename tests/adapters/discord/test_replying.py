@@ -43,7 +43,7 @@ class Paper:
 
     @property
     def texts(self) -> list[str]:
-        return [sheet.content for sheet in self.messages.values()]
+        return [sheet.content.partition("\n\n**Sources**")[0] for sheet in self.messages.values()]
 
 
 class Door:
@@ -77,8 +77,8 @@ async def test_one_message_goes_from_status_to_answer_with_sources_and_buttons()
     assert paper.texts == ["The roof …"]
     await reply.finish(["The roof leaks [1]"], CLOSING)
     [sheet] = paper.messages.values()
-    assert (sheet.content, sheet.buttons) == ("The roof leaks [1]", CLOSING.buttons)
-    assert sheet.embed is not None
+    assert sheet.content == "The roof leaks [1]\n\n**Sources**\n**[1]** [Ada](<https://discord.com/channels/1/2/3>)"
+    assert sheet.buttons == CLOSING.buttons
 
 
 async def test_writes_of_a_message_are_a_pause_apart() -> None:
@@ -123,7 +123,17 @@ async def test_only_parts_that_changed_are_written_again() -> None:
     await reply.show(["one", "two"])
     assert len(paper.writes) == 3
     await reply.finish(["one", "two"], CLOSING)
-    assert [bool(sheet.embed) for sheet in paper.messages.values()] == [False, True]
+    assert ["**Sources**" in sheet.content for sheet in paper.messages.values()] == [False, True]
+
+
+async def test_sources_that_do_not_fit_below_the_answer_stand_in_a_message_of_their_own() -> None:
+    clock = Clock()
+    paper = Paper("c", clock)
+    await writing(Door(paper), clock).finish(["x" * 1980], CLOSING)
+    answer, below = paper.messages.values()
+    assert (answer.content, answer.buttons) == ("x" * 1980, ())
+    assert below.content.startswith("**Sources**\n")
+    assert below.buttons == CLOSING.buttons
 
 
 async def test_a_resumed_answer_writes_over_what_was_there_and_deletes_the_rest() -> None:

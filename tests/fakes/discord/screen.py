@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.fakes.discord.component_rules import walk
-from tests.fakes.discord.model import Channel, Message, Said, User
+from tests.fakes.discord.model import Channel, Flag, Message, Said, User
 from tests.fakes.discord.permissions import Can
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _post(world: World, message: Message) -> Post:
         message=message,
         author=(member.nick if member else "") or shown.author.name,
         content="(Original message was deleted)" if orphan else readable(world, shown.content),
-        embeds=tuple(_embed(world, embed) for embed in shown.embeds),
+        embeds=() if Flag.SUPPRESS_EMBEDS in shown.flags else tuple(_embed(world, embed) for embed in shown.embeds),
         buttons=tuple(_label(one) for one in walk(message.components) if one.get("type") == 2),
         reactions={emoji: len(users) for emoji, users in shown.reactions.items()},
         files=tuple(attachment.file.name for attachment in shown.attachments),
