@@ -127,7 +127,7 @@ async def test_a_long_answer_is_whole_in_several_messages(town: Town) -> None:
 async def test_a_refusal_for_being_too_fast_costs_nothing_and_slows_the_next_write(town: Town) -> None:
     message = await question(town)
     reply = town.platform.reply(target(message))
-    await reply.show(["Under"])
+    await reply.show(["Under the mat it lies. "])
     town.fake.fails("PATCH", MESSAGE, status=429, seconds=0.1)
     town.fake.fails("PATCH", MESSAGE, status=429, seconds=0.1, via=False)
     await reply.finish(["Under the mat."], CLOSING)
@@ -217,7 +217,7 @@ async def test_a_command_whose_token_is_over_is_answered_in_the_same_message(tow
     await town.ada.enters(town.square).slash("ask", question="where is the key?")
     asked = await town.ear.hears(Asked)
     reply = town.platform.reply(of_command(asked))
-    await reply.show(["Under"])
+    await reply.show(["Under the mat it lies. "])
     town.fake.clock.forward(16 * 60)
     await reply.finish(["Under the mat.", "And more"], CLOSING)
     posts = town.fake.sees(town.bob, town.square).posts
