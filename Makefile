@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# Settings of the checkout: the program itself reads .env only in its data folder, or where it is told to.
+ENV_FILE := $(if $(wildcard .env),--env-file .env)
+
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-load bench-crash bench-quality bench-injection lock clean
 
@@ -20,7 +23,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 demo: $(READY) ## a small town is read in, four questions are answered, then you ask
-	@$(BIN)/threadlore demo
+	@$(BIN)/threadlore $(ENV_FILE) demo
 
 demo-slack: $(READY) ## a day in a Slack workspace, played on this machine: no tokens needed
 	@$(BIN)/python -m tests.fakes.slack.day
@@ -29,10 +32,10 @@ demo-discord: $(READY) ## a day on a Discord server, played on this machine: no 
 	@$(BIN)/python -m tests.fakes.discord.day
 
 run: $(READY) ## serve the platforms whose tokens are set in .env
-	@$(BIN)/threadlore run
+	@$(BIN)/threadlore $(ENV_FILE) run
 
 chat: $(READY) ## talk to your own documents in the terminal
-	@$(BIN)/threadlore chat
+	@$(BIN)/threadlore $(ENV_FILE) chat
 
 test: $(READY) ## the whole suite, offline
 	$(BIN)/pytest -n 4 --dist loadfile

@@ -41,13 +41,17 @@ def _version(value: bool) -> None:  # noqa: FBT001  - typer's callback
 def common(
     context: typer.Context,
     home: Annotated[Path | None, typer.Option("--home", help="The data folder.", show_default=False)] = None,
+    env_file: Annotated[
+        Path | None,
+        typer.Option("--env-file", help="Settings, instead of .env in the data folder.", show_default=False),
+    ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show logs, and the trace of an error.")] = False,  # noqa: FBT002  - an option
     version: Annotated[  # noqa: ARG001, FBT002  - the callback does it
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """The options that stand before every command."""
-    context.obj = Common(home, debug)
+    context.obj = Common(home, debug, env_file)
 
 
 conversing.register(app)

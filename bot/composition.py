@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.desk import Desk
-from bot.settings import BadSetting
+from bot.errors import BadSetting
 from bot.stamps import Stamps
 from engine.budget import O200k
 from engine.checked_embedder import checked

@@ -7,7 +7,8 @@ EngineError
 │       ├── NotThere     it is sure that the channel is gone, or that we are not in it
 │       ├── PutOut       it is sure that we are not in the workspace any more
 │       └── SetupError   it does not accept the bot as it is set up: trying again is of no use
-└── NotAllowed           the person may not do this
+├── NotAllowed           the person may not do this
+└── BadSetting           a setting has a value that it cannot have, or cannot be read
 """
 
 from __future__ import annotations
@@ -53,3 +54,9 @@ class NotAllowed(EngineError):
     """The person may not do this."""
 
     hint = "The author, the uploader or an admin can."
+
+
+class BadSetting(EngineError):
+    """A setting has a value that it cannot have, or the file of settings cannot be read."""
+
+    hint = "See .env.example: it explains every setting in a sentence."

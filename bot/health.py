@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from bot.settings import BadSetting
+from bot.errors import BadSetting
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ import structlog
 from bot import composition, health, socket
 from bot.adapters import adapter
 from bot.bot import Bot
-from bot.errors import SetupError
+from bot.errors import BadSetting, SetupError
 from bot.service import Local
-from bot.settings import BadSetting
 from bot.store import Store
 from engine.errors import EngineError
 from engine.supervisor import reason
@@ -32,7 +31,8 @@ log = structlog.get_logger(__name__)
 
 DRAIN = 20.0  # seconds for what is under way when the program is told to stop
 NOTHING = (
-    "Set THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN, or THREADLORE_DISCORD_TOKEN; see .env.example."
+    "Set THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN, or THREADLORE_DISCORD_TOKEN, in the environment, in"
+    " .env in the data folder, or in a file that you name: `threadlore --env-file .env run`. See .env.example."
 )
 
 

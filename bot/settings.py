@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
+import os
+from difflib import get_close_matches
 from pathlib import Path  # noqa: TC003  - pydantic reads the fields’ types at run time
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from engine.errors import EngineError
+from bot import env_file
+from bot.errors import BadSetting
 from engine.records import Mode  # noqa: TC001  - pydantic reads the fields’ types at run time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PREFIX = "THREADLORE_"
 MOST_CONTEXT = 10_000_000  # tokens
 
 
-class BadSetting(EngineError):
-    """A setting has a value that it cannot have."""
-
-    hint = "See .env.example: it explains every setting in a sentence."
-
-
 class Settings(BaseSettings):
-    """Every setting with its default; each is read from the environment, or from `.env`, as THREADLORE_<NAME>.
+    """Every setting with its default; each is read from the environment, or from a file, as THREADLORE_<NAME>.
 
     Empty strings mean "not set". Times are seconds, sizes MiB. `.env.example` says what each one does.
     """
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
-        env_file=".env",
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
@@ -108,11 +107,45 @@ class Settings(BaseSettings):
         return self.home.expanduser().absolute()
 
 
-def load(**given: Any) -> Settings:
-    """The settings of this run; what is given here has the first word. Raises BadSetting, naming the variable."""
+def load(file: Path | None = None, /, **given: Any) -> Settings:
+    """The settings of this run; what is given here has the first word, the environment the second, a file the third.
+
+    Without a named file that is `.env` in the data folder, never one of the current folder. Raises BadSetting, naming
+    the variable.
+    """
+    if file is not None:
+        return _read(env_file.named(file), given)
+    settings = _read(None, given)
+    own = env_file.in_folder(settings.root)
+    return _read(own, {**given, "home": settings.home}) if own else settings
+
+
+def _read(file: Path | None, given: Mapping[str, Any]) -> Settings:
+    found = {**env_file.variables(file)} if file else {}
     try:
-        return Settings(**given)
+        settings = Settings(**{"_env_file": file, **given})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         name = f"{PREFIX}{first['loc'][0]}".upper()
         raise BadSetting(f"{name} cannot be used: {first['msg'].lower()}.") from error
+    for name, value in found.items():
+        if not name.upper().startswith(PREFIX):
+            os.environ.setdefault(name, value)  # providers' own variables, such as OPENAI_API_KEY
+    return settings
+
+
+def unknown(file: Path | None, home: Path) -> list[str]:
+    """A sentence for every variable that begins like a setting and is none."""
+    chosen = file or env_file.in_folder(home)
+    names = {name.upper() for name in (*os.environ, *(env_file.variables(chosen) if chosen else ()))}
+    settings = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
+    return [
+        f"There is no setting {name}{_meant(name)}."
+        for name in sorted(names)
+        if name.startswith(PREFIX) and name not in settings
+    ]
+
+
+def _meant(name: str) -> str:
+    close = get_close_matches(name.removeprefix(PREFIX).lower(), Settings.model_fields, 2)
+    return f"; {' or '.join(f'{PREFIX}{each.upper()}' for each in close)} may be meant" if close else ""

@@ -36,13 +36,17 @@ class Common:
 
     home: Path | None = None
     debug: bool = False
+    env_file: Path | None = None
 
     def settings(self, **given: Any) -> Settings:
-        """The settings of this run. Raises BadSetting."""
+        """The settings of this run; variables that are misspelt are named. Raises BadSetting."""
         from bot import settings  # noqa: PLC0415  - a quarter of a second that --help spares
 
         home = {"home": self.home} if self.home else {}
-        return settings.load(**home, **{name: value for name, value in given.items() if value})
+        loaded = settings.load(self.env_file, **home, **{name: value for name, value in given.items() if value})
+        for sentence in settings.unknown(self.env_file, loaded.root):
+            typer.echo(sentence, err=True)
+        return loaded
 
 
 def run(context: typer.Context, work: Callable[[Common], Awaitable[int]]) -> None:

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
     from bot.drawing.sketch import Edge, Node, Sketch
+
+mpl.rcdefaults()  # whatever a matplotlibrc in the current folder says
 
 DPI = 144
 INCH = 72.0  # points

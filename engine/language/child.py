@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import structlog
 
+from engine.child_path import child_path
 from engine.errors import Unavailable
 from engine.frames import framed, taken
 from engine.language import wire
@@ -46,7 +47,7 @@ class Child:
         Raises Unavailable if the system has no room for it.
         """
         environment: dict[str, Any] = {k: v for k, v in os.environ.items() if not k.upper().startswith(OURS)}
-        environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+        environment["PYTHONPATH"] = child_path()
         pipe = asyncio.subprocess.PIPE
         words = (sys.executable, "-P", "-m", "engine.language.caller")
         try:

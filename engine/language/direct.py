@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.errors import LanguageError, Unavailable
 from engine.language.failures import failure
-from engine.language.provider import OURS, UNFINISHED, Piece, Reply, Scores, Spent, Vectors
+from engine.language.provider import UNFINISHED, Piece, Reply, Scores, Spent, Vectors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -89,13 +89,10 @@ def load() -> Any:
     """Import litellm, told beforehand to ask no network for prices, and quiet."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_LOG", "ERROR")
+    os.environ["LITELLM_MODE"] = "PRODUCTION"  # otherwise it reads any .env that lies around
     for message in _PYDANTIC_COMPLAINS:
         warnings.filterwarnings("ignore", message=message)
-    before = set(os.environ)
     litellm: Any = importlib.import_module("litellm")
-    for name in set(os.environ) - before:  # it reads .env files: for the keys of providers, but ours holds more
-        if name.upper().startswith(OURS):
-            del os.environ[name]
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING
 
+from engine.child_path import child_path
 from engine.errors import BadInput, Broken, TooLarge
 from engine.frames import PREFIX, framed
 from engine.reading import wire
@@ -98,7 +99,7 @@ class Process:
         self._complaints.seek(0)
         self._complaints.truncate()
         environment = {
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            "PYTHONPATH": child_path(),
             "PYTHONDONTWRITEBYTECODE": "1",
             "MALLOC_ARENA_MAX": "2",
             "RAYON_NUM_THREADS": "2",
@@ -110,6 +111,7 @@ class Process:
             stdout=asyncio.subprocess.PIPE,
             stderr=self._complaints,
             env=environment,
+            cwd=os.sep,
         )
 
     async def _post_mortem(self, name: str) -> BadInput:

@@ -139,6 +139,22 @@ def test_a_wrong_setting_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) 
     assert shown.stderr.startswith("THREADLORE_GRAPH cannot be used")
 
 
+def test_a_misspelt_setting_is_named_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREADLORE_MODLE", "openai/gpt-4o-mini")
+    seen = threadlore("status", "--json")
+    assert seen.exit_code == 0
+    assert "There is no setting THREADLORE_MODLE" in seen.stderr
+    assert json.loads(seen.stdout)
+
+
+def test_a_file_of_settings_is_read_where_it_is_named(place: Path) -> None:
+    (place / ".env").write_text("THREADLORE_CALLS=0\n")
+    assert threadlore("status").exit_code == 0
+    refused = threadlore("--env-file", ".env", "status")
+    assert refused.exit_code == 1
+    assert "THREADLORE_CALLS" in refused.stderr
+
+
 def test_a_backup_is_restored_elsewhere(place: Path) -> None:
     threadlore("ingest", "town")
     assert threadlore("backup", "b.tar.gz").exit_code == 0

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from bot.composition import chat_model, embedding_model, limits, options, rerank_model, skills, window
-from bot.settings import BadSetting, load
+from bot.errors import BadSetting
+from bot.settings import load
 from engine.language.embedded import EmbeddedLanguage
 from engine.language.embedder import LiteLLMEmbedder
 from engine.language.llm import LLM

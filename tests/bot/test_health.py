@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import aiohttp
 import pytest
 
+from bot.errors import BadSetting
 from bot.health import Metrics, complaints, served
-from bot.settings import BadSetting
 from engine.errors import StoreError
 from engine.records import Usage
 from engine.supervisor import Supervisor

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.settings import BadSetting, Settings, load
+from bot.errors import BadSetting
+from bot.settings import Settings, load, unknown
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
 LINE = re.compile(r"THREADLORE_([A-Z_]+)=(.*)")
@@ -34,9 +36,7 @@ def test_the_example_shows_the_defaults(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.delenv("THREADLORE_HOME")
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text(EXAMPLE.read_text(encoding="utf-8"), encoding="utf-8")
-    shown = load()
-    (tmp_path / ".env").unlink()
-    assert shown == load()
+    assert load(tmp_path / ".env") == load()
 
 
 def test_a_variable_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,3 +85,74 @@ def test_keys_are_secret(name: str) -> None:
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
         load().model = "other"
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """We stand in a folder of somebody else, with settings in it."""
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    (folder / ".env").write_text(
+        "THREADLORE_API_BASE=https://elsewhere.example/\nOPENAI_API_BASE=https://else.example/\n"
+    )
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("OPENAI_API_BASE", raising=False)
+    return folder
+
+
+def test_settings_of_the_current_folder_are_not_read(foreign: Path) -> None:
+    assert load().api_base == ""
+    assert "OPENAI_API_BASE" not in os.environ
+
+
+def test_settings_of_the_data_folder_are_read_and_the_environment_goes_before_them(
+    foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (home / ".env").write_text(
+        "THREADLORE_MODEL=a/b\nTHREADLORE_SPACE=file\nTHREADLORE_HOME=/elsewhere\nPROVIDERS_KEY=k\n"
+    )
+    monkeypatch.setenv("THREADLORE_SPACE", "environment")
+    monkeypatch.setenv("PROVIDERS_KEY", "")
+    monkeypatch.delenv("PROVIDERS_KEY")
+    settings = load()
+    assert (settings.model, settings.space, settings.root) == ("a/b", "environment", home)
+    assert os.environ["PROVIDERS_KEY"] == "k"
+    assert load(home=tmp_path / "other").model == ""
+
+
+def test_a_file_that_is_named_is_read_instead(foreign: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir(mode=0o700)
+    (tmp_path / "home" / ".env").write_text("THREADLORE_MODEL=a/b\n")
+    settings = load(foreign / ".env")
+    assert (settings.model, settings.api_base) == ("", "https://elsewhere.example/")
+    with pytest.raises(BadSetting, match="There is no file"):
+        load(tmp_path / "none")
+
+
+@pytest.mark.parametrize("writable", ["home", "home/.env"])
+def test_a_file_that_others_could_have_written_is_refused(tmp_path: Path, writable: str) -> None:
+    (tmp_path / "home").mkdir(mode=0o700)
+    (tmp_path / "home" / ".env").write_text("THREADLORE_MODEL=a/b\n")
+    (tmp_path / writable).chmod(0o777)
+    with pytest.raises(BadSetting, match="Others can write"):
+        load()
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "odd").write_bytes(b"THREADLORE_MODEL=\xff\n")
+    with pytest.raises(BadSetting, match="UTF-8"):
+        load(tmp_path / "odd")
+
+
+def test_variables_that_are_no_settings_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREADLORE_MODLE", "a/b")
+    monkeypatch.setenv("threadlore_space", "a")
+    (tmp_path / "file").write_text("THREADLORE_XYZZY=1\nOTHER=2\n")
+    assert unknown(tmp_path / "file", tmp_path) == [
+        "There is no setting THREADLORE_MODLE; THREADLORE_MODE or THREADLORE_MODEL may be meant.",
+        "There is no setting THREADLORE_XYZZY.",
+    ]
+    monkeypatch.delenv("THREADLORE_MODLE")
+    assert unknown(None, tmp_path) == []
