@@ -62,21 +62,14 @@ class Recaller:
     async def _where(self, question: Question) -> Where:
         async with self.projector.ledger.reader() as db:
             area = await search.area(db, question.scope)
-            only = facts = None
-            if question.within.narrows:
-                only = await narrowing.chunks_within(db, question.within, area)
-                facts = await narrowing.wholly_within(db, question.within, only)
             return Where(
                 area,
-                only,
-                facts,
+                await narrowing.narrowed(db, question.within, area) if question.within.narrows else None,
                 {
                     "chunks": await search.population(db, Stale.CHUNK),
                     "entities": await search.population(db, Stale.NAME),
                     "relations": await search.population(db, Stale.PAIR),
                 },
-                None if facts is None else await narrowing.told_within(db, Stale.NAME, facts),
-                None if facts is None else await narrowing.told_within(db, Stale.PAIR, facts),
             )
 
     async def _search(self, searcher: Searcher, condensing: Coroutine[Any, Any, Condensed], bill: Bill) -> Found:

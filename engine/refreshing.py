@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from engine.fold import Told
+    from engine.ledger.narrowing import Chunks
     from engine.ledger.search import EntityFound, RelationFound
     from engine.projecting import Projector
     from engine.searching import Known
@@ -54,7 +55,7 @@ class Refresher:
 
     projector: Projector
     known: Known
-    only: frozenset[int] | None
+    only: Chunks | None
     pins: dict[tuple[Stale, int], str] = field(default_factory=dict)
 
     async def entities(self, ids: Iterable[int]) -> list[EntityView]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from engine.fusion import fuse
 from engine.ledger import memos, search
 from engine.ledger.identities import NOTHING, identities
 from engine.ledger.marks import Stale
+from engine.ledger.narrowing import many
 from engine.names import canonical
 from engine.similarity import directions
 from engine.vectors import Hit, Table
@@ -23,6 +24,7 @@ from engine.vectors import Hit, Table
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Mapping, Sequence
 
+    from engine.ledger.narrowing import Chunks, Narrowing
     from engine.ledger.search import Area, EntityFound, RelationFound
     from engine.projecting import Projector
     from engine.records import Condensed, Question
@@ -33,6 +35,8 @@ NEIGHBOURS = 240  # edges looked at around the local entities, the heaviest firs
 WORDS_DEEPER = 2  # what both searches find counts, however far down the words have it
 OVERFETCH = 4  # rows asked for at once, at most, as a multiple of what is wanted, until enough names differ
 DEEPEST = 64  # rows of vectors looked at, at most, as a multiple of the ids that are wanted
+# … and of what a question is narrowed to, as a number, and how many times more are looked at each time
+DEEPEST_NARROWED, DEEPER = 4096, 4
 DIGITS = 6  # of a similarity: what a batch or a processor may change lies beyond them
 TABLES: Mapping[Table, Stale] = {"chunks": Stale.CHUNK, "entities": Stale.NAME, "relations": Stale.PAIR}
 
@@ -63,27 +67,22 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A question's area in the ledger's integers, the chunks it is narrowed to, and the populations by table.
-
-    `facts`: those of the chunks whose facts it may draw on; `names` and `pairs` are told there.
-    """
+    """A question's area in the ledger's integers, what it is narrowed to, and the populations by table."""
 
     area: Area
-    only: frozenset[int] | None
-    facts: frozenset[int] | None
+    narrowing: Narrowing | None
     population: Mapping[Table, Mapping[int, int]]
-    names: frozenset[int] | None = None
-    pairs: frozenset[int] | None = None
+
+    @property
+    def facts(self) -> Chunks | None:
+        """The chunks whose facts it may draw on, if it is narrowed."""
+        return self.narrowing.only if self.narrowing else None
 
     def rows(self, table: Table) -> vector_store.Area:
-        """The same for a vector search."""
-        chunks = table == "chunks"
-        return vector_store.Area(
-            self.area.spaces,
-            self.area.rooms if chunks else frozenset(),
-            self.population[table],
-            self.only if chunks else self.names if table == "entities" else self.pairs,
-        )
+        """The same for a vector search; ids only where they are few."""
+        rooms = self.area.rooms if table == "chunks" else frozenset[int]()
+        ids = self.narrowing.listed(TABLES[table]) if self.narrowing else None
+        return vector_store.Area(self.area.spaces, rooms, self.population[table], ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,29 +139,52 @@ class Searcher:
         return tuple(fused[:wanted])
 
     async def _words(self, text: str, wanted: int) -> list[int]:
-        area, only = self.where.area, self.where.only
-        searching = self.projector.ledger.read(search.chunks_by_words, text, wanted, area, only)
+        area, narrowing = self.where.area, self.where.narrowing
+        searching = self.projector.ledger.read(search.chunks_by_words, text, wanted, area, narrowing)
         return await self.watch.timed("words", searching)
 
     async def _vectors(self, table: Table, vector: np.ndarray, wanted: int) -> list[Hit]:
-        """The best row of each id, above the threshold; of equal ones those that come first by what they are.
+        """The best row of each id, above the threshold; of equal ones those that come first by what they are."""
+        kind, area = TABLES[table], self.where.rows(table)
+        found, whole = await self._nearest(table, vector, wanted, area)
+        if len(found) < wanted and not whole and self.where.narrowing and area.ids is None:
+            listing = self.projector.ledger.read(many, self.question.within, self.where.area, kind)
+            found, _ = await self._nearest(table, vector, wanted, replace(area, ids=await listing))
+        return (await self._in_order(kind, found))[:wanted]
+
+    async def _nearest(
+        self, table: Table, vector: np.ndarray, wanted: int, area: vector_store.Area
+    ) -> tuple[list[Hit], bool]:
+        """The best row of each id, best first, and whether these are all that were wanted.
 
         More rows are fetched until there are enough *distinct* ids, and none that was left out is as good as the last:
         one chunk may have many vectors, and which of equal rows the store gives first depends on what else it holds.
+        What a question is narrowed to, if it is too much to be listed, is held against what was fetched.
         """
         rows = wanted * (2 if table == "chunks" else 1) + 1
+        narrowing = self.where.narrowing if area.ids is None else None
+        deepest = DEEPEST * wanted if narrowing is None else DEEPEST_NARROWED
         while True:
-            searching = self.projector.vectors.search(table, vector, rows, self.where.rows(table))
+            searching = self.projector.vectors.search(table, vector, rows, area)
             hits = await self.watch.timed(f"vectors {table}", searching)
             best: dict[int, Hit] = {}
             for hit in hits:
                 if hit.similarity >= self.question.threshold:
                     best.setdefault(hit.id, hit)
-            found = list(best.values())
+            inside = await self._inside(TABLES[table], best) if narrowing else best.keys()
+            found = [hit for id_, hit in best.items() if id_ in inside]
             enough = len(found) > wanted and _rank(found[wanted - 1]) < _rank(Hit(0, 0, hits[-1].similarity))
-            if enough or len(hits) < rows or hits[-1].similarity < self.question.threshold or rows >= DEEPEST * wanted:
-                return (await self._in_order(TABLES[table], found))[:wanted]
-            rows *= 2
+            whole = enough or len(hits) < rows or hits[-1].similarity < self.question.threshold
+            if whole or rows >= deepest:
+                return found, whole
+            rows *= 2 if narrowing is None else DEEPER
+
+    async def _inside(self, kind: Stale, ids: Collection[int]) -> Collection[int]:
+        """Those of the ids that a narrowed question may draw on."""
+        if self.where.narrowing is None or not ids:
+            return ids
+        async with self.projector.ledger.reader() as db:
+            return await self.where.narrowing.among(db, kind, list(ids))
 
     async def _in_order(self, kind: Stale, hits: list[Hit]) -> list[Hit]:
         """Best first; equal ones by what they are."""
@@ -203,13 +225,13 @@ class Searcher:
         """Entities that are named outright, or by an alias."""
         names = {canonical(keyword) for keyword in (*asked.low, *asked.high)} - {""}
         found = await self.projector.ledger.read(search.names_exactly, names, self.where.area) if names else []
-        told = self.where.names
-        return [id_ for id_ in found if told is None or id_ in told]
+        inside = await self._inside(Stale.NAME, found)
+        return [id_ for id_ in found if id_ in inside]
 
     async def _by_words(self, asked: Condensed) -> list[int]:
         words = " ".join(asked.low) or asked.question
         wanted, where = self.question.top_k // 2, self.where
-        searching = self.projector.ledger.read(search.names_by_words, words, wanted, where.area, where.names)
+        searching = self.projector.ledger.read(search.names_by_words, words, wanted, where.area, where.narrowing)
         return await self.watch.timed("names", searching)
 
     async def _distinct(self, vector: np.ndarray, known: Known) -> list[Hit]:
@@ -229,8 +251,9 @@ class Searcher:
         if not ids:
             return ()
         looking = self.projector.graph.around(ids, self.where.area.spaces, NEIGHBOURS)
-        told = self.where.pairs
-        edges = [edge for edge in await self.watch.timed("graph", looking) if told is None or edge.id in told]
+        near = await self.watch.timed("graph", looking)
+        inside = await self._inside(Stale.PAIR, [edge.id for edge in near])
+        edges = [edge for edge in near if edge.id in inside]
         fetching = self.projector.vectors.fetch("relations", [edge.id for edge in edges])
         rows = await self.watch.timed("fetch relations", fetching)
         similar = {id_: float((vector @ vectors.question).max()) for id_, vector in rows.items()}

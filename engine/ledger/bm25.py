@@ -20,14 +20,16 @@ from engine.ledger.identities import NOTHING, identities
 from engine.ledger.marks import Stale
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from engine.ledger.connection import Connection
+    from engine.ledger.narrowing import Narrowing
     from engine.ledger.search import Area
 
     Postings = Mapping[tuple[int, int], int]
 
 K1, B = 1.2, 0.75
+AT_ONCE = 256  # rows that are held against what a question is narrowed to
 DIGITS, NEARLY = 9, 1e-9  # of a score; beyond them it depends on the order of additions
 _TOKENIZER = re.compile(r"tokenize\s*=\s*'([^']*)'")
 
@@ -89,15 +91,27 @@ def tokenized(tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 async def ranked(
-    db: Connection, index: FullText, words: Sequence[str], where: Area, only: Collection[int] | None, k: int
+    db: Connection, index: FullText, words: Sequence[str], where: Area, within: Narrowing | None, k: int
 ) -> list[int]:
-    """The k rows of the area, of `only` if given, that hold any of the words best, best first."""
+    """The k rows of the area, that the question is narrowed to, that hold any of the words best, best first."""
     whole = await extent(db, index, where)
     terms = dict(zip(tokenized(await tokenizer_of(db, index), words), words, strict=True))
     scores = scored([await _postings(db, index, term, word, where) for term, word in terms.items() if term], whole)
-    if only is not None:
-        scores = {row: score for row, score in scores.items() if row in only}
+    if within is not None:
+        scores = await _narrowed(db, index, scores, within, k)
     return await _best(db, index, scores, k)
+
+
+async def _narrowed(
+    db: Connection, index: FullText, scores: Mapping[int, float], within: Narrowing, k: int
+) -> dict[int, float]:
+    """The best rows that a narrowed question may draw on, k and those as good as the last: the others matter not."""
+    left, kept = sorted(scores, key=lambda row: -scores[row]), dict[int, float]()
+    while left and not (len(kept) >= k and scores[left[0]] < min(kept.values()) - NEARLY):
+        some, left = left[:AT_ONCE], left[AT_ONCE:]
+        inside = await within.among(db, index.kind, some)
+        kept |= {row: scores[row] for row in some if row in inside}
+    return kept
 
 
 def scored(postings: Iterable[Postings], whole: Extent) -> dict[int, float]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import BadInput, Empty, NotFound
+from engine.ledger.chunks import put_chunks
 from engine.ledger.corrections import carry_corrections
-from engine.ledger.facts import drop_chunks, keep_reading, settle_keys
+from engine.ledger.facts import drop_chunks, keep_reading
 from engine.ledger.marks import Stale, mark, next_generation
 from engine.ledger.moving import carry
 from engine.ledger.rooms import intern, located, settle
@@ -45,7 +45,7 @@ async def put(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bo
             await db.execute("UPDATE chunk SET room = ? WHERE document = ?", (room, id_))
             await _mark_chunks(db, id_)
     touched = await _put_passages(db, id_, document.passages)
-    recut = await _put_chunks(db, id_, document, chunks)
+    recut = await put_chunks(db, id_, document, chunks)
     changed = before is None or touched or recut or tuple(before[name] for name in _HEADER) != header
     if changed:
         await _renew(db, id_)
@@ -104,87 +104,6 @@ async def _put_passages(db: Connection, document: int, passages: Iterable[Passag
     )
     await db.executemany("DELETE FROM passage WHERE id = ?", gone)
     return bool(changed or gone)
-
-
-async def _put_chunks(db: Connection, id_: int, document: Document, chunks: Sequence[Chunk]) -> bool:
-    [(space, room)] = await db.execute_fetchall("SELECT space, room FROM document WHERE id = ?", (id_,))
-    passages = {
-        key: (passage, time)
-        for passage, key, time in await db.execute_fetchall(
-            "SELECT id, key, time FROM passage WHERE document = ?", (id_,)
-        )
-    }
-    before = {
-        key: (chunk, ordinal, time)
-        for chunk, key, ordinal, time in await db.execute_fetchall(
-            "SELECT id, key, ordinal, time FROM chunk WHERE document = ?", (id_,)
-        )
-    }
-    after = keyed(document.key, chunks)
-    gone = {chunk for key, (chunk, _, _) in before.items() if key not in after}
-    await drop_chunks(db, gone)
-    base = stored(document.time) or 0
-    ids: dict[str, int] = {}
-    fresh = []
-    for ordinal, (key, chunk) in enumerate(after.items()):
-        time = max((passages[p.passage][1] or base for p in chunk.pieces), default=base)
-        if key in before:
-            ids[key] = before[key][0]
-            await _replace_in_time(db, before[key], ordinal, time)
-            continue
-        [[ids[key]]] = await db.execute_fetchall(
-            "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, text, text_hash)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (key, id_, space, room, ordinal, chunk.tokens, time, chunk.text, sha256(chunk.text.encode()).digest()),
-        )
-        fresh.append(ids[key])
-    await mark(db, Stale.CHUNK, fresh, await next_generation(db))
-    await _put_pieces(
-        db,
-        id_,
-        [
-            (ids[key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
-            for key, chunk in after.items()
-            for ordinal, piece in enumerate(chunk.pieces)
-        ],
-    )
-    return bool(gone or fresh)
-
-
-def keyed(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
-    """Chunks by id: the hash of document, text and occurrence."""
-    seen: dict[str, int] = {}
-    result = {}
-    for chunk in chunks:
-        occurrence = seen[chunk.text] = seen.get(chunk.text, 0) + 1
-        digest = sha256("\0".join((document, str(occurrence), chunk.text)).encode()).hexdigest()
-        result[digest[:32]] = chunk
-    return result
-
-
-async def _replace_in_time(db: Connection, before: tuple[int, int, int], ordinal: int, time: int) -> None:
-    chunk, old_ordinal, old_time = before
-    if ordinal != old_ordinal:
-        await db.execute("UPDATE chunk SET ordinal = ? WHERE id = ?", (ordinal, chunk))
-    if time != old_time:
-        await db.execute("UPDATE chunk SET time = ? WHERE id = ?", (time, chunk))
-        names = await db.execute_fetchall("UPDATE mention SET time = ? WHERE chunk = ? RETURNING name", (time, chunk))
-        pairs = await db.execute_fetchall("UPDATE link SET time = ? WHERE chunk = ? RETURNING pair", (time, chunk))
-        generation = await next_generation(db)
-        await settle_keys(db, {row[0] for row in names}, {row[0] for row in pairs}, generation)
-
-
-async def _put_pieces(db: Connection, document: int, pieces: list[tuple[int, ...]]) -> None:
-    before = set(
-        await db.execute_fetchall(
-            "SELECT p.chunk, p.ordinal, p.passage, p.start, p.stop FROM piece p"
-            " JOIN chunk c ON c.id = p.chunk WHERE c.document = ?",
-            (document,),
-        )
-    )
-    after = set(pieces)
-    await db.executemany("DELETE FROM piece WHERE chunk = ? AND ordinal = ?", [row[:2] for row in before - after])
-    await db.executemany("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", sorted(after - before))
 
 
 async def forget(db: Connection, key: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.ledger.narrowing import condition
+from engine.ledger.narrowing import holds_some
 from engine.ledger.times import shown
 
 if TYPE_CHECKING:
@@ -14,18 +14,12 @@ if TYPE_CHECKING:
     from engine.ledger.search import Area
     from engine.records import Within
 
-_WITHIN = (
-    "EXISTS (SELECT 1 FROM piece i JOIN passage p ON p.id = i.passage JOIN document d ON d.id = c.document"
-    " JOIN room r ON r.id = c.room WHERE i.chunk = c.id AND {condition})"
-)
-
 
 async def latest_chunks(db: Connection, within: Within, where: Area, limit: int) -> list[int]:
     """The chunks of the area that hold something which is asked for, the newest first."""
-    held, parameters = condition(within)
+    held, parameters = holds_some(within)
     rows = await db.execute_fetchall(
-        f"SELECT c.id FROM chunk c WHERE {where.condition('c')} AND {_WITHIN.format(condition=held)}"
-        " ORDER BY c.time DESC, c.id DESC LIMIT ?",
+        f"SELECT c.id FROM chunk c WHERE {where.condition('c')} AND {held} ORDER BY c.time DESC, c.id DESC LIMIT ?",
         (*parameters, limit),
     )
     return [row[0] for row in rows]

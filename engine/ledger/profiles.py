@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from engine.ledger.connection import Connection
+    from engine.ledger.narrowing import Chunks
 HOT = 256  # rows of a key from which on it is counted in SQL instead of being read whole
 
 
@@ -165,18 +166,18 @@ async def _hot_tally(db: Connection, kind: Kind, id_: int, newest: int) -> Tally
 
 
 async def recent(
-    db: Connection, kind: Kind, ids: Collection[int], newest: int, only: Collection[int] | None = None
+    db: Connection, kind: Kind, ids: Collection[int], newest: int, only: Chunks | None = None
 ) -> dict[int, list[Told]]:
     """The newest rows of facts of each of these keys, at most `newest` of each raw name, of these chunks only."""
     keys, facts, column, label, type_ = _FACTS[kind]
-    narrowed = "" if only is None else "AND g.chunk IN (SELECT value FROM json_each(?))"
+    narrowed, parameters = ("1", []) if only is None else only.of_facts("g")
     rows = await db.execute_fetchall(
         f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
         f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id"
         " AND (f.time, f.hash, f.chunk, f.number) IN"
-        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id {narrowed}"
+        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id AND {narrowed}"
         " ORDER BY g.time DESC, g.hash DESC LIMIT ?)",
-        (json.dumps(list(ids)), *([] if only is None else [json.dumps(sorted(only))]), newest),
+        (json.dumps(list(ids)), *parameters, newest),
     )
     told: dict[int, list[Told]] = {}
     for target, *row in rows:

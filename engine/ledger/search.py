@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from engine.ledger.connection import Connection
     from engine.ledger.marks import Stale
+    from engine.ledger.narrowing import Chunks, Narrowing
     from engine.records import Scope
 
 
@@ -111,11 +112,9 @@ async def population(db: Connection, kind: Stale) -> dict[int, int]:
     return {space: count for space, count in map(tuple, rows) if count > 0}
 
 
-async def chunks_by_words(
-    db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
-) -> list[int]:
+async def chunks_by_words(db: Connection, text: str, k: int, where: Area, within: Narrowing | None = None) -> list[int]:
     """The chunks of the area that match any word best (BM25 within the area), best first."""
-    return await ranked(db, CHUNKS, await words_to_match(db, CHUNKS, text, where), where, only, k)
+    return await ranked(db, CHUNKS, await words_to_match(db, CHUNKS, text, where), where, within, k)
 
 
 async def names_exactly(db: Connection, names: Collection[str], where: Area) -> list[int]:
@@ -128,11 +127,9 @@ async def names_exactly(db: Connection, names: Collection[str], where: Area) -> 
     return [row[0] for row in rows]
 
 
-async def names_by_words(
-    db: Connection, text: str, k: int, where: Area, only: frozenset[int] | None = None
-) -> list[int]:
-    """The entities of the area's spaces, of `only` if given, whose names match best (BM25), best first."""
-    return await ranked(db, NAMES, await words_to_match(db, NAMES, text, where), where, only, k)
+async def names_by_words(db: Connection, text: str, k: int, where: Area, within: Narrowing | None = None) -> list[int]:
+    """The entities of the area's spaces, told within what is narrowed to, whose names match best (BM25), best first."""
+    return await ranked(db, NAMES, await words_to_match(db, NAMES, text, where), where, within, k)
 
 
 async def names_like(db: Connection, prefix: str, where: Area, limit: int) -> list[str]:
@@ -176,18 +173,18 @@ async def relations(db: Connection, ids: Collection[int], where: Area) -> dict[i
 
 
 async def evidence(
-    db: Connection, kind: Stale, ids: Sequence[int], newest: int, only: frozenset[int] | None
+    db: Connection, kind: Stale, ids: Sequence[int], newest: int, only: Chunks | None
 ) -> dict[int, list[int]]:
     """The newest chunks that state each of these names or pairs, of `only` if given, newest first."""
     keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
-    narrowed = "" if only is None else "AND g.chunk IN (SELECT value FROM json_each(?))"
+    narrowed, parameters = ("1", []) if only is None else only.of_facts("g")
     rows = await db.execute_fetchall(
         f"SELECT j.value, f.chunk FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
         f" CROSS JOIN {facts} f ON f.{column} = k.id AND (f.time, f.hash, f.chunk, f.number) IN"
-        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id {narrowed}"
+        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id AND {narrowed}"
         " ORDER BY g.time DESC, g.hash DESC LIMIT ?)"
         " ORDER BY f.time DESC, f.hash DESC, f.chunk",
-        (json.dumps(list(ids)), *([] if only is None else [json.dumps(sorted(only))]), newest),
+        (json.dumps(list(ids)), *parameters, newest),
     )
     found: dict[int, dict[int, None]] = {id_: {} for id_ in ids}
     for key, chunk in rows:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
+from engine.ledger import narrowing
 from engine.records import Condensed, Document, Passage, Question, Scope, Turn, Within
 from tests.fakes.answering import Scripted
 from tests.fakes.engines import HERE, doc, light_engine
@@ -232,3 +234,28 @@ async def test_a_chunk_that_holds_more_than_what_is_meant_gives_its_passages_but
         assert not context.relations
         everybody = await engine.recall(Question("Who is at the Lighthouse?", HERE))
         assert everybody.entities
+
+
+@pytest.mark.parametrize(
+    "within",
+    [
+        Within(since=day(7)),
+        Within(until=day(3)),
+        Within(documents=frozenset({"d3", "d4"})),
+        Within(since=day(31)),
+    ],
+)
+async def test_what_is_narrowed_to_too_much_to_be_listed_is_found_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, within: Within
+) -> None:
+    async with light_engine(tmp_path, Scripted()) as engine:
+        for n in range(9):
+            line = Passage("1", f"Ada met Bob at the Ferry on day {n}.", time=day(n + 1))
+            await engine.add(replace(doc(f"d{n}"), passages=(line,)))
+        await engine.settled()
+        question = Question("Who met at the Ferry?", HERE, within=within, low=("Ada",), high=("Ferry",), threshold=-1.0)
+        few = await engine.recall(question)
+        monkeypatch.setattr(narrowing, "FEW", 0)
+        many = await engine.recall(question)
+        assert (many.sources, many.entities, many.relations) == (few.sources, few.entities, few.relations)
+        assert bool(few.sources) == (within.since != day(31))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.budget import O200k
 from engine.chunking import Packing, chunks
-from engine.ledger.documents import keyed
+from engine.ledger.chunks import keyed
 from engine.records import Document, Passage
 from tests.fakes.engines import HERE, canonical
 

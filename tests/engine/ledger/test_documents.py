@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from engine.errors import NotFound, Refused
 from engine.ledger import documents, facts, work
-from engine.ledger.documents import Change, keyed
+from engine.ledger.chunks import keyed
+from engine.ledger.documents import Change
 from engine.records import Chunk, Passage
 from tests.engine.ledger.desk import cut, reading
 from tests.fakes.engines import doc, thread

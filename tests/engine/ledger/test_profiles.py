@@ -6,6 +6,7 @@ import pytest
 
 from engine.ledger import documents, memos, profiles
 from engine.ledger.marks import Stale
+from engine.ledger.narrowing import Chunks
 from engine.ledger.profiles import Profile
 from tests.engine.ledger.desk import reading
 
@@ -86,5 +87,5 @@ async def test_recent_rows_are_the_newest_of_the_given_chunks(desk: Desk) -> Non
     told = await desk.ledger.read(profiles.recent, Stale.NAME, [ada], 9, None)
     assert {row.description for row in told[ada]} == {"one", "two"}
     assert len((await desk.ledger.read(profiles.recent, Stale.NAME, [ada], 1, None))[ada]) == 1
-    only = await desk.ledger.read(profiles.recent, Stale.NAME, [ada], 9, {first})
+    only = await desk.ledger.read(profiles.recent, Stale.NAME, [ada], 9, Chunks(frozenset({first})))
     assert [row.description for row in only[ada]] == ["one"]

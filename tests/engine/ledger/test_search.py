@@ -8,6 +8,7 @@ import pytest
 
 from engine.ledger import Ledger, corrections, narrowing, search
 from engine.ledger.marks import Stale
+from engine.ledger.narrowing import Chunks, Narrowing
 from engine.records import Passage, Within
 from tests.engine.ledger.desk import Desk, reading
 from tests.fakes.engines import doc, thread
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-async def found(desk: Desk, text: str, where: Area | None = None, only: frozenset[int] | None = None) -> list[str]:
-    ids = await desk.ledger.read(search.chunks_by_words, text, 9, where or await desk.area(), only)
+def listed(*ids: int) -> Chunks:
+    return Chunks(frozenset(ids))
+
+
+async def found(desk: Desk, text: str, where: Area | None = None, only: Chunks | None = None) -> list[str]:
+    within = Narrowing(only, only) if only else None
+    ids = await desk.ledger.read(search.chunks_by_words, text, 9, where or await desk.area(), within)
     texts = await desk.ledger.read(search.texts, ids, await desk.area({"here", "there"}, {"hall", "attic"}))
     assert [each.id for each in texts] == ids
     return [each.text for each in texts]
@@ -81,7 +87,7 @@ async def test_a_narrowed_search_holds_the_chunks_that_fulfil_every_condition(de
 
     async def within(narrow: Within) -> set[str]:
         area = await desk.area()
-        ids = await desk.ledger.read(narrowing.chunks_within, narrow, area)
+        ids = (await desk.ledger.read(narrowing.chunks_within, narrow, area)).ids or ()
         return {each.text for each in await desk.ledger.read(search.texts, sorted(ids), area)}
 
     assert await within(Within(authors=frozenset({"Ada"}))) == {"text 0", "text 2"}
@@ -96,15 +102,15 @@ async def test_a_narrowed_search_holds_the_chunks_that_fulfil_every_condition(de
 async def test_a_passage_without_a_time_has_that_of_its_document(desk: Desk) -> None:
     await desk.put(doc("dated", "x", time=NOON))
     await desk.put(doc("undated", "y"))
-    ids = await desk.ledger.read(narrowing.chunks_within, Within(since=NOON), await desk.area())
+    ids = (await desk.ledger.read(narrowing.chunks_within, Within(since=NOON), await desk.area())).ids or ()
     assert [each.text for each in await desk.ledger.read(search.texts, sorted(ids), await desk.area())] == ["x"]
 
 
 async def test_only_the_given_chunks_are_searched(desk: Desk) -> None:
     await desk.put(doc("a", "ferry one", "ferry two"))
     one, _ = await desk.column("SELECT id FROM chunk ORDER BY ordinal")
-    assert await found(desk, "ferry", only=frozenset({one})) == ["ferry one"]
-    assert await found(desk, "ferry", only=frozenset()) == []
+    assert await found(desk, "ferry", only=listed(one)) == ["ferry one"]
+    assert await found(desk, "ferry", only=listed()) == []
 
 
 async def names_of(desk: Desk, ids: list[int]) -> list[str]:
@@ -159,14 +165,14 @@ async def test_evidence_is_the_newest_chunks_first_also_through_an_alias(desk: D
     await desk.ledger.write(corrections.merge, "here", "Lovelace", "Ada")
     [ada] = await desk.column("SELECT id FROM name WHERE canonical = 'ada'")
     assert await desk.ledger.read(search.evidence, Stale.NAME, [ada], 9, None) == {ada: chunks[::-1]}
-    only = frozenset(chunks[:1])
+    only = listed(chunks[0])
     assert await desk.ledger.read(search.evidence, Stale.NAME, [ada, 999], 9, only) == {ada: chunks[:1], 999: []}
 
 
 async def test_narrowed_evidence_is_not_crowded_out_by_newer_chunks(desk: Desk) -> None:
     chunks = [(await desk.tell(f"d{n}", reading("Ada"), time=NOON + timedelta(hours=n)))[0] for n in range(3)]
     [ada] = await desk.column("SELECT id FROM name WHERE canonical = 'ada'")
-    found = await desk.ledger.read(search.evidence, Stale.NAME, [ada], 1, frozenset(chunks[:1]))
+    found = await desk.ledger.read(search.evidence, Stale.NAME, [ada], 1, listed(chunks[0]))
     assert found == {ada: chunks[:1]}
 
 
@@ -174,10 +180,12 @@ async def test_a_narrowed_question_looks_for_the_names_that_its_chunks_tell(desk
     [one] = await desk.tell("a", reading("Ada Lovelace", "Bob"))
     await desk.tell("b", reading("Ada Byron", "Bob"))
     await desk.project()
-    told = await desk.ledger.read(narrowing.told_within, Stale.NAME, frozenset({one}))
+    told = await desk.ledger.read(narrowing.told_within, Stale.NAME, listed(one), 9)
     assert sorted(await names_of(desk, list(told))) == ["ada lovelace", "bob"]
-    assert len(await desk.ledger.read(narrowing.told_within, Stale.PAIR, frozenset({one}))) == 1
-    found = await desk.ledger.read(search.names_by_words, "ada", 1, await desk.area(), told)
+    assert len(await desk.ledger.read(narrowing.told_within, Stale.PAIR, listed(one), 9)) == 1
+    found = await desk.ledger.read(
+        search.names_by_words, "ada", 1, await desk.area(), Narrowing(listed(one), listed(one), told)
+    )
     assert await names_of(desk, found) == ["ada lovelace"]
 
 
