@@ -14,7 +14,7 @@ import pytest_asyncio
 from bot import wording
 from engine.records import Scope
 from tests.fakes.discord import Can
-from tests.stories.discord_house import House, living
+from tests.stories.discord_house import PATIENCE, House, living
 from tests.stories.gossip import QUESTION, told
 
 if TYPE_CHECKING:
@@ -221,20 +221,19 @@ async def test_a_shared_answer_is_not_shared_any_more_once_its_source_is_restric
     assert told(house.all_read_by(cleo)) == ""
 
 
-async def test_sources_of_an_answer_are_withheld_from_whom_they_were_taken(house: House) -> None:
+async def test_an_answer_is_taken_back_once_a_channel_that_it_used_was_closed(house: House) -> None:
     discord = house.discord
     guild = discord.guild("Sources")
     ada, bob = discord.member(guild, "Ada"), discord.member(guild, "Bob")
     square, market = discord.channel(guild, "square"), discord.channel(guild, "market")
     await house.safe({square: "agate", market: "beryl"})
-    used = await ada.slash("ask", here=square, question=QUESTION)
-    await house.settled()
+    assert told(await house.asks(ada, square, QUESTION)) == "agate beryl"
     close(house, market, ada)
     await house.settled()
-    assert told(await house.calls(bob, square, "sources")) == "agate"
-    assert used.original is not None
-    assert "beryl" not in await house.answer(bob, await bob.clicks(used.original, "Sources"))
-    assert told(await house.answer(ada, await ada.clicks(used.original, "Sources"))) == "agate beryl"
+    await house.discord.until(lambda: wording.SOURCE_REMOVED in house.said(bob, square), PATIENCE)
+    assert "beryl" not in await house.calls(bob, square, "sources")
+    assert "beryl" not in house.all_read_by(bob)
+    assert told(await house.asks(bob, square, QUESTION)) == "agate"
 
 
 async def _space(house: House, channel: Channel) -> str:
