@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 NAME = "console"
 YOU = "you"
 PLACE = Place(NAME, "", "terminal")
+CITATION = re.compile(r"\[(\[\d+\])\]\([^()\s]*\)")
 SIGNS: dict[Sign, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
 
 
@@ -122,6 +124,11 @@ class Terminal:
         return Written(self.out, target.answer)
 
 
+def plain(part: str) -> str:
+    """A part of an answer with mere numbers for its citations: a terminal shows Markdown as it is written."""
+    return CITATION.sub(r"\1", part)
+
+
 @dataclass(slots=True)
 class Written:
     """Reply on a terminal: only what is new is written."""
@@ -135,7 +142,7 @@ class Written:
             self.out.print(Text(words, "dim"))
 
     async def show(self, parts: Sequence[str]) -> None:
-        for number, part in enumerate(parts):
+        for number, part in enumerate(map(plain, parts)):
             self.out.print(Text(harmless(part[self._shown.get(number, 0) :])), end="", soft_wrap=True)
             self._shown[number] = len(part)
 

@@ -52,7 +52,12 @@ def sections(markdown: str) -> list[Block]:
 
 
 def _section(text: str) -> Block:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+    return {"type": "section", "text": _literal(text)}
+
+
+def _literal(text: str) -> Block:
+    """Slack's own markup, in which Slack makes no links of its own."""
+    return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
 def weight(blocks: Iterable[Block]) -> int:
@@ -133,7 +138,7 @@ def leads(link: str) -> bool:
 
 
 def _context(text: str) -> Block:
-    return {"type": "context", "elements": [{"type": "mrkdwn", "text": mrkdwn(safe(text))[:2000]}]}
+    return {"type": "context", "elements": [_literal(mrkdwn(safe(text))[:2000])]}
 
 
 # Buttons: their names and values come back when they are pressed.

@@ -30,6 +30,7 @@ FALLBACK = 3000  # characters of the text that notifications show
 FORM = frozenset(("invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_attachments"))
 LONG = frozenset(("msg_too_long", "msg_blocks_too_long", "too_long", "markdown_text_too_long"))
 POOR = 3  # messages in a row that were refused as rich ones, after which that is not tried any more
+LITERAL: dict[str, Any] = {"parse": "none", "link_names": False}  # Slack makes no links of its own
 QUIET: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
 
 
@@ -81,7 +82,7 @@ class Letters:
 
         async def send(given: Mapping[str, Any]) -> str:
             sent = await self._client.chat_postMessage(
-                channel=channel, thread_ts=thread or None, metadata=dict(letter.about), **QUIET, **given
+                channel=channel, thread_ts=thread or None, metadata=dict(letter.about), **QUIET, **LITERAL, **given
             )
             return str(sent["ts"])
 
@@ -95,7 +96,7 @@ class Letters:
 
         async def send(given: Mapping[str, Any]) -> str:
             await self._client.chat_update(
-                channel=channel, ts=ts, metadata=dict(letter.about), **{"blocks": [], **given}
+                channel=channel, ts=ts, metadata=dict(letter.about), **LITERAL, **{"blocks": [], **given}
             )
             return ts
 

@@ -15,7 +15,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from adapters.slack.blocks import Form
 from adapters.slack.calls import in_turn
 from adapters.slack.errors import TROUBLE, code, told
-from adapters.slack.letters import FORM, Letter
+from adapters.slack.letters import FORM, LITERAL, QUIET, Letter
 from adapters.slack.rendering import safe
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Whispers:
             retry_handlers=[AsyncRateLimitErrorRetryHandler(max_retry_count=2)],
         )
         hook.proxy = client.proxy
-        fixed = {"response_type": "ephemeral", "replace_original": False}
+        fixed = {"response_type": "ephemeral", "replace_original": False, **QUIET, **LITERAL}
         try:
             for form in Form:
                 sent = await hook.send_dict({**fixed, **letter.arguments(form)})
@@ -81,7 +81,11 @@ class Whispers:
 
         async def send(given: dict[str, Any]) -> str:
             sent = await self._study.writer.chat_postEphemeral(
-                channel=target.place.channel, user=target.person, thread_ts=target.place.thread or None, **given
+                channel=target.place.channel,
+                user=target.person,
+                thread_ts=target.place.thread or None,
+                **LITERAL,
+                **given,
             )
             return str(sent.get("message_ts") or "")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.console.hosting import run
-from adapters.console.platform import happening
+from adapters.console.platform import happening, plain
 from bot.errors import PlatformError
 from bot.happenings import Called, Heard
 from bot.settings import load
@@ -83,3 +83,9 @@ async def test_what_breaks_a_conversation_off_is_not_kept_from_whoever_runs_it(m
     ear.broken = True
     with pytest.raises(ZeroDivisionError):
         await run(ear, load(), asyncio.Event())  # type: ignore[arg-type]
+
+
+def test_a_citation_is_a_mere_number() -> None:
+    assert plain("It leaks [[1]](https://a.example/b), see [x](https://c.example).") == (
+        "It leaks [1], see [x](https://c.example)."
+    )

@@ -217,7 +217,8 @@ class DiscordTown:
         if asked.thread is None:
             return []
         posts = [each for each in self._discord.sees(self._ada, asked.thread).posts if each.bot]
-        return [Seen(each.content, "\n".join(each.embeds), bool(each.buttons)) for each in posts]
+        shown = [(each, *each.content.partition("**Sources**")[::2]) for each in posts]
+        return [Seen(text, sources, bool(each.buttons)) for each, text, sources in shown]
 
     async def drop(self, name: str, text: str) -> Message:
         file = DiscordFile(name, text.encode(), "text/markdown")

@@ -49,6 +49,9 @@ def deeds(address: str) -> Iterator[str]:
     yield f'[1]({address}) [words]({address} "title") ![]({address}) ![picture](<{address}>) '
     yield f'[![both]({address})]({address}) [ref][r] `{address}` <a href="{address}">a</a>\n\n[r]: {address}\n'
     yield f"[{address}](https://smallco.slack.com/archives/C1/p1)\n"
+    bare = address.partition("://")[2] or address
+    yield f"{bare} bob@{bare} {bare.partition('/')[0]}. [x\\]]({address}) https:\\//{bare} https&#58;//{bare} "
+    yield f"x ``` {address} {bare}\n"
 
 
 @dataclass
@@ -114,7 +117,7 @@ class Trial:
             for entry in self.house.entries(person):
                 for _, url in (*entry.links, *entry.sources):
                     foreign = ALIVE.match(url) and not url.startswith("https://smallco.slack.com/")
-                    if foreign and url.strip() not in said:
+                    if foreign and url.strip().removeprefix("http://") not in said:
                         yield f"{person.name} sees a foreign link: {url}"
                 yield from (f"{person.name} sees a preview of {each}" for each in entry.previews)
 
@@ -135,5 +138,5 @@ class Trial:
         """Nor was it ever sent to Slack as part of an address, not even for a moment."""
         alive = re.compile(rf"(?:https?://|www\.)[^\s<>]*{SECRET}")
         for call in self.house.slack.calls:
-            if call.method.startswith(WRITES) and alive.search(json.dumps(call.args, default=str)):
+            if call.method.startswith(WRITES) and alive.search(json.dumps(call.args, default=str).replace("\\n", "\n")):
                 yield f"{call.method} carried the secret in an address"

@@ -73,3 +73,17 @@ def test_the_home_tab_is_made_of_sections() -> None:
     view = home(Card("# Home\n\n" + "line\n\n" * 900, buttons=(Button("Forget me", "forget", "me"),)))
     assert view["type"] == "home"
     assert {block["type"] for block in view["blocks"]} == {"section", "actions"}
+
+
+def test_slack_makes_no_links_of_its_own_in_texts_of_ours() -> None:
+    end = Closing("a1", (Cited(1, "notes.md", ""),), note="From #roof.")
+    for block in [*body("See evil.example.", Form.SIMPLE), *closing(end, "UADA", Form.SIMPLE)]:
+        for text in [block.get("text"), *block.get("elements", ())]:
+            assert text is None or text["verbatim"] is True
+
+
+def test_the_number_of_a_citation_is_a_link_in_every_form() -> None:
+    text = "It leaks [[1]](https://small.slack.com/archives/C1/p1)."
+    assert body(text, Form.RICH) == [{"type": "markdown", "text": text}]
+    (section,) = body(text, Form.SIMPLE)
+    assert section["text"]["text"] == "It leaks <https://small.slack.com/archives/C1/p1|[1]>."

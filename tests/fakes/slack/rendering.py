@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 CITATION = re.compile(r"\[\d+\]")
 MARKDOWN_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?(https?://[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)>?\)")
 BARE_LINK = re.compile(r"https?://[^\s<>()\]|]+")
+BARE_NAME = re.compile(  # Slack links what looks like a domain or a mail address, unless it is told to be literal
+    r"(?<![\w@./:-])(?:[\w.+-]+@)?(?:[\w-]+\.)+(?:com|net|org|io|app|dev|example|md|zip|py|sh)(?![\w-])(?:[/?#][^\s<>|`]*)?"
+)
 CODE = re.compile(r"(```.*?(?:```|$)|`[^`\n]+`)", re.DOTALL)
 BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 ITALIC = re.compile(r"(?<!\w)_(?=\S)([^_\n]+)(?<=\S)_(?!\w)")
@@ -74,8 +77,8 @@ class Renderer:
         for block in blocks:
             self._block(block, face)
 
-    def mrkdwn(self, text: str, face: Face) -> str:
-        """Slack's own markup: names for ids, labels with their addresses."""
+    def mrkdwn(self, text: str, face: Face, *, literal: bool = False) -> str:
+        """Slack's own markup: names for ids, labels with their addresses; not `literal`: addresses are links, too."""
 
         def shown(found: re.Match[str]) -> str:
             sign, value, label = found.groups()
@@ -92,7 +95,12 @@ class Renderer:
             return _labelled(label, value) if label else value
 
         face.literal += LITERAL.findall(CODE.sub("", text))
-        face.links += [(url, url) for url in BARE_LINK.findall(TOKEN.sub("", text))]
+        if not literal:
+            bare = TOKEN.sub("", text)
+            face.links += [(url, url) for url in BARE_LINK.findall(bare)]
+            face.links += [
+                (name, f"http://{name}") for name in BARE_NAME.findall(CODE.sub("", BARE_LINK.sub("", bare)))
+            ]
         return html.unescape(TOKEN.sub(shown, text))
 
     def _name(self, user: str) -> str:
@@ -103,10 +111,12 @@ class Renderer:
         face.links += [(label, html.unescape(url)) for label, url in MARKDOWN_LINK.findall(text)]
         rest = MARKDOWN_LINK.sub("", text)
         inner = Face()
-        shown = self.mrkdwn(text, inner)
+        shown = self.mrkdwn(text, inner, literal=True)
         face.links += [link for link in inner.links if link[0] != link[1]]
         known = {url for _, url in face.links}
         face.links += [(url, url) for url in dict.fromkeys(BARE_LINK.findall(rest)) if url not in known]
+        names = BARE_NAME.findall(CODE.sub("", BARE_LINK.sub("", TOKEN.sub("", rest))))
+        face.links += [(name, f"http://{name}") for name in names]
         return shown
 
     def _block(self, block: JSON, face: Face) -> None:
@@ -148,7 +158,9 @@ class Renderer:
     def _text(self, element: JSON, face: Face) -> str:
         if element["type"] == "image":
             return f"[picture: {element['alt_text']}]"
-        return self.mrkdwn(element["text"], face) if element["type"] == "mrkdwn" else str(element["text"])
+        if element["type"] != "mrkdwn":
+            return str(element["text"])
+        return self.mrkdwn(element["text"], face, literal=bool(element.get("verbatim")))
 
     def _button(self, block: JSON, element: JSON, face: Face) -> None:
         if element["type"] == "feedback_buttons":
