@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 ENV_FILE := $(if $(wildcard .env),--env-file .env)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-load bench-crash bench-quality bench-injection lock clean
+.PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-load bench-crash bench-quality bench-injection bench-install lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -70,6 +70,9 @@ bench-quality: $(READY) ## how much of what a question needs is recalled, on dat
 
 bench-injection: $(READY) ## do strings that give orders do harm, as messages and files, to a bot whose model obeys (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.injection $(if $(DATA),--data "$(DATA)")
+
+bench-install: $(READY) ## install the wheel into empty environments without the lock, by pip and by uv, and use it
+	@$(BIN)/python -m tests.bench.install
 
 clean: ## remove what the targets above made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import conversing, corrections, documents, platforms, questions, upkeep
+from bot.cli import conversing, corrections, documents, platforms, questions, setup, upkeep
 from bot.cli.running import Common
 
 ABOUT = """Threadlore knows what was said in your channels and what stands in your files, and answers with sources.
@@ -59,6 +59,7 @@ questions.register(app)
 documents.register(app)
 upkeep.register(app)
 platforms.register(app)
+setup.register(app)
 app.add_typer(corrections.correct, name="correct")
 
 

