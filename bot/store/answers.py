@@ -26,6 +26,11 @@ _COLUMNS = (
     " text, sources, spaces, rooms, mark, state, (SELECT json_group_array(document) FROM drawn WHERE answer = id)"
 )
 
+_ELSEWHERE = (  # answers in other channels that used something of one
+    "SELECT DISTINCT d.answer FROM drawn d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"
+    " AND d.document >= ?1 || ':' AND d.document < ?1 || ';'"
+)
+
 
 class Answers:
     """What was asked and answered, and where."""
@@ -177,17 +182,13 @@ class Answers:
         That is noted with the channel, so that it is done once for each such move. `check`: some people who read the
         other channels may not read this one.
         """
+        moved = f"SELECT 1 FROM room WHERE room = ?1 AND home <> ?2 AND (home <> '' OR EXISTS ({_ELSEWHERE}))"
+        if not await self._database.row(moved, (room, home)):
+            return  # of a thousand channels at a start, few have anything to be written down
         posted = False
         async with self._database.transaction() as db:
-            moved = await db.run("SELECT 1 FROM room WHERE room = ? AND home <> ?", (room, home))
-            if not moved:
-                return
             if check:
-                found = await db.run(
-                    "SELECT DISTINCT answer FROM drawn JOIN answer ON answer.id = answer WHERE room <> ?1"
-                    " AND document >= ?1 || ':' AND document < ?1 || ';'",
-                    (room,),
-                )
+                found = await db.run(_ELSEWHERE, (room,))
                 posted = await request(db, {each for (each,) in found}, checked=False)
             await db.run("UPDATE room SET home = ? WHERE room = ?", (home, room))
         self._announce(posted)
