@@ -62,12 +62,9 @@ def chunks(passages: Sequence[Passage], tokenizer: Tokenizer, packing: Packing) 
     No chunk has more than `size` tokens, unless one character alone has. A change to one passage changes the chunk that
     holds it and its neighbours up to the next cut that both versions share; everything beyond stays as it was.
     """
-    packer = _Packer(tokenizer, packing)
+    packer = Packer(tokenizer, packing)
     for passage in passages:
-        for number, spans in enumerate(_pieces(passage.text, tokenizer, packing)):
-            if number:
-                packer.close()
-            packer.take(passage, spans)
+        packer.add(passage)
     packer.close()
     return packer.chunks
 
@@ -92,7 +89,7 @@ class _Part(NamedTuple):
     hash: int
 
 
-class _Packer:
+class Packer:
     """Gathers parts into chunks.
 
     Content decides where they end, not position: that is what makes the cuts find each other again after an edit. So
@@ -108,6 +105,18 @@ class _Packer:
         self._joint = tokenizer.count(JOINER)
         self._parts: list[_Part] = []
         self._lengths: list[int] = []  # the tokens up to and with each part
+
+    @property
+    def waiting(self) -> Piece | None:
+        """Where the next chunk begins, as far as that is known: with the first part that is in no chunk yet."""
+        return self._parts[0].piece if self._parts else None
+
+    def add(self, passage: Passage) -> None:
+        """Take the next passage of a document."""
+        for number, spans in enumerate(_pieces(passage.text, self._tokenizer, self._packing)):
+            if number:
+                self.close()
+            self.take(passage, spans)
 
     def take(self, passage: Passage, spans: Sequence[Span]) -> None:
         """One span is packed; several are the windows of a long passage, and each is a chunk of its own."""

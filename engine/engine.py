@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from engine import projections
+from engine.amendment import amend
 from engine.asking import Asker
 from engine.boundary import Closable, guarded
 from engine.bounds import MOST_RESULTS, OPTIONS, check_number, check_numbers
@@ -129,7 +130,7 @@ class Engine(Closable):
     async def add(self, document: Document) -> bool:
         """Take a document in, or make what is known of it equal to this one: durably; says whether anything changed."""
         document = documents.checked(document)
-        cut = await asyncio.to_thread(self._cut, document.passages)
+        cut = await asyncio.to_thread(self._cut, document)
         return await self._change(documents.put, document, cut)
 
     async def amend(
@@ -144,10 +145,12 @@ class Engine(Closable):
 
         A document of which no passage is left is forgotten. Says whether anything changed.
         """
-        return await self._change(documents.amend, key, documents.Change(tuple(put), frozenset(drop), open), self._cut)
+        changed = await amend(self._projector, key, documents.Change(tuple(put), frozenset(drop), open))
+        self._worker.wake()
+        return changed
 
-    def _cut(self, passages: Sequence[Passage]) -> list[Chunk]:
-        return chunks(passages, self._projector.tokenizer, self._projector.options.packing)
+    def _cut(self, document: Document) -> list[Chunk]:
+        return chunks(document.passages, self._projector.tokenizer, self._projector.options.packing)
 
     async def settled(self) -> None:
         """Return once every accepted document is indexed or failed; quiet periods are skipped."""
@@ -185,8 +188,6 @@ class Engine(Closable):
         """What fails at the moment or was given up, of everything: for whoever runs the program."""
         waits = [] if self.hindrance is None else [f"Indexing waits: {self.hindrance}"]
         return [*self.supervisor.complaints(), *waits, *await self._ledger.read(embedding_failures.given_up)]
-
-    # Questions.
 
     async def ask(self, question: Question) -> Answer:
         """Recall, then answer as a stream; what was recalled is known before the first word."""
@@ -280,10 +281,8 @@ class Engine(Closable):
     async def state(self, space: str, room: str, told: Reading, *, time: datetime | None = None) -> str:
         """Entities and relations told by a person; gives the key of the document that holds them."""
         document = stated(space, room, told, time)
-        await self._change(documents.state, document, self._cut(document.passages), told)
+        await self._change(documents.state, document, self._cut(document), told)
         return document.key
-
-    # Upkeep.
 
     async def rebuild(self) -> None:
         """Make both projections anew from the ledger; reading and summaries are not repeated."""

@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.ledger.facts import drop_chunks, settle_keys
 from engine.ledger.marks import Stale, mark, next_generation
-from engine.ledger.times import stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from engine.ledger.connection import Connection
-    from engine.records import Chunk, Document
+    from engine.records import Chunk
 
 
-async def put_chunks(db: Connection, id_: int, document: Document, chunks: Sequence[Chunk]) -> bool:
-    """Make a document's chunks these; says whether any came or went. What stays keeps its id, vectors and reading."""
+class Span(NamedTuple):
+    """Chunks of a document by their ordinals, the second one excluded."""
+
+    first: int
+    until: int
+
+
+WHOLE = Span(0, 2**62)
+
+
+async def put_chunks(
+    db: Connection,
+    document: tuple[int, str, int | None],
+    chunks: Sequence[Chunk],
+    span: Span = WHOLE,
+    *,
+    removed: bool,
+) -> bool:
+    """Put chunks in the place of a span of a document's (id, key, time); says whether any came or went.
+
+    What stays keeps its id, vectors and reading. `removed`: words are gone from the passages, not only cut otherwise.
+    """
+    id_, name, dated = document
     [(space, room)] = await db.execute_fetchall("SELECT space, room FROM document WHERE id = ?", (id_,))
-    passages = {
-        key: (passage, time)
-        for passage, key, time in await db.execute_fetchall(
-            "SELECT id, key, time FROM passage WHERE document = ?", (id_,)
-        )
-    }
+    passages = await _passages(db, id_, chunks)
     before = {
         key: (chunk, ordinal, time, first)
         for chunk, key, ordinal, time, first in await db.execute_fetchall(
-            "SELECT id, key, ordinal, time, first FROM chunk WHERE document = ?", (id_,)
+            "SELECT id, key, ordinal, time, first FROM chunk WHERE document = ? AND ordinal >= ? AND ordinal < ?",
+            (id_, *span),
         )
     }
-    after = keyed(document.key, chunks)
+    after = keyed(name, chunks)
     gone = {chunk for key, (chunk, *_) in before.items() if key not in after}
-    await drop_chunks(db, gone)
-    base = stored(document.time) or 0
+    await drop_chunks(db, gone, removed=removed)
+    if span is not WHOLE and len(after) != span.until - span.first:
+        await db.execute(
+            "UPDATE chunk SET ordinal = ordinal + ? WHERE document = ? AND ordinal >= ?",
+            (len(after) - (span.until - span.first), id_, span.until),
+        )
     ids: dict[str, int] = {}
     fresh = []
-    for ordinal, (key, chunk) in enumerate(after.items()):
-        time = max((passages[p.passage][1] or base for p in chunk.pieces), default=base)
-        first = _first(document, [passages[p.passage][1] for p in chunk.pieces])
+    for ordinal, (key, chunk) in enumerate(after.items(), span.first):
+        times = [passages[piece.passage][1] for piece in chunk.pieces]
+        time, first = max((each or dated or 0 for each in times), default=dated or 0), _first(dated, times)
         if key in before:
             ids[key] = before[key][0]
             await _replace_in_time(db, before[key], ordinal, time, first)
@@ -51,16 +72,38 @@ async def put_chunks(db: Connection, id_: int, document: Document, chunks: Seque
         )
         fresh.append(ids[key])
     await mark(db, Stale.CHUNK, fresh, await next_generation(db))
-    await _put_pieces(
-        db,
-        id_,
-        [
-            (ids[key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
-            for key, chunk in after.items()
-            for ordinal, piece in enumerate(chunk.pieces)
-        ],
-    )
+    pieces: set[tuple[int, ...]] = {
+        (ids[key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
+        for key, chunk in after.items()
+        for ordinal, piece in enumerate(chunk.pieces)
+    }
+    await _put_pieces(db, list(ids.values()), pieces)
     return bool(gone or fresh)
+
+
+async def repeated(db: Connection, document: int, chunks: Sequence[Chunk], span: Span) -> bool:
+    """Whether a text of the span, old or new, stands in another chunk of the document: then keys are given anew."""
+    before = await db.execute_fetchall(
+        "SELECT text_hash FROM chunk WHERE document = ? AND ordinal >= ? AND ordinal < ?", (document, *span)
+    )
+    for text_hash in {*(row[0] for row in before), *(_hash(chunk.text) for chunk in chunks)}:
+        others = await db.execute_fetchall(
+            "SELECT 1 FROM chunk WHERE text_hash = ? AND document = ? AND (ordinal < ? OR ordinal >= ?) LIMIT 1",
+            (text_hash, document, *span),
+        )
+        if list(others):
+            return True
+    return False
+
+
+async def _passages(db: Connection, document: int, chunks: Sequence[Chunk]) -> dict[str, tuple[int, int | None]]:
+    """Id and time of the passages that stand in these chunks, by key."""
+    keys = list({piece.passage for chunk in chunks for piece in chunk.pieces})
+    rows = await db.execute_fetchall(
+        "SELECT p.key, p.id, p.time FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
+        (json.dumps(keys), document),
+    )
+    return {key: (id_, time) for key, id_, time in rows}
 
 
 def keyed(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
@@ -74,9 +117,9 @@ def keyed(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
     return result
 
 
-def _first(document: Document, times: Iterable[int | None]) -> int:
+def _first(dated: int | None, times: Iterable[int | None]) -> int:
     """The time of the earliest dated passage; 0 if none is dated."""
-    known = (stored(document.time) if time is None else time for time in times)
+    known = (dated if time is None else time for time in times)
     return min((time for time in known if time is not None), default=0)
 
 
@@ -100,14 +143,17 @@ async def _replace_in_time(
         await settle_keys(db, {row[0] for row in names}, {row[0] for row in pairs}, generation)
 
 
-async def _put_pieces(db: Connection, document: int, pieces: list[tuple[int, ...]]) -> None:
+async def _put_pieces(db: Connection, chunks: Sequence[int], after: set[tuple[int, ...]]) -> None:
+    listed = (json.dumps(chunks),)
     before = set(
-        await db.execute_fetchall(
-            "SELECT p.chunk, p.ordinal, p.passage, p.start, p.stop FROM piece p"
-            " JOIN chunk c ON c.id = p.chunk WHERE c.document = ?",
-            (document,),
+        map(
+            tuple,
+            await db.execute_fetchall(
+                "SELECT p.chunk, p.ordinal, p.passage, p.start, p.stop FROM json_each(?) j"
+                " CROSS JOIN piece p ON p.chunk = j.value",
+                listed,
+            ),
         )
     )
-    after = set(pieces)
     await db.executemany("DELETE FROM piece WHERE chunk = ? AND ordinal = ?", [row[:2] for row in before - after])
     await db.executemany("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", sorted(after - before))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,9 @@ from engine.ledger.times import shown, stored
 from engine.records import Chunk, Document, Passage, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from engine.ledger.connection import Connection
-
-    Cut = Callable[[Sequence[Passage]], list[Chunk]]
 
 
 async def put(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bool:
@@ -44,11 +43,11 @@ async def put(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bo
         if before["room"] != room:
             await db.execute("UPDATE chunk SET room = ? WHERE document = ?", (room, id_))
             await _mark_chunks(db, id_)
-    touched = await _put_passages(db, id_, document.passages)
-    recut = await put_chunks(db, id_, document, chunks)
+    touched, removed = await _replace_passages(db, id_, document.passages)
+    recut = await put_chunks(db, (id_, document.key, stored(document.time)), chunks, removed=removed)
     changed = before is None or touched or recut or tuple(before[name] for name in _HEADER) != header
     if changed:
-        await _renew(db, id_)
+        await renew(db, id_)
     return changed
 
 
@@ -72,7 +71,7 @@ async def _insert(db: Connection, key: str, header: tuple[Any, ...]) -> int:
     return int(id_)
 
 
-async def _renew(db: Connection, id_: int) -> None:
+async def renew(db: Connection, id_: int) -> None:
     """A changed document starts over: pending until its chunks are embedded, and former failures are tried anew."""
     generation = await next_generation(db)
     await db.execute(
@@ -86,24 +85,40 @@ async def _renew(db: Connection, id_: int) -> None:
     await mark(db, Stale.CHUNK, [row[0] for row in failed], generation)
 
 
-async def _put_passages(db: Connection, document: int, passages: Iterable[Passage]) -> bool:
-    before = {
-        row[1]: row
-        for row in await db.execute_fetchall(
-            "SELECT id, key, position, time, author, label, link, text FROM passage WHERE document = ?", (document,)
+async def put_passages(
+    db: Connection, document: int, passages: Iterable[Passage], dropped: Collection[str] = ()
+) -> bool:
+    """Insert or replace passages, and remove those keys; says whether any words are gone."""
+    rows = [(p.key, p.position, stored(p.time), p.author, p.label, p.link, p.text) for p in passages]
+    listed = json.dumps([*(row[0] for row in rows), *dropped])
+    texts = dict(
+        await db.execute_fetchall(
+            "SELECT p.key, p.text FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
+            (listed, document),
         )
-    }
-    after = {p.key: (p.key, p.position, stored(p.time), p.author, p.label, p.link, p.text) for p in passages}
-    changed = [row for key, row in after.items() if key not in before or tuple(before[key][1:]) != row]
-    gone = [(before[key][0],) for key in before if key not in after]
+    )
     await db.executemany(
         "INSERT INTO passage (document, key, position, time, author, label, link, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (document, key) DO UPDATE SET position = excluded.position, time = excluded.time,"
         " author = excluded.author, label = excluded.label, link = excluded.link, text = excluded.text",
-        [(document, *row) for row in changed],
+        [(document, *row) for row in rows],
     )
-    await db.executemany("DELETE FROM passage WHERE id = ?", gone)
-    return bool(changed or gone)
+    await db.executemany("DELETE FROM passage WHERE document = ? AND key = ?", [(document, key) for key in dropped])
+    return any(key in texts for key in dropped) or any(texts.get(row[0], row[-1]) != row[-1] for row in rows)
+
+
+async def _replace_passages(db: Connection, document: int, passages: Iterable[Passage]) -> tuple[bool, bool]:
+    """Make a document's passages these; says whether any changed, and whether any words are gone."""
+    before = {
+        row[0]: tuple(row)
+        for row in await db.execute_fetchall(
+            "SELECT key, position, time, author, label, link, text FROM passage WHERE document = ?", (document,)
+        )
+    }
+    after = {p.key: (p.key, p.position, stored(p.time), p.author, p.label, p.link, p.text) for p in passages}
+    changed = [passage for passage in passages if before.get(passage.key) != after[passage.key]]
+    gone = before.keys() - after.keys()
+    return bool(changed or gone), await put_passages(db, document, changed, gone)
 
 
 async def forget(db: Connection, key: str) -> bool:
@@ -112,7 +127,7 @@ async def forget(db: Connection, key: str) -> bool:
     if header is None:
         return False
     chunks = await db.execute_fetchall("SELECT id FROM chunk WHERE document = ?", (header["id"],))
-    await drop_chunks(db, [row[0] for row in chunks])
+    await drop_chunks(db, [row[0] for row in chunks], removed=True)
     await db.execute("DELETE FROM document WHERE id = ?", (header["id"],))
     return True
 
@@ -138,17 +153,6 @@ def checked(document: Document) -> Document:
     if len({passage.key for passage in document.passages}) < len(document.passages):
         raise BadInput(f"Two passages of “{document.title}” bear the same key.")
     return replace(document, passages=in_order(document.passages))
-
-
-async def amend(db: Connection, key: str, change: Change, cut: Cut) -> bool:
-    """Change passages of a document; one without any passage left is forgotten. NotFound if there is none."""
-    document = await load(db, key)
-    passages = {p.key: p for p in document.passages if p.key not in change.drop} | {p.key: p for p in change.put}
-    ordered = in_order(passages.values())
-    if not any(passage.text.strip() for passage in ordered):
-        return await forget(db, key)
-    open_ = document.open if change.open is None else change.open
-    return await put(db, replace(document, passages=ordered, open=open_), cut(ordered))
 
 
 async def state(db: Connection, document: Document, chunks: Sequence[Chunk], told: Reading) -> None:
@@ -194,7 +198,7 @@ async def move_room(db: Connection, room: str, space: str) -> int:
     rows = list(await db.execute_fetchall("SELECT id FROM document WHERE room = ? AND space <> ?", (id_, target)))
     for (document,) in rows:
         await carry(db, document, target)
-        await _renew(db, document)
+        await renew(db, document)
     await carry_corrections(db, id_, target)
     return len(rows)
 

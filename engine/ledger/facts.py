@@ -169,13 +169,17 @@ async def settle_keys(db: Connection, names: Collection[int], pairs: Collection[
     await db.execute("INSERT OR REPLACE INTO meta VALUES ('revised', ?)", (generation,))
 
 
-async def drop_chunks(db: Connection, chunks: Collection[int]) -> None:
-    """Remove chunks with what they say, and every memo and cached answer that nothing else uses."""
+async def drop_chunks(db: Connection, chunks: Collection[int], *, removed: bool) -> None:
+    """Remove chunks with what they say, and every memo and cached answer that nothing else uses.
+
+    `removed`: words of them are gone and must leave the files; else they stand in other chunks of the document.
+    """
     if not chunks:
         return
     listed = (json.dumps(list(chunks)),)
     generation = await next_generation(db)
-    await db.execute("INSERT OR REPLACE INTO meta VALUES ('removed', ?)", (generation,))
+    for key in ("recut", "removed") if removed else ("recut",):
+        await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, generation))
     names, pairs = await release(db, chunks)
     await drop_replies(db, Stale.CHUNK, chunks)
     gone = await db.execute_fetchall(

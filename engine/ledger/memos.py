@@ -100,7 +100,7 @@ async def keep_reply(db: Connection, made: Reply, now: float) -> None:
     """Remember an answer, unless anything was removed since it was recalled; the longest unused make room."""
     uses = [(0, each) for each in made.chunks] + [(1, each) for each in made.names] + [(2, each) for each in made.pairs]
     removed = await db.execute_fetchall(
-        "SELECT value FROM meta WHERE key = 'removed' AND value > ?", (made.generation,)
+        "SELECT value FROM meta WHERE key IN ('recut', 'removed') AND value > ?", (made.generation,)
     )
     if list(removed):
         return

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.amendment import amend_at_once
 from engine.errors import NotFound, Refused
 from engine.ledger import documents, facts, work
 from engine.ledger.chunks import keyed
 from engine.ledger.documents import Change
 from engine.records import Chunk, Passage
-from tests.engine.ledger.desk import cut, reading
+from tests.engine.ledger.desk import CUT, cut, reading
 from tests.fakes.engines import doc, thread
+from tests.fakes.tokenizers import Characters
 
 if TYPE_CHECKING:
     from engine.ledger.connection import Connection
@@ -26,7 +28,7 @@ CHUNKS = "SELECT text, id FROM chunk ORDER BY ordinal"
 
 async def change(desk: Desk, key: str, *put: Passage, drop: str = "", is_open: bool | None = None) -> bool:
     wanted = Change(put, frozenset(filter(None, [drop])), is_open)
-    return await desk.ledger.write(documents.amend, key, wanted, cut)
+    return await desk.ledger.write(amend_at_once, key, wanted, Characters(), CUT)
 
 
 async def generation(desk: Desk) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.amendment import amend_at_once
 from engine.errors import NotFound
 from engine.ledger import Ledger, corrections, documents, memos
 from engine.ledger.documents import Change
@@ -13,8 +14,9 @@ from engine.ledger.memos import Reply
 from engine.ledger.work import generation
 from engine.records import Mention, Passage, Reading
 from engine.stating import stated
-from tests.engine.ledger.desk import Desk, cut, reading
+from tests.engine.ledger.desk import CUT, Desk, cut, reading
 from tests.fakes.engines import doc
+from tests.fakes.tokenizers import Characters
 
 
 async def spaces_of(desk: Desk) -> set[tuple[str, str, int]]:
@@ -82,7 +84,8 @@ async def test_a_room_that_moved_decides_where_later_documents_are(desk: Desk) -
     for stale in (doc("a", "one", "more", room="square"), doc("b", "two", room="square")):
         await desk.put(stale)
     assert await desk.column("SELECT DISTINCT s.name FROM chunk c JOIN space s ON s.id = c.space") == ["there"]
-    await desk.ledger.write(documents.amend, "a", Change((Passage("p9", "late"),), frozenset(), None), cut)
+    late = Change((Passage("p9", "late"),), frozenset(), None)
+    await desk.ledger.write(amend_at_once, "a", late, Characters(), CUT)
     await desk.put(doc("c", "elsewhere", room="hall"))
     assert {row["space"] for row in await desk.canonical() if row.get("room") == "square"} == {"there"}
     assert {row["space"] for row in await desk.canonical() if row.get("room") == "hall"} == {"here"}
@@ -195,7 +198,7 @@ async def test_once_moved_a_room_is_never_in_two_spaces(tmp_path_factory: Any, s
         else:
             with suppress(NotFound):
                 change = Change((Passage(f"q{number}", "more"),), frozenset(), None)
-                await desk.ledger.write(documents.amend, "d1", change, cut)
+                await desk.ledger.write(amend_at_once, "d1", change, Characters(), CUT)
         if moved:
             assert {row["space"] for row in await desk.canonical()} <= {moved}
     await desk.ledger.close()
