@@ -19,6 +19,7 @@ from engine.tasks import together
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
+    from engine.courtesy import Courtesy
     from engine.fold import Fragment
     from engine.language import Language
     from engine.records import Bill
@@ -81,17 +82,18 @@ class Describer:
     memo: Memo
     count: Callable[[str], int]
     limits: Limits = field(default_factory=Limits)
+    courtesy: Courtesy | None = None
 
     async def describe(self, subjects: Sequence[Subject], bill: Bill) -> list[Described]:
         """A text of all fragments of each; where a summary fails there is a join, said to be incomplete."""
         works: list[_Work] = []
-        async for subject in in_turns(subjects):
+        async for subject in in_turns(subjects, self.courtesy):
             fragments = newest(subject.fragments, self.limits)
             works.append(_Work(subject, reduction(fragments, self.count, self.limits)))
             self._go_on(works[-1], None)
         while under_way := [work for work in works if work.described is None]:
             made = await self._summaries({each.key: each for work in under_way for each in work.waiting}, bill)
-            async for work in in_turns(under_way):
+            async for work in in_turns(under_way, self.courtesy):
                 summaries = [made[each.key] for each in work.waiting if each.key in made]
                 if len(summaries) == len(work.waiting):
                     self._go_on(work, summaries)

@@ -11,7 +11,6 @@ import numpy as np
 from engine.chunking import windows
 from engine.errors import EngineError
 from engine.reducing import SEPARATOR
-from engine.tasks import together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,9 +51,10 @@ def relation_text(row: Profile, names: Mapping[int, str]) -> str:
 
 async def embed_each(embedder: CheckedEmbedder, texts: Sequence[str], bill: Bill) -> list[Vector | EngineError]:
     """The vector of each text, or why that text alone cannot be embedded. Raises what keeps all from being embedded."""
-    slices = [texts[start : start + SLICE] for start in range(0, len(texts), SLICE)]
-    made = await together(*(_isolated(embedder, some, bill) for some in slices))
-    return [each for some in made for each in some]
+    made: list[Vector | EngineError] = []
+    for start in range(0, len(texts), SLICE):  # one after another: a question would wait behind all of them
+        made += await _isolated(embedder, texts[start : start + SLICE], bill)
+    return made
 
 
 async def _isolated(embedder: CheckedEmbedder, texts: Sequence[str], bill: Bill) -> list[Vector | EngineError]:

@@ -15,6 +15,7 @@ from engine.ledger.profiles import Profile
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from engine.courtesy import Courtesy
     from engine.language import Language
     from engine.ledger import Ledger
     from engine.ledger.profiles import Key
@@ -32,18 +33,23 @@ class Folder:
     language: Language
     count: Callable[[str], int]
     limits: Limits
+    courtesy: Courtesy | None = None
 
     async def entities(self, keys: Sequence[Key], bill: Bill) -> list[Profile]:
         """The profiles of those names of which anything is told."""
-        return await self._described([(key, *_entity(key)) async for key in in_turns(keys) if key.told], bill)
+        return await self._described(
+            [(key, *_entity(key)) async for key in in_turns(keys, self.courtesy) if key.told], bill
+        )
 
     async def relations(self, keys: Sequence[Key], bill: Bill) -> list[Profile]:
         """The profiles of those pairs of which anything is told."""
-        return await self._described([(key, *_relation(key)) async for key in in_turns(keys) if key.told], bill)
+        return await self._described(
+            [(key, *_relation(key)) async for key in in_turns(keys, self.courtesy) if key.told], bill
+        )
 
     async def _described(self, folded: Sequence[tuple[Key, Profile, Subject]], bill: Bill) -> list[Profile]:
         """With their descriptions; what was pinned by hand is described by that."""
-        describer = Describer(self.language, self, self.count, self.limits)
+        describer = Describer(self.language, self, self.count, self.limits, self.courtesy)
         made = iter(await describer.describe([subject for key, _, subject in folded if key.pin is None], bill))
         retry_at, profiles = time.time() + RETRY_SUMMARY, list[Profile]()
         for key, profile, _ in folded:

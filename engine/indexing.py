@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TROUBLE_WAIT = 2.0
 SHORTEST_QUIET = 1.0
+GRACE = 0.3  # seconds after the start: a question for which the program was begun comes first
 # Seconds from the beginning of a batch to the next while more keeps coming: one by one costs several times as much.
 PACE = {"embed": 1.0, "project": 2.0}
 
@@ -120,6 +121,7 @@ class Worker:
 
     async def _repeat(self, name: str, step: Callable[[], Awaitable[Then]], news: asyncio.Event) -> None:
         """Do a step as long as there is something to do, at its pace, then wait for news; trouble is waited out."""
+        await self._haste.let_gather(time.monotonic() + GRACE)
         while True:
             news.clear()
             await self.projector.courtesy.after_you()

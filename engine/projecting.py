@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from engine.vectors import Vectors
 
 
+SHORT_BATCH = 256  # keys of a batch while questions are asked
+
+
 def _former(keys: Iterable[Key]) -> dict[int, bytes | None]:
     return {key.id: key.embedded for key in keys}
 
@@ -88,6 +91,8 @@ class Projector:
         """Fold one batch while the one before it is put into graph and vectors; says what follows."""
         async with self._stepping:
             limit, newest = self.options.project_batch, self.options.describing.fragments
+            if self.courtesy.recent:
+                limit = min(limit, SHORT_BATCH)
             ticks = self.ticks
             batch = await self.ledger.read(gather, limit, newest, self._under_way)
             try:
@@ -158,7 +163,7 @@ class Projector:
         held = self._held(batch)
         names = [each for key in batch.names if (each := self._due(key, Stale.NAME, held))]
         pairs = [each for key in batch.pairs if (each := self._due(key, Stale.PAIR, held))]
-        folder = Folder(self.ledger, self.language, self.tokenizer.count, self.options.describing)
+        folder = Folder(self.ledger, self.language, self.tokenizer.count, self.options.describing, self.courtesy)
         entities, relations = await together(folder.entities(names, bill), folder.relations(pairs, bill))
         await self.courtesy.after_you()
         gone_names = {key.id for key in names if not key.told} | batch.gone_names
@@ -197,6 +202,7 @@ class Projector:
             [mark for mark in made.batch.marks if (mark.kind, mark.id) in gone],
             made.bill,
         )
+        await self.courtesy.after_you()
         await self.ledger.write(finish, outcome)
 
     async def drop_orphans(self) -> None:

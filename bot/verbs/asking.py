@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.events import Cited, Found, Prompted, Recalled, Said
+from bot.events import Advanced, Cited, Found, Prompted, Recalled, Said
 from bot.verbs.naming import keys_of, scope_of
+from bot.verbs.settling import inside
 from engine.errors import BadQuestion
 from engine.overview_request import narrowed, recognize
 from engine.records import Question, Within
+from engine.tasks import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -18,23 +21,38 @@ if TYPE_CHECKING:
     from bot.desk import Desk
     from bot.events import Event
     from bot.requests import Ask
+    from engine.engine import Engine
+    from engine.records import Scope
+
+LATE = 2.0  # seconds after which whoever asked is told what the answer waits for
 
 
 async def ask(desk: Desk, request: Ask) -> AsyncGenerator[Event]:
     """Recalled, Said…, Cited for an answer; else Found or Prompted."""
-    question = await _question(desk, request)
+    question, engine = await _question(desk, request), desk.engine
     if request.outcome == "context":
-        yield Found(await desk.engine.recall(question))
+        yield Found(await engine.recall(question))
     elif request.outcome == "prompt":
-        yield Prompted(tuple(await desk.engine.prompt(question)))
+        yield Prompted(tuple(await engine.prompt(question)))
     else:
-        async with aclosing(await desk.engine.ask(question)) as answer:
+        async with child_task(engine.ask(question)) as asking:
+            if not (await asyncio.wait({asking}, timeout=LATE))[0]:
+                yield await _delay(engine, question.scope)
+            begun = await asking
+        async with aclosing(begun) as answer:
             context = answer.context
             yield Recalled(len(context.entities), len(context.relations), len(context.sources))
             async for piece in answer:
                 yield Said(piece)
             truncated = context.overview is not None and context.overview.truncated
             yield Cited(answer.sources, answer.usage, answer.cut_off, context.undated, truncated)
+
+
+async def _delay(engine: Engine, scope: Scope) -> Advanced:
+    """Why an answer does not come at once."""
+    left = inside(await engine.status(scope))
+    trouble = f"{left}; the answer is drawn from what is known by now." if left else "the model has not answered yet."
+    return Advanced("searching", trouble=trouble)
 
 
 async def _question(desk: Desk, request: Ask) -> Question:

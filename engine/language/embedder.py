@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import Unavailable
+from engine.language.priority import QUESTION_TEXTS
 from engine.records import Bill
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 8000
 BATCH = 64
-
-# A question brings its own text and two lists of keywords; what brings more is work in the background.
-QUESTION_TEXTS = 3
 
 
 class LiteLLMEmbedder:

