@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 REFERENCE = 8  # characters of an answer's id that are shown to people
 
-_MENTION = re.compile(r"\s*<@[!&]?\w+(?:\|[^>]*)?>[\s,:]*")
+_MENTION = re.compile(r"\A\s*+<@[!&]?\w++(?:\|[^>]*+)?>[\s,:]*+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ Lengths are in UTF-16 units, the largest measure that a platform might use; limi
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ FEWEST = 3  # words of a first sentence
 SURELY = 1000  # characters that say something wherever their sentences end
 
 _SENTENCE = re.compile(r"[.!?…:;][\"'”’)\]*_]{0,5}\s|\n")
-_LEAD = r"[ \t]*(?:>[ \t]*)*"
+_LEAD = r"\A[ \t]*+(?:>[ \t]*+)*+"
 _FENCE = re.compile(rf"{_LEAD}(`{{3,}}(?=[^`]*\Z)|~{{3,}})[ \t]*(.*)", re.DOTALL)
 _FENCE_SO_FAR = re.compile(rf"{_LEAD}(?:`{{1,2}}|~{{1,2}}|`{{3,}}[^`]*|~{{3,}}.*)", re.DOTALL)
 _WORDS = rf"\[(?:[^\[\]\n]{{0,{SPAN}}}|\[\d{{1,9}}\])\]"
@@ -118,15 +119,20 @@ def fence_after(text: str) -> Fence | None:
     """The fence that is open at the end of a text."""
     fence: Fence | None = None
     for line in text.split("\n"):
-        found = _FENCE.fullmatch(line)
-        if found is None:
-            continue
-        marks, info = found[1], found[2].strip()
-        if fence is None:
-            fence = Fence(marks[:MARKS], info)
-        elif marks[0] == fence.marks[0] and len(marks) >= len(fence.marks) and not info:
-            fence = None
+        fence = _fence_behind(line, fence)
     return fence
+
+
+def _fence_behind(line: str, fence: Fence | None) -> Fence | None:
+    """The fence that is open behind a line, given the one before it."""
+    found = _FENCE.fullmatch(line)
+    if found is None:
+        return fence
+    marks, info = found[1], found[2].strip()
+    if fence is None:
+        return Fence(marks[:MARKS], info)
+    closes = marks[0] == fence.marks[0] and len(marks) >= len(fence.marks) and not info
+    return None if closes else fence
 
 
 def _pages(text: str, limit: int) -> Iterator[tuple[str, str]]:
@@ -159,23 +165,40 @@ def _cut(opening: str, window: str, sure: int) -> int:
     fenced = _fence_lines(opening, window)
     places = [[found.end() for found in pattern.finditer(window)] for pattern in _BREAKS]
     places.append([at for at in range(least, len(window) + 1) if not _is_pair(window, at)])
-    for spans in (whole + fenced, fenced, whole, []):
+    for spans in map(_joined, (whole + fenced, fenced, whole, [])):
         for kind in places:
-            allowed = [at for at in kind if at >= least and not any(start < at < stop for start, stop in spans)]
-            if allowed:
-                return allowed[-1]
+            last = next((at for at in reversed(kind) if at >= least and not _within(at, spans)), None)
+            if last is not None:
+                return last
     return len(window)
+
+
+def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans in order, those that overlap as one."""
+    found: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(stop, found[-1][1]))
+        else:
+            found.append((start, stop))
+    return found
+
+
+def _within(at: int, spans: list[tuple[int, int]]) -> bool:
+    """Whether a cut here would part one of the spans, which are in order and do not overlap."""
+    before = bisect_left(spans, (at, 0)) - 1
+    return before >= 0 and at < spans[before][1]
 
 
 def _fence_lines(opening: str, window: str) -> list[tuple[int, int]]:
     """Where fence lines stand; to one that opens a block belongs what keeps a part from ending right behind it."""
     found: list[tuple[int, int]] = []
-    at = 0
+    at, fence = 0, fence_after(opening)
     for line in window.split("\n"):
         stop = at + len(line) + 1
+        fence = _fence_behind(line, fence)
         if _FENCE_SO_FAR.fullmatch(line):
-            opens = fence_after(opening + window[:stop]) is not None
-            found.append((at, stop + opens))
+            found.append((at, stop + (fence is not None)))
         at = stop
     return found
 

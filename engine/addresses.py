@@ -30,7 +30,9 @@ CUT = re.compile(rf"[`\"'(){{}}\[\]<>\\^\x00-\x20\x7f-\xa0\u1680\u2000-\u206f\u3
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,31}://[^\s<>]+|(?<![a-z0-9])www\.[^\s<>]+", re.IGNORECASE)
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}\Z")
 HOST = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.-]*:(?://)?)?[^/?#\\]*)(.*)", re.DOTALL)
-LINK = re.compile(r"(?!javascript|data|vbscript)[a-z][a-z0-9+.-]*://[^\s<>\"`|\\^{}\x00-\x20\x7f-\xa0]+", re.IGNORECASE)
+LINK = re.compile(
+    r"(?!javascript|data|vbscript)[a-z][a-z0-9+.-]{0,31}://[^\s<>\"`|\\^{}\x00-\x20\x7f-\xa0]+", re.IGNORECASE
+)
 TOKEN = re.compile(r"[^\s<>\"`|\[\]]+")
 
 SLASHES = re.compile(r":(?=[*_~]*[/\\][*_~]*[/\\])")  # of any scheme, also with emphasis in between

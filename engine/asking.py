@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from engine.recalling import Recaller
     from engine.records import Message, Question, Scope, Source, Turn, Usage
 
+LONGEST_QUESTION = 8_000  # characters
 HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the newest turns stay
 MODES = frozenset(get_args(Mode))
 
@@ -261,6 +262,11 @@ def check(question: Question) -> None:
     """BadQuestion for what cannot be asked."""
     if not question.text.strip():
         raise BadQuestion("The question is empty.", hint="Ask something in words.")
+    if len(question.text) > LONGEST_QUESTION:
+        raise BadQuestion(
+            f"The question has {len(question.text):,} characters; {LONGEST_QUESTION:,} are allowed.",
+            hint="Share a long text as a file and ask about it.",
+        )
     if question.mode not in MODES:
         raise BadQuestion(f"There is no mode “{question.mode}”.", hint=f"One of: {', '.join(sorted(MODES))}.")
     check_numbers(question, QUESTION)

@@ -23,10 +23,11 @@ FREELY = re.IGNORECASE | re.DOTALL
 BLANK = r"[\s\u00ad\u200b-\u200d\u2060\ufeff]"
 OPEN = "[【［"
 EDGE = re.compile(r"[\[\]【】［］]")
-ITEM = rf"(?:\^|(?:sources?|refs?)[.:]?{BLANK}*)?\d{{1,9}}(?:{BLANK}*[-‐-―−]{BLANK}*\d{{1,9}})?"
+ITEM = rf"(?:\^|(?:sources?|refs?)[.:]?{BLANK}*+)?\d{{1,9}}(?:{BLANK}*+[-‐-―−]{BLANK}*+\d{{1,9}})?"
+COMMA = rf"(?:[,;&，、；]|and){BLANK}*+"
 NOTE = r"(?::\d+)?†.*"  # as some models end a citation: 【4:0†file】
 LIST = re.compile(
-    rf"{BLANK}*{ITEM}(?:(?:{BLANK}+|{BLANK}*(?:[,;&，、；]|and){BLANK}*){ITEM})*(?:{BLANK}|[,;\\])*(?:{NOTE})?", FREELY
+    rf"\A{BLANK}*+{ITEM}(?:(?:{BLANK}++(?:{COMMA})?|{COMMA}){ITEM})*(?:{BLANK}|[,;\\])*+(?:{NOTE})?\Z", FREELY
 )
 PARTS = re.compile(rf"(\d{{1,9}})(?:{BLANK}*[-‐-―−]{BLANK}*(\d{{1,9}}))?")
 HALF = re.compile(rf"(?:\^|(?:sources?|refs?)[.:]?)?(?:{BLANK}|[\d,;&，、；^‐-―−\\-])*", FREELY)

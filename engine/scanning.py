@@ -16,6 +16,7 @@ HELD = 8192
 SPAN = 200  # characters of a span of code; a longer one is treated as text
 RUN = 64  # characters remembered behind us; a run of as many backticks is no code
 
+PLAIN_CODE = re.compile(r"[^`\n]*")
 TICKS = re.compile(rf"`{{1,{RUN}}}")
 FENCE = "```"
 TILDES = "~~~"  # a fence for some renderers and text for others
@@ -111,7 +112,7 @@ class Scanner:
             return None
         if not self.certain or len(run[0]) == RUN or self.tail.endswith(("\\", "`")):
             return self.doubtful(run)
-        content = re.compile(r"[^`\n]*").match(self.buffer, run.end(), run.end() + SPAN)
+        content = PLAIN_CODE.match(self.buffer, run.end(), run.end() + SPAN)
         end = content.end() if content else run.end()
         if end == len(self.buffer):
             return self.doubtful(run) if final or end - run.end() == SPAN else None

@@ -18,7 +18,7 @@ Stated = TypeVar("Stated", bound=Mention | Link)
 MENTION_FIELDS = 4
 LINK_FIELDS = 5
 
-_TAG = re.compile(r"[\W\d_]*(?:entity|relation|relationship)[\W\d_]*", re.IGNORECASE)
+_TAG = re.compile(r"\A[\W\d_]*+(?:entity|relation(?:ship)?)[\W\d_]*+\Z", re.IGNORECASE)
 
 
 def parse_tuples(reply: str) -> Reading:

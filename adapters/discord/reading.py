@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PERSON = re.compile(r"<@!?(\d+)>")
 _MARKUP = re.compile(
     r"<@&(?P<role>\d+)>|<#(?P<channel>\d+)>|<a?:(?P<emoji>\w+):\d+>|<t:(?P<time>-?\d{1,12})(?::[a-zA-Z])?>"
-    r"|</(?P<command>[^:>]+):\d+>|<id:(?P<guide>\w+)>|<(?P<link>https?://[^\s<>]+)>"
+    r"|</(?P<command>[^:<>]+):\d+>|<id:(?P<guide>\w+)>|<(?P<link>https?://[^\s<>]++)>"
 )
 _SPOILER = re.compile(r"\|\|([^|`\n]+)\|\|")
 _SMALL = re.compile(r"^-# ", re.MULTILINE)

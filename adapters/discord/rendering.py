@@ -28,8 +28,8 @@ _LINKS = re.compile(
     rf"!?\[(?P<words>(?:[^\[\]]|\[[^\[\]]{{0,100}}\]){{0,400}})\]\(<?(?P<to>{_URL})>?(?:\s+\"[^\"]*\")?\)"
     rf"|<https?://[^>\s]+>|(?P<bare>{_URL})"
 )
-_CELL_LINK = re.compile(rf"\[(\d*)([^\]]*)\]\(<?{_URL}>?\)")
-_RULER = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?\s*")
+_CELL_LINK = re.compile(rf"\[(\d{{0,9}})([^\]]{{0,200}})\]\(<?{_URL}>?\)")
+_RULER = re.compile(r"\A\s*+\|?(?:\s*+:?-++:?\s*+\|)++(?:\s*+:?-++:?\s*+)?\s*+\Z")
 _DEEP = re.compile(r"^#{4,6}\s+(.*?)\s*#*$")
 _NOISE = re.compile(r"<[@#][!&]?\d+>|[*_`~|>#]+|<a?:(\w+):\d+>")
 

@@ -6,12 +6,13 @@ import re
 from urllib.parse import urlsplit
 
 # A time in microseconds as one number: ids of this kind are written without their dot in addresses.
+_LINK = re.compile(r"<?https?://[^\s<>|]++(?:\|[^<>]*+)?>?")
 _TIMED = re.compile(r"p(\d{10})(\d{6})")
 
 
 def is_address(words: str) -> bool:
     """Whether the words are one address, perhaps in the brackets that chat programs put around it."""
-    return re.fullmatch(r"<?https?://[^\s<>|]+(\|[^<>]*)?>?", words.strip()) is not None
+    return _LINK.fullmatch(words.strip()) is not None
 
 
 def bare(words: str) -> str:

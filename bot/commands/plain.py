@@ -8,6 +8,7 @@ from bot import wording
 from bot.quoting import LENGTH, shortened
 from bot.wrapping import harmless
 
+_BREAKING = re.compile(r"[\s()<>]")
 _MARKUP = re.compile(r"([\\`*_~\[\]<>|])")
 
 
@@ -18,5 +19,5 @@ def plain(text: str, length: int = LENGTH) -> str:
 
 def linked(title: str, link: str) -> str:
     """A title that leads to an address, if that is one of the web."""
-    safe = link.startswith(("https://", "http://")) and not re.search(r"[\s()<>]", link)
+    safe = link.startswith(("https://", "http://")) and not _BREAKING.search(link)
     return f"[{plain(title)}]({link})" if safe else plain(title)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Literal
 
 from engine.language.lexicon import CALENDAR, word_set
+from engine.language.sentences import LONGEST
 from engine.language.words import MONEY, UPPER, is_common, is_generic, is_stop, stem, tells_price, tokens
 
 if TYPE_CHECKING:
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
 Kind = Literal["price", "quantity", "time", "any"]
 
 _ASKING = r"(?:on|in|at|to|from|until|by|for|since|with)?\s*\b(?:who|whom|whose|what|which|when|where|why|how)\b"
-_CLAUSES = re.compile(rf"(?:\s*[,;]\s*|\s+)(?:and|but|or)\s+(?={_ASKING})|(?<=\?)\s+(?=[^\s(])", re.IGNORECASE)
+_CLAUSES = re.compile(
+    rf"(?:(?<!\s)\s*+[,;]\s*+|(?<!\s)\s++)(?:and|but|or)\s++(?={_ASKING})|(?<=\?)\s++(?!\(|\Z)", re.IGNORECASE
+)
 _ENOUGH = 2
+LONGEST_ROLE = 40
+MOST_ROLES = 30  # words of a question that may be what somebody is called by
 
 _MEASURE = r"\bhow\s+(long|tall|high|deep|wide|thick|far|old|heavy|hot|warm|cold|fast|often|big|large)\b"
 _DEGREE = re.compile(_MEASURE, re.IGNORECASE)
@@ -121,13 +126,18 @@ def aliases(words: Iterable[str], quotables: Sequence[Quotable]) -> dict[str, fr
     "the harbour master, Ada Byron", "Skipper: Ada Byron", "Ada Byron (chair)".
     """
     found: dict[str, frozenset[str]] = {}
-    patterns = [(stem(word), _role(word)) for word in words if word.islower() and not is_common(word)]
+    roles = islice((word for word in words if _may_be_role(word)), MOST_ROLES)
+    patterns = [(stem(word), _role(word)) for word in roles]
     for quotable in quotables:
         for key, pattern in patterns:
-            if key in quotable.words and (said := pattern.search(quotable.text)):
+            if key in quotable.words and (said := pattern.search(quotable.text[:LONGEST])):
                 name = next(filter(None, said.groups()))
                 found[key] = found.get(key, frozenset()) | frozenset(map(stem, tokens(name)))
     return found
+
+
+def _may_be_role(word: str) -> bool:
+    return word.islower() and len(word) <= LONGEST_ROLE and not is_common(word)
 
 
 def _role(word: str) -> re.Pattern[str]:

@@ -15,7 +15,7 @@ LONGEST = 300
 # "litellm.RateLimitError: RateLimitError: OpenAIException - Slow down", "Error code: 429 - {…}".
 _HEADS = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception)\s*(?::|-\s)\s*|Error code: \d+ - )+")
 _TAILS = re.compile(
-    r"\s*(?:\.? ?Handle with `litellm|Original exception:|Learn more: https://docs\.litellm|LiteLLM Retried"
+    r"(?<!\s)\s*+(?:\.? ?Handle with `litellm|Original exception:|Learn more: https://docs\.litellm|LiteLLM Retried"
     r"|(?:Received|Available) Model Group|Fallbacks=|For more information check:).*",
     re.DOTALL,
 )

@@ -25,11 +25,15 @@ _EXISTS = re.compile(
 )
 # "that" as what is spoken of, not as what joins two clauses.
 _POINTS = re.compile(r"\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$", re.IGNORECASE)
-_GOES_ON = re.compile(r"\s*(?:and|but|or|also|what about|how about|then|why|how so|more|else)\b", re.IGNORECASE)
+_GOES_ON = re.compile(r"\A\s*+(?:and|but|or|also|what about|how about|then|why|how so|more|else)\b", re.IGNORECASE)
 _SHORT = 2
+LONGEST_WORD = 80
 _CARRIED = 3
 _RARE = 8
-_SPOKEN = re.compile(r"^\s*[-*]?\s*([^\W\d_][^:(“\n]{1,60}?) \(\d{4}-\d\d-\d\d \d\d:\d\d(?: UTC)?\):", re.MULTILINE)
+_QUOTED = re.compile(r"\[\d{1,9}\]|[“”]")
+_SPOKEN = re.compile(
+    r"^[ \t]*+[-*]?[ \t]*+([^\W\d_][^:(“\n]{1,60}?) \(\d{4}-\d\d-\d\d \d\d:\d\d(?: UTC)?\):", re.MULTILINE
+)
 
 
 def condense(text: str, history: Sequence[Turn]) -> Condensed:
@@ -92,7 +96,7 @@ def _completed(question: str, history: Sequence[Turn]) -> str:
 def _spoken_of(asked: str, answer: str) -> tuple[list[str], list[str]]:
     """People and things, those first of which the question and the answer speak most; ties as they come."""
     speakers = [match[1] for match in _SPOKEN.finditer(answer)]
-    plain = re.sub(r"\[\d+\]|[“”]", " ", _SPOKEN.sub(r"\1. ", answer))
+    plain = _QUOTED.sub(" ", _SPOKEN.sub(r"\1. ", answer))
     known = Known(people_of(speakers))
     found = [
         name for text in (answer and plain, asked) for sentence in sentences(text) for name in names(sentence, known)
@@ -119,7 +123,7 @@ def _put(question: str, person: str) -> str:
     """The question with the person's name for the pronoun; "her" and "his" before a noun become possessive."""
 
     def instead(match: re.Match[str]) -> str:
-        following = tokens(question[match.end() :])[:1]
+        following = tokens(question[match.end() : match.end() + LONGEST_WORD])[:1]
         owns = match[0].lower() == "his" or (
             match[0].lower() == "her" and following and following[0].lower() not in STOP
         )

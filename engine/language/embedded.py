@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from engine.language import Embedder
+    from engine.language.weighing import Study
     from engine.records import Bill, Condensed, Excerpt, Fragments, Message, Prompt, Reading, Turn
 
 # To be raised when the rules find something else in the same text: remembered readings are then made anew.
@@ -60,7 +61,7 @@ class EmbeddedLanguage:
         return digest.digest()
 
     async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:  # noqa: ARG002  - rules cost nothing
-        return notice(excerpt)
+        return await asyncio.to_thread(notice, excerpt)
 
     @property
     def shared_tokens(self) -> int:
@@ -78,7 +79,7 @@ class EmbeddedLanguage:
         today: date | None = None,  # noqa: ARG002  - as above
         asker: str = "",  # noqa: ARG002  - as above
     ) -> Condensed:
-        return condensing.condense(text, history)
+        return await asyncio.to_thread(condensing.condense, text, history)
 
     async def condense_overheard(
         self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
@@ -109,4 +110,9 @@ class EmbeddedLanguage:
         if not context.sources or not question:
             return NOTHING_FOUND
         studied = await study(question, context.sources, self._embedder, bill)
-        return listed(quotations(choose(studied), studied.quotables)) or NOTHING_FOUND
+        return await asyncio.to_thread(_listed, studied) or NOTHING_FOUND
+
+
+def _listed(studied: Study) -> str:
+    """The quotations that answer, as a list; empty if nothing does."""
+    return listed(quotations(choose(studied), studied.quotables))

@@ -41,7 +41,7 @@ _ENDS = {
 }
 _TYPE_OF_END = {word: kind for kind, words in _ENDS.items() for word in words.split()}
 _SPEAKS = re.compile(
-    r"\s+(?:said|says|asked|asks|wrote|writes|told|tells|thinks|thought|lives|lived|was born|is married)\b"
+    r"(?<!\s)\s++(?:said|says|asked|asks|wrote|writes|told|tells|thinks|thought|lives|lived|was born|is married)\b"
 )
 _TITLED = re.compile(rf"{_TITLES}\b")
 _IN = re.compile(r"\b(?:in|near|to|from|at)\s+$")
@@ -49,6 +49,7 @@ _MARKS = ".,;:!?…()[]{}\"“”‘«»'’*"
 _SHOUTED = 0.5
 _SHORT = 20
 _LONGEST = 8
+_NEAR = 40  # characters around a name that tell its type
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,9 @@ class Known:
 def names(sentence: str, known: Known) -> list[Named]:
     """The names of a sentence in their order; no name twice, none within another."""
     found = [*_marked(sentence), *_codes(sentence)]
-    taken = [range(one.start, one.start + len(one.name)) for one in found]
+    taken = {at for one in found for at in range(one.start, one.start + len(one.name))}
     if not _is_shouted(sentence):
-        found += [run for run in _runs(sentence, known) if not any(run.start in span for span in taken)]
+        found += [run for run in _runs(sentence, known) if run.start not in taken]
     unique: dict[str, Named] = {}
     for one in sorted(found, key=lambda one: one.start):
         if key := canonical(one.name):
@@ -128,7 +129,19 @@ def _runs(sentence: str, known: Known) -> list[Named]:
         name = clean_name(_without_possessive(" ".join(words)).rstrip("."))
         name = known.people.get(name.casefold(), name)
         if name and not _is_no_name(name) and not (start <= first and _is_heading(words, sentence, match.end())):
-            found.append(Named(name, _type(name, match[0], sentence[:start], sentence[match.end() :], known), start))
+            found.append(
+                Named(
+                    name,
+                    _type(
+                        name,
+                        match[0],
+                        sentence[max(0, start - _NEAR) : start],
+                        sentence[match.end() : match.end() + _NEAR],
+                        known,
+                    ),
+                    start,
+                )
+            )
     return found
 
 

@@ -7,7 +7,7 @@ import re
 from engine.thoughts import without_thoughts
 from engine.tuples_repair import DELIMITER, END, readings
 
-_TAG = re.compile(r"[\W_]*summary[\W_]*", re.IGNORECASE)
+_TAG = re.compile(r"\A[\W_]*+summary[\W_]*+\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")
 _FENCE = re.compile(r"`{3,}\w*")
 FIELDS = 2  # the tag and the number; a text may begin on the next line

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LONGEST = 400
+LONGEST_WORD = 40
 
 # After these a full stop is no end, whatever follows; after _MAYBE none if a number follows.
 _NEVER = word_set(
@@ -25,12 +26,14 @@ _MAYBE = word_set(
     a.m p.m
     """
 )
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』”]*")
-_WORD_BEFORE = re.compile(r"[\w.]*$")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？]++[」』”]*+")
+_PARAGRAPHS = re.compile(r"\n\s*\n")
+_NEXT = re.compile(r"\s*+(\S?)")
+_WORD_BEFORE = re.compile(r"(?<![\w.])[\w.]*+$")
 _CHAT = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,80}): ?(.*)", re.DOTALL)
 _CHAT_STARTS = re.compile(r"^(?=\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]{1,80}:)", re.MULTILINE)
 _UNMARKED = re.compile(r"^(?:[-*•‣–]|\(?\d{1,3}[.)])\s+(?=\S)")
-_BULLET = re.compile(r"\s*(?:[-*•‣–]|\(?\d{1,3}[.)])\s+")
+_BULLET = re.compile(r"\A\s*+(?:[-*•‣–]|\(?\d{1,3}[.)])\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def sentences(text: str) -> list[str]:
 
 def _blocks(text: str) -> list[list[str]]:
     """Lines, by paragraph."""
-    paragraphs = re.split(r"\n\s*\n", text)
+    paragraphs = _PARAGRAPHS.split(text)
     blocks = [[line.strip() for line in paragraph.split("\n") if line.strip()] for paragraph in paragraphs]
     return [block for block in blocks if block]
 
@@ -96,18 +99,20 @@ def _split(line: str) -> Iterator[str]:
 
 
 def _is_end(line: str, end: re.Match[str]) -> bool:
-    following = line[end.end() :].lstrip()
-    if following[:1].islower():
+    following = _NEXT.match(line, end.end())
+    first = following[1] if following else ""
+    if first.islower():
         return False
     if not end[0].startswith("."):
         return True
-    before = _WORD_BEFORE.search(line, 0, end.start())
-    word = before[0].lower() if before else ""
+    before = line[max(0, end.start() - LONGEST_WORD) : end.start()]
+    last = _WORD_BEFORE.search(before)
+    word = last[0].lower() if last else ""
     if word in _NEVER or (len(word) == 1 and word.isalpha()):
         return False
-    if word.isdigit() and before is not None and before.start() == 0:  # the number of an item
+    if word.isdigit() and len(word) == end.start():  # the number of an item
         return False
-    return not (word in _MAYBE and following[:1].isdigit())
+    return not (word in _MAYBE and first.isdigit())
 
 
 def _bounded(sentence: str) -> Iterator[str]:

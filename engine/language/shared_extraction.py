@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HEAD = 2  # fields of the line before an excerpt's rows: the tag and the number
 LONG_WORD, LONG_NUMBER = 4, 3  # letters of a word, digits of a number, from which on they tell one text from another
 
-_TAG = re.compile(r"[\W_]*excerpt[\W_]*", re.IGNORECASE)
+_TAG = re.compile(r"\A[\W_]*+excerpt[\W_]*+\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")
 _PLAIN = re.compile(r"[\W_]{0,4}excerpt[\W_]{0,4}(\d{1,4})\D{0,3}", re.IGNORECASE)
 _WORD = re.compile(r"\w+")

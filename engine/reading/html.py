@@ -20,7 +20,8 @@ _PARAGRAPHS = frozenset(
     | {"fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main", "ol", "p", "pre"}
     | {"section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul"}
 )
-_MARK = re.compile(r"\s*(?:-|\d+\.)\s*")
+_MARK = re.compile(r"\A\s*+(?:-|\d++\.)\s*+\Z")
+_BLANKS = re.compile(r"\s+")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-:]{2,40})", re.IGNORECASE)
 _HEAD = 4096
@@ -68,7 +69,9 @@ def _text(data: bytes) -> str:
 
 def _walk(text: str, silent: frozenset[str]) -> _Walk:
     walk = _Walk(silent)
-    walk.feed(text)
+    # Behind the last ">" no tag ends: the parser would look for its end from each "<" on.
+    head, end, tail = text.rpartition(">")
+    walk.feed(head + end + tail.replace("<", "&lt;"))
     walk.close()
     walk.flush()
     return walk
@@ -126,7 +129,7 @@ class _Walk(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self._open:
-            self._text += data if self._shape == "code" else re.sub(r"\s+", " ", data)
+            self._text += data if self._shape == "code" else _BLANKS.sub(" ", data)
 
     def flush(self) -> None:
         """End the block that is open. Inside of a table the text waits for its cell's end."""

@@ -52,7 +52,7 @@ _MAGIC = (
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _LOCKED = "EncryptedPackage".encode("utf-16-le")
 _PAGE = re.compile(
-    rb"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*){0,3}<(?:!doctype\s+html|html)\b",
+    rb"\A\s*+(?:<\?xml[^>]{0,200}+>\s*+)?(?:<!--(?>.{0,2000}?-->)\s*+){0,3}+<(?:!doctype\s++html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _HEAD = 4096

@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-_FRONT = re.compile(r"\n*---[ \t]*\n(?=[\w-]+[ \t]*:)(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+_FRONT = re.compile(r"\A\n*+---[ \t]*+\n(?=[\w-]++[ \t]*+:)(.*?\n)(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|date|updated)[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z][^<>]*>", re.DOTALL | re.IGNORECASE)
+_TAGS = re.compile(r"</?[a-zA-Z][^<>]*>")
+# What is hidden from its opening to its closing mark.
+_HIDDEN = tuple(
+    (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
+    for opening, closing in (("<!--", "-->"), (r"<script\b", r"</script\s*+>"), (r"<style\b", r"</style\s*+>"))
+)
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
@@ -71,7 +76,7 @@ class _Walk:
         elif token.type in {"fence", "code_block"}:
             self._add(token.content.strip("\n"), "code")
         elif token.type == "html_block":
-            self._add(tidy(_TAGS.sub("", _BREAK.sub("\n", token.content))))
+            self._add(tidy(_visible(token.content)))
         elif token.type.startswith("heading_"):
             self._level = int(token.tag[1]) if token.nesting == 1 else 0
         else:
@@ -136,6 +141,17 @@ def inline(tokens: Sequence[Token]) -> str:
         else:
             pieces.append(token.content)
     return "".join(pieces)
+
+
+def _visible(markup: str) -> str:
+    """The text of HTML without its tags, comments, scripts and styles."""
+    for opening, closing in _HIDDEN:
+        parts, at = [], 0
+        while (start := opening.search(markup, at)) and (end := closing.search(markup, start.end())):
+            parts.append(markup[at : start.start()])
+            at = end.end()
+        markup = "".join(parts) + markup[at:]
+    return _TAGS.sub("", _BREAK.sub("\n", markup))
 
 
 def _blanked(text: str, end: int) -> str:

@@ -1,0 +1,397 @@
+"""Patterns and scanners that see foreign text cost no more than twice as much for twice the text.
+
+Both are found by walking the modules: every compiled pattern of a module or class, and every public function of a
+module without I/O whose arguments can be made of a text alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import itertools
+import pkgutil
+import re
+import signal
+import time
+import types
+import typing
+from collections import abc
+from contextlib import contextmanager
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from re import _parser  # type: ignore[attr-defined]
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import adapters
+import bot
+import engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+ROOT = Path(__file__).parents[1]
+SIZE, SHORTEST = 6_000, 500  # characters
+QUICK = 0.01  # seconds of processor time
+MOST = 2.5**2  # times as long for twice the text twice over: over two doublings, chance counts less
+CHANCES = 3  # measurements that must all say so: the machine may be busy with something else
+LATE = 3.0  # seconds after which one call has failed
+
+SINGLE = "aA1é字 \t\n\r.,;:!?-_'\"`~*#@&$%/\\|<>()[]{}=+^€\u00a0\u2028’“–\x00\x1f\u200b。"
+REPEATED = (
+    *SINGLE,
+    *(
+        "a ",
+        "A ",
+        "Aa ",
+        "a.",
+        "a-",
+        "a,",
+        "a\n",
+        "a:",
+        "a: ",
+        "a@",
+        "a)",
+        "(a",
+        "1.",
+        "1 ",
+        "1,",
+        "[1",
+        "[a",
+        "](",
+        "a](",
+    ),
+    *(
+        "[]",
+        "()",
+        "((",
+        "[[",
+        "\\[",
+        "<a",
+        "<@",
+        "<@a|",
+        "</",
+        "<!--",
+        "<|",
+        "|>",
+        "<script",
+        "<a href='",
+        "![",
+        "&#1;",
+        "&a;",
+    ),
+    *(
+        "```",
+        "~~~",
+        "`a`",
+        "``",
+        "**",
+        "- ",
+        "* ",
+        " \n",
+        "  \n",
+        "\n\n",
+        "\n ",
+        "\r\n",
+        "\n---\n",
+        "a:b\n",
+        ". ",
+        "? ",
+        "' ",
+        '" ',
+    ),
+    *(
+        "|-",
+        "-|",
+        ":-",
+        ":-:|",
+        "| a ",
+        "https://",
+        "www.",
+        "www.a",
+        "http://a/(",
+        "a.example ",
+        "\\\\'",
+        " and ",
+        "\tand",
+    ),
+    *(
+        "Ada (2026-05-18 09:20): ",
+        "[2026-05-18 09:20] Ada: x\n",
+        "how many ",
+        "what did he ",
+        "@here ",
+        "<t:1:R>",
+        '{"a":',
+        "[1,",
+    ),
+)
+IO = {"asyncio", "aiohttp", "aiosqlite", "sqlite3", "os", "shutil", "socket", "subprocess", "tempfile", "threading"}
+SANDBOXED = "engine.reading."  # parsers run in a process of their own, with a limit of time; their patterns are tested
+IO |= {"kreuzberg", "kuzu", "lancedb", "discord", "slack_bolt", "slack_sdk", "litellm", "matplotlib", "typer", "signal"}
+
+
+class Late(Exception):
+    pass
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    def stop(*_: object) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def modules() -> Iterator[types.ModuleType]:
+    for package in (engine, bot, adapters):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith("__main__"):
+                yield importlib.import_module(found.name)
+
+
+def took(call: Callable[[str], object], text: str) -> float:
+    """Processor time of one call; endless if it is too late. What it raises is its answer."""
+    start = time.process_time()
+    try:
+        with limited(LATE):
+            result = call(text)
+            if isinstance(result, abc.Iterator):
+                for _ in result:
+                    pass
+    except Late:
+        return float("inf")
+    except Exception:  # noqa: BLE001  - what it refuses is refused in time
+        pass
+    return time.process_time() - start
+
+
+def texts(size: int, literals: Iterable[str] = ()) -> Iterator[tuple[str, str, str]]:
+    """Hostile texts by name: of `size` characters, and of four times as many."""
+    sizes = (size, 4 * size)
+    for unit in (*REPEATED, *literals):
+        short, long = (unit * (each // len(unit) + 1) for each in sizes)
+        yield repr(unit), short, long
+    for literal, unit in itertools.product(literals, (" ", "a", "1", ".", "\n", "-", "(", "a ")):
+        short, long = (literal + unit * (each // len(unit)) for each in sizes)
+        yield f"{literal!r} + {unit!r}", short, long
+
+
+def growth(call: Callable[[str], object], literals: Iterable[str] = ()) -> str:
+    """The first text on which the call grows faster than the text, with the factor; empty if there is none.
+
+    A slow call is measured on shorter texts. Only a text that takes much longer than plain words is measured again.
+    """
+    plain = "plain words "
+    cost = min(took(call, plain * (SIZE // len(plain))) for _ in range(2)) / SIZE
+    size = SIZE if cost * SIZE < QUICK else max(SHORTEST, int(QUICK / cost))
+    for name, short, long in texts(size, literals):
+        if took(call, short) < max(QUICK, 4 * cost * size):
+            continue
+        for _ in range(CHANCES):
+            once, more = (min(took(call, text) for _ in range(2)) for text in (short, long))
+            if once < QUICK / 2 or more <= MOST * once:
+                break
+        else:
+            return f"{name}: {once * 1000:.0f} ms, ×{more / max(once, 1e-6):.1f} for four times the text"
+    return ""
+
+
+def compiled(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif depth < 4 and isinstance(value, dict):
+        for each in itertools.chain(value.keys(), value.values()):
+            yield from compiled(each, depth + 1)
+    elif depth < 4 and isinstance(value, tuple | list | set | frozenset):
+        for each in value:
+            yield from compiled(each, depth + 1)
+
+
+def patterns() -> dict[re.Pattern[Any], str]:
+    found: dict[re.Pattern[Any], str] = {}
+    for module in modules():
+        for name, value in vars(module).items():
+            inner = vars(value).items() if isinstance(value, type) and value.__module__ == module.__name__ else ()
+            for where, each in [(name, value), *((f"{name}.{inside}", each) for inside, each in inner)]:
+                for pattern in compiled(each):
+                    found.setdefault(pattern, f"{module.__name__}.{where}")
+    return found
+
+
+def literals_of(pattern: re.Pattern[Any]) -> list[str]:
+    """The words that stand in a pattern, by which its inner parts are reached."""
+    found: set[str] = set()
+
+    def walk(parsed: Any) -> None:
+        word = ""
+        for name, value in [*parsed, (None, None)]:
+            if name is _parser.LITERAL:
+                word += chr(value)
+                continue
+            found.update({word} - {""})
+            word = ""
+            if name is _parser.BRANCH:
+                for branch in value[1]:
+                    walk(branch)
+            elif isinstance(value, tuple):
+                for part in value:
+                    if isinstance(part, _parser.SubPattern):
+                        walk(part)
+            elif isinstance(value, _parser.SubPattern):
+                walk(value)
+
+    walk(_parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
+    return sorted(found)[:8]
+
+
+def search(pattern: re.Pattern[Any]) -> Callable[[str], object]:
+    def run(text: str) -> None:
+        subject = text.encode() if isinstance(pattern.pattern, bytes) else text
+        pattern.fullmatch(subject)
+        for _ in pattern.finditer(subject):
+            pass
+
+    return run
+
+
+PATTERNS = patterns()
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=PATTERNS.values())
+def test_a_pattern_is_linear(pattern: re.Pattern[Any]) -> None:
+    assert growth(search(pattern), literals_of(pattern)) == ""
+
+
+def test_every_fixed_pattern_stands_in_a_module_where_this_test_finds_it() -> None:
+    """One that is made of parts known only at run time is exempt if all its text is fixed or escaped."""
+    wrong = []
+    for path in itertools.chain.from_iterable((ROOT / each).rglob("*.py") for each in ("engine", "bot", "adapters")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                for node in ast.walk(function):
+                    if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.") and node.args:
+                        first = node.args[0]
+                        if ast.unparse(node.func) != "re.escape" and isinstance(first, ast.Constant | ast.BinOp):
+                            wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert wrong == []
+
+
+class Unmade(Exception):
+    pass
+
+
+def names() -> dict[str, Any]:
+    """All that annotations may mean, also what is imported for them alone."""
+    found: dict[str, Any] = vars(typing) | vars(abc) | {"datetime": datetime, "date": date, "Path": Unmade}
+    for module in modules():
+        found |= {name: value for name, value in vars(module).items() if isinstance(value, type)}
+    return found
+
+
+NAMES = names()
+COLLECTIONS: dict[Any, Callable[[list[Any]], Any]] = {
+    **dict.fromkeys((tuple, abc.Sequence, abc.Iterable, abc.Collection), tuple),
+    list: list,
+    set: set,
+    frozenset: frozenset,
+    abc.Set: frozenset,
+    abc.Iterator: iter,
+}
+
+
+def made(hint: Any, text: str, depth: int = 0) -> Any:
+    """A value of that type which holds the text wherever it can."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if depth > 4:
+        raise Unmade
+    if hint in (str, Any, bytes, int, float, bool, type(None), datetime):
+        day = datetime(2026, 11, 20, tzinfo=UTC)
+        return {bytes: text.encode(), int: 100, float: 1.0, bool: True, type(None): None, datetime: day}.get(hint, text)
+    if origin in (typing.Union, types.UnionType):
+        return made(inner[0], text, depth)
+    if origin is typing.Literal:
+        return inner[0]
+    if origin is abc.Callable:
+        return len if inner[-1] in (int, float) else lambda *_: made(inner[-1], text, depth + 1)
+    return collection(hint, text, depth + 1)
+
+
+def collection(hint: Any, text: str, depth: int) -> Any:
+    """A collection of one such value, a fixed tuple, or a record."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is tuple and inner and inner[-1] is not Ellipsis:
+        return tuple(made(each, text, depth) for each in inner)
+    if origin in COLLECTIONS:
+        return COLLECTIONS[origin]([made(inner[0], text, depth)])
+    if not (isinstance(hint, type) and is_dataclass(hint)):
+        raise Unmade
+    hints = typing.get_type_hints(hint, NAMES, NAMES)
+    needed = (f for f in fields(hint) if f.init and f.default is MISSING and f.default_factory is MISSING)
+    return hint(**{each.name: made(hints[each.name], text, depth) for each in needed})
+
+
+def scanners() -> dict[str, Callable[[str], object]]:
+    found: dict[str, Callable[[str], object]] = {}
+    for module in modules():
+        tree = ast.parse(inspect.getsource(module))
+        imported = {
+            (alias.name if isinstance(node, ast.Import) else node.module or "").partition(".")[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        if imported & IO or module.__name__.startswith(SANDBOXED):
+            continue
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if not name.startswith("_") and function.__module__ == module.__name__ and (call := scanner(function)):
+                found[f"{module.__name__}.{name}"] = call
+    return found
+
+
+def scanner(function: Callable[..., Any]) -> Callable[[str], object] | None:
+    """The function as one of a text; None if its arguments cannot be made of one, or hold none."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return None
+    try:
+        hints = typing.get_type_hints(function, NAMES, NAMES)
+        needed = {
+            name: hints[name]
+            for name, parameter in inspect.signature(inspect.unwrap(function)).parameters.items()
+            if parameter.default is inspect.Parameter.empty
+            and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        }
+        if "xyzzy" not in repr([made(hint, "xyzzy") for hint in needed.values()]):
+            return None
+    except Exception:  # noqa: BLE001  - of other arguments than texts and records
+        return None
+    positional = inspect.signature(inspect.unwrap(function)).parameters
+
+    def run(text: str) -> object:
+        values = {name: made(hint, text) for name, hint in needed.items()}
+        args = [values.pop(name) for name in needed if positional[name].kind is positional[name].POSITIONAL_ONLY]
+        return function(*args, **values)
+
+    return run
+
+
+SCANNERS = scanners()
+
+
+@pytest.mark.parametrize("name", SCANNERS)
+def test_a_scanner_is_linear(name: str) -> None:
+    assert growth(SCANNERS[name]) == ""
+
+
+def test_the_walk_finds_patterns_and_scanners() -> None:
+    assert len(PATTERNS) > 80
+    assert len(SCANNERS) > 150
