@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
+from engine.allocation import scrub_freed
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def open_database(module: Module, file: Path, buffer_pool: int) -> Any:
     cut off was never acknowledged.
     """
     library = load_library(module)
+    scrub_freed()
     options = {"buffer_pool_size": buffer_pool, "max_db_size": ADDRESS_SPACE}
     try:
         return library.Database(str(file), **options)

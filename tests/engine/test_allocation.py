@@ -61,3 +61,25 @@ def test_rings_of_objects_are_looked_for_less_often() -> None:
         assert gc.get_threshold() == (YOUNG, *former[1:])
     finally:
         gc.set_threshold(*former)
+
+
+SCRUBBING = """
+import ctypes
+from engine.allocation import scrub_freed
+
+scrub_freed()
+library = ctypes.CDLL(None)
+library.malloc.restype = ctypes.c_void_p
+library.free.argtypes = [ctypes.c_void_p]
+blocks = [library.malloc(4096) for _ in range(50)]
+for block in blocks:
+    ctypes.memset(block, ord("x"), 4096)
+for block in blocks:
+    library.free(block)
+assert not any(b"xxxx" in ctypes.string_at(library.malloc(4096), 4096) for _ in range(50))
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="only glibc can be tuned")
+def test_freed_memory_is_overwritten() -> None:
+    subprocess.run([sys.executable, "-c", SCRUBBING], check=True, cwd=Path(__file__).parents[2])
