@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bot.verbs.naming import chat_key, file_key
 from engine.errors import Empty, NotFound, TooLarge, Unsupported
-from engine.reading import conversations, parse_messages
+from engine.reading import conversations, holds_messages, parse_messages
 from engine.records import Document
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def _within(folder: Path) -> Iterable[Path]:
         yield from (Path(parent, name) for name in sorted(names) if not name.startswith("."))
 
 
-def is_chat(path: Path) -> bool:
-    """Whether the file holds chat messages rather than a text."""
-    return path.suffix.lower() in CHATS
+def is_chat(path: Path, data: bytes) -> bool:
+    """Whether the file holds chat messages rather than a text or other records."""
+    return path.suffix.lower() in CHATS and holds_messages(data)
 
 
 def content(path: Path, limit: int) -> bytes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from bot.events import Event, Failure
+    from engine.ledger.census import Listed
     from engine.records import Source, Usage
 
 GO_ON = "Give the command again once it can be reached; --wait waits for that."
 ALLOW_MORE = "THREADLORE_MAX_OUTPUT_TOKENS sets how long an answer may be."
 UNDATED = "Documents without a date are left out of this span of time."
+NARROWEST = (12, 8, 10, 10, 8, 10)  # columns of a table of documents beside the key, and what is between them
 SHOWN = 12  # rows of entities and relations of a context
 
 
@@ -95,7 +98,8 @@ def table(*heads: str) -> Table:
     """An empty table."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for head in heads:
-        made.add_column(head, justify="right" if head in {"passages", "chunks", "weight"} else "left", overflow="fold")
+        right = head in {"passages", "chunks", "weight"}
+        made.add_column(head, justify="right" if right else "left", overflow="fold", no_wrap=head == "key")
     return made
 
 
@@ -137,10 +141,30 @@ def catalogued(event: Catalogued) -> RenderableType:
         return Text("There are no documents here yet; `threadlore ingest PATH` takes some in.")
     made = table("title", "room", "state", "time", "passages", "key")
     for each in event.documents:
-        state = Text(each.status, "red" if each.status == "failed" or each.error else "")
-        time = f"{each.time:%Y-%m-%d}" if each.time else ""
-        made.add_row(plain(each.title), plain(each.room), state, time, f"{each.passages:,}", plain(each.key))
+        made.add_row(*_cells(each), plain(each.key))
     return made
+
+
+def listed(event: Catalogued) -> RenderableType:
+    """Documents as a list, with each key on a line of its own: where a table would break keys, which are copied."""
+    return Text("\n").join(_listed(each) for each in event.documents)
+
+
+def has_room(event: Catalogued, width: int) -> bool:
+    """Whether so many columns show a table of these documents without breaking their keys."""
+    return width - sum(NARROWEST) >= max((cell_len(harmless(each.key)) for each in event.documents), default=0)
+
+
+def _cells(each: Listed) -> tuple[Text, ...]:
+    state = Text(each.status, "red" if each.status == "failed" or each.error else "")
+    time = f"{each.time:%Y-%m-%d}" if each.time else ""
+    return plain(each.title), plain(each.room), state, Text(time), Text(f"{each.passages:,}")
+
+
+def _listed(each: Listed) -> Text:
+    *cells, passages = filter(None, _cells(each))
+    head = Text(" · ").join([*cells, Text.assemble(passages, " passages")])
+    return Text.assemble(head, "\n  ", (harmless(each.key), "dim"))
 
 
 def seen(event: Seen) -> RenderableType:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Task
 
-    from bot.events import Advanced, Cited, Event, Said
+    from bot.events import Advanced, Catalogued, Cited, Event, Said
     from engine.errors import EngineError
 
 EVERY = 10.0  # seconds between two lines that tell how far work is, where there is no terminal
@@ -46,6 +46,7 @@ class Screen:
             events.Said: self._said,
             events.Cited: self._cited,
             events.Advanced: self._advanced,
+            events.Catalogued: self._catalogued,
             events.Line: lambda event: self.out.out(event.text, highlight=False),
             events.Done: lambda event: self.out.print(layout.plain(event.text), soft_wrap=True),
         }
@@ -93,6 +94,12 @@ class Screen:
     def _said(self, event: Said) -> None:
         self._write(self._wrap.feed(harmless(event.text)))
 
+    def _catalogued(self, event: Catalogued) -> None:
+        if layout.has_room(event, self.out.width):
+            self.out.print(layout.catalogued(event))
+        else:
+            self.out.print(layout.listed(event), soft_wrap=True)
+
     def _cited(self, event: Cited) -> None:
         self._write(self._wrap.finish() + "\n")
         if event.cut_off:
@@ -132,7 +139,6 @@ DRAWN: Mapping[type, Callable[[Any], RenderableType]] = {
     events.Prompted: layout.prompted,
     events.Ingested: layout.ingested,
     events.Told: layout.told,
-    events.Catalogued: layout.catalogued,
     events.Seen: layout.seen,
     events.Compared: layout.compared,
 }

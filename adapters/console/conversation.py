@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bot.dialogue import Dialogue
 
 LEAVING = ("quit", "exit")
+BARE = (*LEAVING, "help")
 
 
 class Conversation:
@@ -41,12 +42,13 @@ class Conversation:
 
     async def obey(self, line: str) -> bool:
         """Do what a line says, and tell what went wrong; False: the person leaves."""
-        word, _, rest = line.strip().removeprefix("/").partition(" ")
-        slash = line.strip().startswith("/")
+        line = spelled_out(line)
+        word, _, rest = line.removeprefix("/").partition(" ")
+        slash = line.startswith("/")
         if slash and word in LEAVING:
             return False
         try:
-            work = self._command(word, rest.strip()) if slash else self._dialogue.ask(line.strip())
+            work = self._command(word, rest.strip()) if slash else self._dialogue.ask(line)
             if not await self._finished(work):
                 self._dialogue.screen.out.print(Text("\n(stopped)", "dim"))
         except EngineError as error:
@@ -69,6 +71,13 @@ class Conversation:
             with _interrupt(task.cancel):
                 await asyncio.wait({task})
             return not task.cancelled()
+
+
+def spelled_out(line: str) -> str:
+    """A line as it is obeyed: one that only says exit, quit or help is meant as the command, not as a question."""
+    line = line.strip()
+    word = line.casefold().rstrip(".!")
+    return f"/{word}" if word in BARE else line
 
 
 @contextmanager

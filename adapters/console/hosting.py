@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from adapters.console.conversation import spelled_out
 from adapters.console.pipe import piped
 from adapters.console.platform import NAME, Terminal, happening
 from adapters.console.terminal import typed
@@ -48,7 +49,8 @@ async def _converse(bot: Bot, screen: Screen) -> None:
     async with aclosing(lines):
         number = 0
         async for line in lines:
-            if line.strip() in LEAVING:
+            line = spelled_out(line)  # noqa: PLW2901  - meant so
+            if line in LEAVING:
                 return
             number += 1
             bot.alive(NAME)

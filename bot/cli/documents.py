@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 INGEST = """Take in files and whole folders; what is unchanged since the last time is skipped.
 
 Reads text, Markdown, HTML, PDF, Word and other office files, and chat messages as JSON Lines
-(id, user, text, time; thread and link if there are any). Broken off, it goes on with the next run.
+(id, user, text, time; thread and link if there are any); other JSON Lines are read as records.
+Broken off, it goes on with the next run.
 Exit code 1 if anything could not be taken in, or if a model that fails for 30 seconds keeps it from
 being indexed; the next run goes on, and `threadlore retry` tries again what was given up.
 

@@ -138,7 +138,7 @@ class _Taker:
     async def _documents(self, path: Path) -> list[Document]:
         place = files.Place(self.request.space, self.request.room)
         data = await asyncio.to_thread(files.content, path, self.desk.limits.size)
-        if files.is_chat(path):
+        if await asyncio.to_thread(files.is_chat, path, data):
             return await asyncio.to_thread(files.conversations_of, path, data, place, self.desk.count)
         return [await files.document_of(path, data, place, self.reader)]
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from engine.errors import Broken, Empty
+from engine.reading import json_records
 from engine.reading.cleaning import one_line, tidy
 from engine.reading.encoding import decode
 from engine.reading.read import Read
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 GAP = timedelta(minutes=15)
 BUDGET = 1200
+LOOKED_AT = 20  # lines that tell what JSON Lines hold
 _HINT = "Each line is one JSON object with id, user, text and time; thread and link may be there."
 # The beginning of a line that reads as the head of a message: [2026-05-18 09:20] Ada: …
 _MESSAGE_HEAD = re.compile(r"^[ \t]{0,16}+(?=\[\d{4}-\d\d-\d\d \d\d:\d\d\])", re.MULTILINE)
@@ -64,6 +66,20 @@ def parse_messages(data: bytes) -> list[ChatMessage]:
     return list(messages.values())
 
 
+def holds_messages(data: bytes) -> bool:
+    """Whether JSON Lines hold chat messages: one of their first lines is one. Raises Broken if it is no text."""
+    lines = (line for line in decode(data).split("\n") if line.strip())
+    return any(_is_message(line) for line in islice(lines, LOOKED_AT))
+
+
+def _is_message(line: str) -> bool:
+    try:
+        _message(line, 0)
+    except Broken:
+        return False
+    return True
+
+
 def conversations(
     messages: Iterable[ChatMessage],
     count: Callable[[str], int],
@@ -91,9 +107,11 @@ def conversations(
 def read(name: str, data: bytes) -> Read:
     """The whole file as one document with a passage a message, each marked as a claim of the file.
 
-    Anybody can write any author, time and link into a file: they are text of the passage and nothing more.
-    Raises Broken and Empty.
+    Anybody can write any author, time and link into a file: they are text of the passage and nothing more. JSON Lines
+    that are no chat are read as records. Raises Broken and Empty.
     """
+    if not holds_messages(data):
+        return json_records.read(name, data)
     spoken = sorted((m for m in parse_messages(data) if m.text.strip()), key=_order)
     return Read(name, tuple(_claim(name, place, message) for place, message in enumerate(spoken)))
 
@@ -130,13 +148,11 @@ class _Line(BaseModel):
 
 def _message(line: str, number: int) -> ChatMessage:
     try:
-        found = _Line.model_validate(json.loads(line))
+        found = _Line.model_validate(json_records.parsed(line, number))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the line"
         raise Broken(f"Line {number} is no chat message: {where}: {first['msg']}.", hint=_HINT) from error
-    except (ValueError, RecursionError) as error:
-        raise Broken(f"Line {number} is not JSON.", hint=_HINT) from error
     return ChatMessage(
         found.id, one_line(found.user) or "unknown", found.text, found.time, found.thread, one_line(found.link)
     )

@@ -160,9 +160,20 @@ async def test_an_error_is_told_and_the_conversation_goes_on_without_it(place: P
     assert second.history == ()
 
 
-@pytest.mark.parametrize("line", ["/quit", "/exit\n"])
+@pytest.mark.parametrize("line", ["/quit", "/exit\n", "quit", " Exit. ", "QUIT!"])
 async def test_quit_leaves(place: Place, line: str) -> None:
     assert not await place.conversation.obey(line)
+
+
+@pytest.mark.parametrize("line", ["help", "Help!", "/help"])
+async def test_help_is_shown_and_not_asked_about(place: Place, line: str) -> None:
+    assert "/sources" in await place.said(line)
+    assert place.desk.heard == []
+
+
+async def test_a_question_that_begins_like_a_command_is_a_question(place: Place) -> None:
+    await place.said("help me find the exit")
+    assert [each.text for each in place.desk.heard if isinstance(each, Ask)] == ["help me find the exit"]
 
 
 async def test_ctrl_c_stops_the_answer_and_nothing_else() -> None:

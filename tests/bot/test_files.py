@@ -121,5 +121,6 @@ def test_what_is_no_chat_is_refused_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "chat"), [("a.jsonl", True), ("a.NDJSON", True), ("a.json", False), ("a.md", False)])
-def test_chats_are_known_by_their_names(tmp_path: Path, name: str, *, chat: bool) -> None:
-    assert files.is_chat(tmp_path / name) is chat
+def test_chats_are_known_by_their_names_and_messages(tmp_path: Path, name: str, *, chat: bool) -> None:
+    assert files.is_chat(tmp_path / name, message(1, 8).encode()) is chat
+    assert not files.is_chat(tmp_path / name, b'{"berth": 4, "boat": "Gudgeon"}')

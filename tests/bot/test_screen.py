@@ -8,9 +8,10 @@ import pytest
 from rich.console import Console
 
 from bot import screen, wording
-from bot.events import Advanced, Cited, Done, Line, Recalled, Said
+from bot.events import Advanced, Catalogued, Cited, Done, Line, Recalled, Said
 from bot.screen import Screen
 from engine.errors import NotFound
+from engine.ledger.census import Listed
 from engine.records import Source, Usage
 
 if TYPE_CHECKING:
@@ -141,3 +142,15 @@ def test_trouble_is_a_sentence_and_a_hint_on_the_other_stream() -> None:
     seen.screen.trouble(NotFound("There is no [x].", hint="Look elsewhere."))
     assert seen.err == "There is no [x].\nLook elsewhere.\n"
     assert not seen.out
+
+
+@pytest.mark.parametrize("width", [20, 40, 79, 80, 100, 119, 120, 200])
+@pytest.mark.parametrize("length", [8, 40, 90, 300])
+async def test_keys_of_documents_are_whole_however_narrow_the_terminal(width: int, length: int) -> None:
+    keys = [f"file:/{letter * length}/end" for letter in "ab"]
+    title = "Harbour rules and other things to know"
+    known = (Listed(key, "s", "files", "file", title, "", None, False, "indexed", "", "", 12, 12) for key in keys)
+    file = io.StringIO()
+    await Screen(Console(file=file, width=width)).show(stream(Catalogued(tuple(known))))
+    assert all(key in file.getvalue() for key in keys)
+    assert "indexed" in file.getvalue()
