@@ -13,7 +13,7 @@ from engine.checked_embedder import identity
 from engine.embedding import parts
 from engine.errors import BadKey, EngineError, NoSuchModel, StoreError
 from engine.haste import Then
-from engine.ledger import embedding_failures, marks, memos, work
+from engine.ledger import embedding_failures, marks, memos, open_vectors, work
 from engine.ledger.embedding_failures import Failure
 from engine.ledger.marks import Stale
 from engine.records import Bill
@@ -74,16 +74,40 @@ class ChunkEmbedder:
         return await self._embed(chunks[:half], bill) | await self._embed(chunks[half:], bill)
 
     async def _put(self, chunks: Sequence[Unembedded], bill: Bill) -> None:
-        embedder = self.projector.embedder
         known = await self._remembered({chunk.text_hash for chunk in chunks})
-        fresh = {chunk.text_hash: chunk.text for chunk in chunks if chunk.text_hash not in known}
+        growing = [chunk for chunk in chunks if chunk.grows and chunk.text_hash not in known]
+        fresh = {c.text_hash: c.text for c in chunks if c.text_hash not in known and not c.grows}
         if fresh:
             known |= await self._made(fresh, bill)
+        made = {chunk.id: known[chunk.text_hash] for chunk in chunks if chunk.text_hash in known}
+        made |= await self._grown(growing, bill)
         if chunks:
-            rows = [Row(c.id, c.space, c.room, part) for c in chunks for part in range(known[c.text_hash][0])]
-            data = b"".join(known[chunk.text_hash][1] for chunk in chunks)
-            vectors = np.frombuffer(data, np.float32).reshape(len(rows), embedder.dim)
+            rows = [Row(c.id, c.space, c.room, part) for c in chunks for part in range(made[c.id][0])]
+            data = b"".join(made[chunk.id][1] for chunk in chunks)
+            vectors = np.frombuffer(data, np.float32).reshape(len(rows), self.projector.embedder.dim)
             await self.projector.vectors.put("chunks", rows, vectors)
+
+    async def _grown(self, chunks: Sequence[Unembedded], bill: Bill) -> dict[int, Kept]:
+        """Vectors of chunks of open conversations: of what was embedded before, and of what came since."""
+        if not chunks:
+            return {}
+        embedder, tokenizer = self.projector.embedder, self.projector.tokenizer
+        ledger, name = self.projector.ledger, identity(embedder)
+        known = await ledger.read(open_vectors.partials, name, [chunk.id for chunk in chunks])
+        new = {c.id: (c.text[known[c.id].covered :] if c.id in known else c.text).strip() for c in chunks}
+        split = {id_: parts(text, embedder.max_tokens, tokenizer) if text else [] for id_, text in new.items()}
+        texts = [part for some in split.values() for part in some]
+        vectors = await embedder.embed(texts, bill) if texts else np.empty((0, embedder.dim), np.float32)
+        made, at = dict[int, open_vectors.Partial](), 0
+        for chunk in chunks:
+            some, before = len(split[chunk.id]), known.get(chunk.id)
+            data = (before.data if before else b"") + vectors[at : at + some].tobytes()
+            count = (before.parts if before else 0) + some
+            whole = before is None or (bool(before.whole) and not some)
+            made[chunk.id] = open_vectors.Partial(name, len(chunk.text), int(whole), count, data)
+            at += some
+        await ledger.write(open_vectors.keep_partials, made)
+        return {id_: (each.parts, each.data) for id_, each in made.items()}
 
     async def _remembered(self, hashes: set[bytes]) -> dict[bytes, Kept]:
         """The vectors that are known; what was remembered unchecked, and would not pass now, is made anew."""

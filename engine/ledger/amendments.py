@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from engine.errors import NotFound
+from engine.ledger import open_vectors
 from engine.ledger.chunks import Span, put_chunks, repeated
 from engine.ledger.documents import forget, in_order, put_passages, renew
 from engine.ledger.times import shown, stored
@@ -82,6 +83,8 @@ async def apply(db: Connection, made: Plan, segment: Segment | None) -> Outcome:
     for was_open, time in found:
         changed = bool(was_open) != made.open
         await db.execute("UPDATE document SET open = ? WHERE id = ?", (made.open, made.id))
+        if was_open and not made.open:
+            await open_vectors.close(db, made.id)
         if segment is not None:
             chunks, span = segment.chunks, Span(made.first, made.first + segment.replaced)
             if await repeated(db, made.id, chunks, span):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.ledger.facts import drop_chunks, settle_keys
 from engine.ledger.marks import Stale, mark, next_generation
+from engine.ledger.open_vectors import inherit, of_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,6 +51,7 @@ async def put_chunks(
     }
     after = keyed(name, chunks)
     gone = {chunk for key, (chunk, *_) in before.items() if key not in after}
+    former = await of_texts(db, gone)
     await drop_chunks(db, gone, removed=removed)
     if span is not WHOLE and len(after) != span.until - span.first:
         await db.execute(
@@ -71,6 +73,7 @@ async def put_chunks(
             (key, id_, space, room, ordinal, chunk.tokens, time, first, chunk.text, _hash(chunk.text)),
         )
         fresh.append(ids[key])
+        await inherit(db, ids[key], chunk.text, former)
     await mark(db, Stale.CHUNK, fresh, await next_generation(db))
     pieces: set[tuple[int, ...]] = {
         (ids[key], ordinal, passages[piece.passage][0], piece.start, piece.stop)

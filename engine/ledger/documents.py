@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import BadInput, Empty, NotFound
+from engine.ledger import open_vectors
 from engine.ledger.chunks import put_chunks
 from engine.ledger.corrections import carry_corrections
 from engine.ledger.facts import drop_chunks, keep_reading
@@ -40,6 +41,8 @@ async def put(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bo
             "UPDATE document SET space = ?, room = ?, kind = ?, title = ?, link = ?, time = ?, open = ? WHERE id = ?",
             (*header, id_),
         )
+        if before["open"] and not document.open:
+            await open_vectors.close(db, id_)
         if before["room"] != room:
             await db.execute("UPDATE chunk SET room = ? WHERE document = ?", (room, id_))
             await _mark_chunks(db, id_)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A chunk whose vectors must be made or moved."""
+    """A chunk whose vectors must be made or moved; it `grows` while its conversation is open."""
 
     id: int
     space: int
@@ -28,13 +28,14 @@ class Unembedded:
     text: str
     text_hash: bytes
     tries: int
+    grows: bool = False
 
 
 async def chunks(db: Connection, ids: Collection[int]) -> list[Unembedded]:
     """These chunks, as far as they still stand."""
     rows = await db.execute_fetchall(
-        "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.tries FROM json_each(?) j"
-        " CROSS JOIN chunk c ON c.id = j.value",
+        "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.tries, d.open FROM json_each(?) j"
+        " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
         (json.dumps(list(ids)),),
     )
     return [Unembedded(*row) for row in map(tuple, rows)]
