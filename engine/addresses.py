@@ -37,9 +37,9 @@ TOKEN = re.compile(r"[^\s<>\"`|\[\]]+")
 
 SLASHES = re.compile(r":(?=[*_~]*[/\\][*_~]*[/\\])")  # of any scheme, also with emphasis in between
 BARE = re.compile(
-    r"(?<![a-z0-9])(mailto|xmpp|tel|sms|callto|skype|facetime|geo|magnet|news|urn|javascript|vbscript|data|slack|discord"
-    r"|https?|ftps?|sftp|ssh|git|file|blob|about|steam|msteams|zoommtg|tg|whatsapp|intent|itms|market|view-source)"
-    r":(?=\S)",
+    r"(mailto|xmpp|javascript|vbscript|tel(?=:[+\d])"
+    r"|(?<![a-z0-9])(?:tel|sms|callto|skype|facetime|geo|magnet|news|urn|data|slack|discord|https?|ftps?|sftp|ssh|git"
+    r"|file|blob|about|steam|msteams|zoommtg|tg|whatsapp|intent|itms|market|view-source)):(?=\S)",
     re.IGNORECASE,
 )
 WWW = re.compile(r"www\.", re.IGNORECASE)
@@ -101,22 +101,34 @@ def key(address: str) -> str:
 
 
 class Known:
-    """The addresses and names that stand in some texts, and so may be shown as they are."""
+    """The addresses and names that stand in some texts, and so may be shown as they are; of titles the names alone."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], titles: Iterable[str] = ()) -> None:
         self._links: dict[str, str] = {}
         self._names: set[str] = set()
         for text in texts:
             for read in dict.fromkeys((text, unescapeAll(text))):
                 self._add(read)
+        for title in titles:
+            self._add_names(title)
         self._schemes = frozenset(link.partition(":")[0] for link in self._links)
 
     def _add(self, text: str) -> None:
         for address in addresses(text):
             if LINK.fullmatch(address) and not ALARM.search(address):
                 self._links.setdefault(key(address), address)
+            if "://www." in address:
+                self._names.add(key(address.partition("://")[2]))
+        self._add_names(text)
+
+    def _add_names(self, text: str) -> None:
         for found in TOKEN.finditer(text):
-            if ("." in found[0] or "@" in found[0]) and len(found[0]) <= LONGEST and not ALARM.search(found[0]):
+            if (
+                ("." in found[0] or "@" in found[0])
+                and "://" not in found[0]
+                and len(found[0]) <= LONGEST
+                and not ALARM.search(found[0])
+            ):
                 self._names.update(map(key, names(found[0])))
 
     def link(self, address: str) -> str:
@@ -155,8 +167,6 @@ def names(word: str) -> Iterator[str]:
     yield word
     core = word.lstrip(OPENERS).rstrip(CLOSERS)
     yield core
-    if "://www." in core:
-        yield core.partition("://")[2]
 
 
 def scheme_at(text: str) -> int:
@@ -205,7 +215,7 @@ def _addressed(word: str) -> bool:
 def _linked(dot: re.Match[str]) -> bool:
     """Whether what follows a dot may be a domain: not a number, a single letter, or an ending of files alone."""
     label = dot[1]
-    return len(label) > 1 and not label[0].isdigit() and label.lower() not in FILES
+    return len(label) > 1 and not label[0].isdigit() and label.lower().strip("_-") not in FILES
 
 
 def _hosted(word: str) -> bool:
@@ -215,6 +225,6 @@ def _hosted(word: str) -> bool:
     dots = [dot for dot in DOT.finditer(word) if _linked(dot)]
     if not dots:
         return False
-    label, rest = dots[-1][1].lower(), word[dots[-1].end(1) :]
+    label, rest = dots[-1][1].lower().strip("_-"), word[dots[-1].end(1) :]
     short = len(label) == 2 and label not in SCRIPTS
     return short or label in DOMAINS or label.startswith("xn--") or rest[:1] in tuple("/?#:\\")

@@ -48,7 +48,8 @@ class Answer:
         self._prompt = prompt
         self._bill = bill
         texts = [f"{source.text}\n{source.link}" for source in self.context.sources]
-        self._citing = Citing([source.number for source in self.context.sources], texts, prompt.question)
+        titles = [f"{source.title}\n{source.label}" for source in self.context.sources]
+        self._citing = Citing([source.number for source in self.context.sources], texts, prompt.question, titles)
         self._begun = False
         self._pieces = self._stream()
 

@@ -39,16 +39,19 @@ class Citing:
     """Fed with what a model writes, gives what a reader may see.
 
     `numbers` are those of the sources that the model was given; `texts` the recalled texts (and any address that
-    may be shown); `question` what was asked, whose links and mentions of people may be repeated.
+    may be shown); `titles` what the sources are called; `question` what was asked, whose links and mentions of
+    people may be repeated.
 
     Numbers: `[1]`, `[1, 2]`, `[1-3]`, `[^1]`, `[source 1]`, `【1】`. Those given are numbered anew in the order of
     their first use, one pair of brackets each; the others go, with the spaces before them. Code is left alone:
     `a[1]` between backticks is no citation. A lone year in brackets is text, too.
     """
 
-    def __init__(self, numbers: Collection[int], texts: Iterable[str], question: str) -> None:
+    def __init__(
+        self, numbers: Collection[int], texts: Iterable[str], question: str, titles: Iterable[str] = ()
+    ) -> None:
         self.citations = Citations(frozenset(numbers))
-        self.links = Links.knowing(texts, question)
+        self.links = Links.knowing(texts, question, titles)
 
     @property
     def used(self) -> tuple[int, ...]:

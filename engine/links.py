@@ -68,9 +68,9 @@ class Links(Scanner):
         self.begun = ""  # what is written already of a word that is not whole yet
 
     @classmethod
-    def knowing(cls, texts: Iterable[str], question: str, *, domains: bool = True) -> Links:
-        """Knows the addresses in the texts and in the question, and whom the question mentions."""
-        return cls(Known((*texts, question)), mentioned(question), domains=domains)
+    def knowing(cls, texts: Iterable[str], question: str, titles: Iterable[str] = (), *, domains: bool = True) -> Links:
+        """Knows the addresses in texts and question, the names in the titles, and whom the question mentions."""
+        return cls(Known((*texts, question), titles), mentioned(question), domains=domains)
 
     def step(self, at: int, *, final: bool) -> Step | None:
         if not TEXT.match(self.buffer, at):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
+from bot.wording import harmless
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -33,7 +35,7 @@ def safe(markdown: str, name: Callable[[str], str] = lambda _: "") -> str:
 
     It grows at the end as its source does, so that a stream can be continued.
     """
-    named = PERSON.sub(lambda found: f"@{name(found[1]) or 'somebody'}", markdown)
+    named = PERSON.sub(lambda found: f"@{harmless(name(found[1])) or 'somebody'}", markdown)
     return ALARM.sub(rf"<\1{JOINER}", named)
 
 

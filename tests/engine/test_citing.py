@@ -264,6 +264,12 @@ def test_words_come_out_as_they_come_in() -> None:
     assert [machine.feed(delta) for delta in deltas] == ["The", " boat", "", " [1] is", " ", "red. It"]
 
 
+def test_a_title_makes_names_known_and_no_addresses() -> None:
+    machine = Citing((), (), "", ("old.minutes.md › https://ok.com/t",))
+    text = machine.feed("old.minutes.md https://ok.com/t new.md") + machine.close()
+    assert text == f"old.minutes.md https[:]//ok[.]com/t new.{JOINER}md"
+
+
 def test_a_word_of_an_unknown_script_is_not_waited_for_long() -> None:
     assert len(citing().feed("漢" * 200)) >= 100
 

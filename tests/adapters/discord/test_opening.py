@@ -289,3 +289,30 @@ async def test_the_answer_to_a_command_word_is_seen_by_its_caller_alone(town: To
 
 def _name(town: Town) -> str:
     return town.fake.world.app.name
+
+
+async def test_no_road_lets_an_address_be_fetched(town: Town) -> None:
+    planted = "See https://planted.example/a, [it](https://planted.example/b) and `https://planted.example/c`. "
+    message = await question(town)
+    await town.ada.enters(town.square).slash("ask", question="where is the key?")
+    command = await town.ear.hears(Asked)
+    await town.ada.enters(town.square).slash("ask", question="where is the key?", private=True)
+    alone = await town.ear.hears(Asked)
+    for reply in (
+        town.platform.reply(target(message)),
+        town.platform.reply(of_command(command)),
+        town.platform.reply(of_command(alone)),
+    ):
+        await reply.show([planted])
+        await reply.finish([planted, planted], CLOSING)
+        await reply.replace(planted)
+    await town.platform.post(town.place(town.square), Card(planted))
+    written = [
+        each
+        for channel in town.fake.world.channels.values()
+        for each in channel.messages.values()
+        if each.author is town.fake.world.app and "planted" in each.content
+    ]
+    assert len(written) >= 3
+    assert [each.content for each in written if Flag.SUPPRESS_EMBEDS not in each.flags] == []
+    assert town.fake.world.previews == []

@@ -20,6 +20,10 @@ def test_a_person_is_named_and_not_called() -> None:
     assert safe("ask <@U123|x> or <@U9>", lambda id_: "Ada" if id_ == "U123" else "") == "ask @Ada or @somebody"
 
 
+def test_a_name_that_is_an_address_is_none() -> None:
+    assert safe("ask <@U123>", lambda _: "https://evil.example/x") == "ask @https[:]//evil[.]example/x"
+
+
 def test_comments_and_comparisons_stay_as_they_are() -> None:
     assert safe("a < b, <!-- note -->, <https://x.org>") == "a < b, <!-- note -->, <https://x.org>"
 
