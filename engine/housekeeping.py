@@ -7,6 +7,7 @@ import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
@@ -14,13 +15,15 @@ import structlog
 from engine import verifying
 from engine.errors import BrokenProjection, EngineError, LanguageError, StoreError
 from engine.indexing import TROUBLE_WAIT
-from engine.ledger import census, marks, memos, work
+from engine.ledger import census, marks, memos, orphans, work
+from engine.supervisor import EXITS
 from engine.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
     from engine.indexing import Worker
+    from engine.ledger.orphans import Orphans
     from engine.projecting import Projector
     from engine.verifying import Report
 
@@ -33,6 +36,19 @@ CATCH_UP = 15.0  # seconds that compaction lets the worker have for what changed
 CLOSED = "Removed bytes leave the files, and a rebuild goes on, after the next start."
 RECREATE_EVERY = 3600.0  # seconds; what breaks again within them has a cause that a rebuild does not mend
 PATIENCE = 60.0  # seconds that a question waits for a rebuild
+
+
+async def failures(*stages: Callable[[], Awaitable[None]]) -> list[BaseException]:
+    """Run each stage, whatever became of those before it; gives what they raised, in order."""
+    found = list[BaseException]()
+    for stage in stages:
+        try:
+            await stage()
+        except EXITS:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a panic of a native library is no Exception
+            found.append(error)
+    return found
 
 
 @dataclass(slots=True)
@@ -72,20 +88,23 @@ class Housekeeper:
         async with self._tidying:
             await self._catch_up()
             until = await ledger.read(work.generation)
-            await projector.drop_orphans()
-            errors = list[EngineError]()
-            for stage in (self._compact_ledger, self._compact_graph, projector.vectors.compact):
-                try:
-                    await stage()
-                except EngineError as error:
-                    errors.append(error)
+            found = await ledger.read(orphans.orphans)
+            errors = await failures(
+                partial(self._compact_ledger, found),
+                partial(projector.drop_from_graph, found),
+                partial(projector.drop_from_vectors, found),
+                self._compact_graph,
+                projector.vectors.compact,
+            )
             if errors:
                 raise errors[0]
             await ledger.write(work.set_setting, "compacted", until)
 
-    async def _compact_ledger(self) -> None:
-        await self.projector.ledger.write(memos.drop_unused)
-        await self.projector.ledger.compact()
+    async def _compact_ledger(self, found: Orphans) -> None:
+        ledger = self.projector.ledger
+        await ledger.write(orphans.drop_profiles, found)
+        await ledger.write(memos.drop_unused)
+        await ledger.compact()
 
     async def _compact_graph(self) -> None:
         async with self.projector.graph_writing:

@@ -18,7 +18,7 @@ from engine.embedding import entity_text, relation_text
 from engine.folding import Folder
 from engine.graph import Edge, Node
 from engine.haste import Then
-from engine.ledger import marks, orphans, profiles, work
+from engine.ledger import marks, profiles, work
 from engine.ledger.embedding_failures import Failure
 from engine.ledger.marks import Stale
 from engine.profile_embedder import ProfileEmbedder
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from engine.language import Language
     from engine.ledger import Ledger
     from engine.ledger.marks import Mark
+    from engine.ledger.orphans import Orphans
     from engine.ledger.profiles import Key, Kind
     from engine.options import Options
     from engine.vectors import Vectors
@@ -205,13 +206,14 @@ class Projector:
         await self.courtesy.after_you()
         await self.ledger.write(finish, outcome)
 
-    async def drop_orphans(self) -> None:
-        """Let keys of which nothing is left leave profiles, graph and vectors at once, whatever else is under way."""
-        found = await self.ledger.read(orphans.orphans)
-        await self.ledger.write(orphans.drop_profiles, found)
+    async def drop_from_graph(self, found: Orphans) -> None:
+        """Let keys of which nothing is left leave the graph at once, whatever else is under way."""
         if not self.without_graph and (found.names or found.edges):
             async with self.graph_writing:
                 await self.graph.drop(found.names, [Edge(id_, a, b, 0.0) for id_, a, b in found.edges])
+
+    async def drop_from_vectors(self, found: Orphans) -> None:
+        """Let keys of which nothing is left leave the vectors at once, whatever else is under way."""
         await self.vectors.drop("chunks", found.chunks)
         await self.vectors.drop("entities", found.names)
         await self.vectors.drop("relations", found.pairs)

@@ -11,6 +11,7 @@ import aiosqlite
 
 from engine.errors import NewerSchema
 from engine.ledger.failures import FAILURES, translated
+from engine.ledger.migration_scripts import migration_scripts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
@@ -134,9 +135,7 @@ async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
 
 def scripts() -> tuple[str, list[str]]:
     """The present schema, and what leads to it from the first one, in order."""
-    folder = files("bot.store")
-    later = sorted((folder / "migrations").iterdir(), key=lambda file: file.name)
-    return (folder / "schema.sql").read_text(), [file.read_text() for file in later if file.name.endswith(".sql")]
+    return (files("bot.store") / "schema.sql").read_text(), migration_scripts("bot.store")
 
 
 def latest() -> int:

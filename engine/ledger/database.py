@@ -16,6 +16,7 @@ from engine.errors import Closed, DamagedLedger, EngineError, NewerSchema, Store
 from engine.ledger import integrity, log
 from engine.ledger.checksum import checksum
 from engine.ledger.failures import FAILURES, translated
+from engine.ledger.migration_scripts import migration_scripts
 from engine.ledger.transactions import held_snapshot, snapshot, transaction, within_thread
 from engine.supervisor import Supervisor
 
@@ -290,6 +291,4 @@ def _fail(job: _Job, error: Exception) -> None:
 
 def migrations() -> list[str]:
     """The scripts in order; the first is the schema, each later one leads from its predecessor to itself."""
-    folder = files("engine.ledger")
-    later = sorted((folder / "migrations").iterdir(), key=lambda file: file.name)
-    return [(folder / "schema.sql").read_text()] + [file.read_text() for file in later if file.name.endswith(".sql")]
+    return [(files("engine.ledger") / "schema.sql").read_text(), *migration_scripts("engine.ledger")]

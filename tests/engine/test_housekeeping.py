@@ -10,7 +10,7 @@ from engine.errors import StoreError, Unavailable
 from engine.ledger import work
 from engine.options import Options
 from tests.fakes.embedder import HashEmbedder
-from tests.fakes.engines import HERE, doc, light_engine, open_engine
+from tests.fakes.engines import HERE, doc, files_with, light_engine, open_engine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,6 +74,39 @@ async def test_one_file_that_cannot_be_compacted_keeps_no_other_from_it(
             await engine.compact()
         assert done == ["vectors"]
         assert await engine._ledger.read(work.removed_since_compaction)
+
+
+class Panic(BaseException):
+    """As the runtime of a native library raises it."""
+
+
+@pytest.mark.parametrize("error", [StoreError("The disk is away."), OSError("away"), Panic("index out of bounds")])
+@pytest.mark.parametrize("broken", ["_projector.graph.drop", "_projector.vectors.drop", "_projector.graph.compact"])
+async def test_forgotten_bytes_leave_the_ledger_whatever_graph_and_vectors_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, error: BaseException
+) -> None:
+    async with light_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Ada met Quibblewick."))
+        await engine.settled()
+        done = list[str]()
+
+        async def fails(*_: object) -> None:
+            raise error
+
+        async def noted() -> None:
+            done.append("vectors")
+
+        projector = engine._projector
+        with monkeypatch.context() as patch:
+            part, method = broken.split(".")[1:]
+            patch.setattr(getattr(projector, part), method, fails)
+            patch.setattr(projector.vectors, "compact", noted)
+            await engine.forget("a")
+            with pytest.raises(type(error)):
+                await engine.compact()
+            assert files_with(tmp_path, "Quibblewick") == []
+            assert done == ["vectors"]
+            assert await engine._ledger.read(work.removed_since_compaction)
 
 
 async def filled(engine: Engine) -> None:

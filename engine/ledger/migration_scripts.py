@@ -1,0 +1,28 @@
+"""Migration scripts of a package: numbered files, each of which leads from the schema before it to its own number."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+FIRST = 2  # the first schema has no script
+_NUMBER = re.compile(r"\d+")
+
+
+def migration_scripts(package: str) -> list[str]:
+    """The scripts in the package's folder `migrations`, in order."""
+    return numbered_scripts(files(package) / "migrations")
+
+
+def numbered_scripts(folder: Traversable) -> list[str]:
+    """The SQL files of a folder in order. Raises ValueError unless their names count from 2 without a gap."""
+    scripts = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    for number, script in enumerate(scripts, FIRST):
+        found = _NUMBER.match(script.name)
+        if found is None or int(found[0]) != number:
+            raise ValueError(f"The migration {script.name} stands at the place of number {number:04d}.")
+    return [script.read_text() for script in scripts]
