@@ -16,10 +16,12 @@ from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from bot.events import Event
     from bot.requests import Request
+    from bot.service import Service
     from bot.settings import Settings
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 1, 130, 141
@@ -95,6 +97,19 @@ def tell(error: EngineError, *, debug: bool) -> int:
     return FAILED
 
 
+def _service(settings: Settings, request: Request) -> AbstractAsyncContextManager[Service]:
+    """What works on a request, opening no more than that needs."""
+    from bot import requests  # noqa: PLC0415  - --help spares it
+
+    if isinstance(request, requests.Tell | requests.Catalogue):
+        from bot.ledger_service import reach_ledger  # noqa: PLC0415  - as above
+
+        return reach_ledger(settings)
+    from bot.service import reach  # noqa: PLC0415  - as above
+
+    return reach(settings)
+
+
 def perform(
     context: typer.Context,
     make: Callable[[Settings], Request],
@@ -108,12 +123,11 @@ def perform(
     async def work(common: Common) -> int:
         from bot.model_hint import model_hint  # noqa: PLC0415  - --help spares it
         from bot.screen import Screen  # noqa: PLC0415  - --help spares it
-        from bot.service import reach  # noqa: PLC0415  - --help spares it
 
         settings = common.settings(space=space)
         screen = Screen(hint=lambda: model_hint(settings))
         request = make(settings)
-        async with reach(settings) as service:
+        async with _service(settings, request) as service:
             stream = service.perform(request)
             seen = await (screen.gather(stream) if as_json else screen.show(stream))
         if as_json:
