@@ -49,3 +49,29 @@ def test_no_renderer_finds_a_secret_in_a_live_address(share: int) -> None:
         assert not leaks(output), (text, output)
         if rng.random() < 0.2:
             assert shown([text]) == output, text
+
+
+KEPT = [
+    "{}",
+    "({}).",
+    "**{}**",
+    "see {}, then",
+    "- {}",
+    "> {}",
+    "| {} | b |\n|---|---|",
+    "[words]({})",
+    "<{}>",
+    "![p]({})",
+    "“{}”",
+    "[{}]({})",
+]
+
+
+@pytest.mark.parametrize("frame", KEPT)
+@pytest.mark.parametrize("known", [OK, "https://asked.com/p?x=1&y=2#z", "https://ok.com/b_(c)"])
+def test_every_renderer_finds_a_known_address_alive_and_whole(frame: str, known: str) -> None:
+    machine = Citing((), (f"See {known} there.",), "")
+    output = "".join(map(machine.feed, frame.replace("{}", known))) + machine.close()
+    for name, judge in renderers.JUDGES.items():
+        found = {address.rstrip(").") if name in {"mrkdwn", "discord"} else address for address in judge(output)}
+        assert {known, known.rstrip(")")} & found, (name, output)
