@@ -16,7 +16,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from bot import wire
-from bot.events import Catalogued, Cited, Compared, Found, Ingested, Prompted, Recalled, Said, Seen, Told
+from bot.events import Catalogued, Cited, Compared, Failure, Found, Ingested, Prompted, Recalled, Said, Seen, Told
 from bot.quoting import LENGTH, called, shortened, unheaded
 from bot.wrapping import harmless
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from bot.events import Event, Failure
+    from bot.events import Event
     from engine.ledger.census import Listed
     from engine.records import Source, Usage
 
@@ -136,13 +136,14 @@ def _several(what: str, number: int) -> str:
 
 
 def catalogued(event: Catalogued) -> RenderableType:
-    """A table of documents."""
+    """A table of documents, and below it what could not be read of which, why, and what to do."""
     if not event.documents:
         return Text("There are no documents here yet; `threadlore ingest PATH` takes some in.")
     made = table("title", "room", "state", "time", "passages", "key")
     for each in event.documents:
         made.add_row(*_cells(each), plain(each.key))
-    return made
+    failed = [Failure(each.title, each.error, each.hint) for each in event.documents if each.error]
+    return Group(made, failures(failed, "not read whole")) if failed else made
 
 
 def listed(event: Catalogued) -> RenderableType:
@@ -164,7 +165,8 @@ def _cells(each: Listed) -> tuple[Text, ...]:
 def _listed(each: Listed) -> Text:
     *cells, passages = filter(None, _cells(each))
     head = Text(" · ").join([*cells, Text.assemble(passages, " passages")])
-    return Text.assemble(head, "\n  ", (harmless(each.key), "dim"))
+    why = f"\n  {harmless(each.error)}" if each.error else ""
+    return Text.assemble(head, "\n  ", (harmless(each.key), "dim"), (why, "red"))
 
 
 def seen(event: Seen) -> RenderableType:
@@ -222,9 +224,9 @@ def ingested(event: Ingested) -> RenderableType:
     return Group(*rows)
 
 
-def failures(given: Iterable[Failure]) -> RenderableType:
+def failures(given: Iterable[Failure], head: str = "not taken in") -> RenderableType:
     """What could not be taken in, why, and what to do."""
-    made = table("not taken in", "why", "what to do")
+    made = table(head, "why", "what to do")
     for each in given:
         made.add_row(Text(harmless(each.what), "red"), plain(each.error), Text(harmless(each.hint), "dim"))
     return made

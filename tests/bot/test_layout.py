@@ -107,11 +107,20 @@ def test_numbers_are_told_with_what_waits() -> None:
     assert "1 document with failures" in shown
 
 
+def test_numbers_tell_what_was_given_up_and_what_fails_in_the_background() -> None:
+    status = Status(
+        {"indexed": 2}, 9, 4, 1, 3, 0, 0, 0, without_vector=2, why="A vector is NaN.", background=("Tidy fails.",)
+    )
+    shown = drawn(layout.told(events.Told(status)))
+    assert all(words in shown for words in ("2 keys without a vector", "A vector is NaN.", "Tidy fails."))
+
+
 def test_documents_are_listed_with_their_keys() -> None:
-    listed = Listed("file:/a", "s", "files", "file", "Rules", "", NOON, False, "failed", "No.", "", 1, 2)
+    listed = Listed(
+        "file:/a", "s", "files", "file", "Rules", "", NOON, False, "failed", "A vector is NaN.", "Wait.", 1, 2
+    )
     shown = drawn(layout.catalogued(events.Catalogued((listed,))))
-    assert "file:/a" in shown
-    assert "failed" in shown
+    assert all(words in shown for words in ("file:/a", "failed", "A vector is NaN.", "Wait."))
     assert "ingest" in drawn(layout.catalogued(events.Catalogued(())))
 
 
