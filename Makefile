@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 ENV_FILE := $(if $(wildcard .env),--env-file .env)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-load bench-crash bench-quality bench-injection bench-install lock clean
+.PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-cost bench-load bench-crash bench-quality bench-injection bench-install lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -53,6 +53,10 @@ bench: $(READY) ## ingest, recall, memory and disk at several sizes; questions w
 	$(BIN)/python -m tests.bench.ingest --documents $(or $(SIZES),1000 10000 50000)
 	$(BIN)/python -m tests.bench.questions --documents 10000
 	$(BIN)/python -m tests.bench.vector_recall --rows 50000
+
+bench-cost: $(READY) ## what a model is sent for the demo town, and what single steps cost as a folder grows
+	@$(BIN)/python -m tests.bench.chat_cost
+	@$(BIN)/python -m tests.bench.costs
 
 bench-load: $(READY) ## fifty questions at once, against a Slack that enforces Slack's limits
 	$(BIN)/python -m tests.bench.at_once
