@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from bot import closing, wording
 from bot.attribution import used_keys
 from bot.chat import Closing
-from bot.errors import PlatformError
 from bot.happenings import Asked
 from bot.history import Past
 from engine.records import Scope
@@ -74,7 +73,7 @@ async def below(house: House, draft: Draft) -> Closing:
         *draft.notes,
         wording.GAPS[draft.gap] if draft.gap and draft.sources else "",
         await _unread(house, draft),
-        *await _doubts(house, draft),
+        *_doubts(draft),
         wording.STILL_READING if await _reads(house, draft) else "",
     ]
     share = bool(draft.sources) and draft.channel is not None and draft.channel.kind != "direct"
@@ -109,24 +108,16 @@ def _audience(draft: Draft) -> str:
     return f"{wording.ONLY_YOU} {told}" if draft.request.private else told
 
 
-async def _doubts(house: House, draft: Draft) -> list[str]:
-    """What is to be said of an answer that nothing stands behind, as far as it does not say so itself."""
+def _doubts(draft: Draft) -> list[str]:
+    """What is to be said of an answer that nothing stands behind, as far as it does not say so itself.
+
+    The offer of a private answer is the same for every asker: all who read a public answer would learn from it what
+    only the asker may read.
+    """
     if draft.sources:
         return []
-    offer = wording.ask_alone(draft.request.place.platform) if await _may_find_more(house, draft) else ""
+    offer = "" if draft.alone else wording.ask_alone(draft.request.place.platform)
     return ["" if wording.says_nothing(draft.text) else wording.UNSUPPORTED, offer]
-
-
-async def _may_find_more(house: House, draft: Draft) -> bool:
-    """Whether the asker alone may read documents that were not searched."""
-    if draft.alone:
-        return False
-    try:
-        alone = await house.readers.scope_alone(draft.request.place, draft.request.person)
-    except PlatformError:
-        return False
-    more = Scope(alone.spaces - draft.scope.spaces, alone.rooms - draft.scope.rooms)
-    return bool(more.spaces or more.rooms) and any((await house.desk.engine.status(more)).documents.values())
 
 
 async def _reads(house: House, draft: Draft) -> bool:
