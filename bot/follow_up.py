@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from bot import phrases
+from bot import phrases, social_patterns
+from bot.addressee import for_others
 from bot.chat_sentences import SHORTCODE, Sentence, normal, split
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ _RANKS: tuple[Verdict, ...] = ("question", "others", "unclear", "chatter")  # of
 
 ELLIPSIS = 6  # words that "and …" may have and still be a question
 CHATTER = 9  # words of thanks
-ADDRESSING = frozenset(",:")  # stand behind a name
 CLAIMED = 4  # words from which on "when the …" is no question without its mark
 
 
@@ -34,7 +34,7 @@ def classify(text: str, people: Collection[str] = (), *, interrupted: bool = Fal
     if not sentences:
         return "chatter"
     names = frozenset(normal(part) for name in people for part in name.split())
-    if any(_for_others(sentence, names) for sentence in sentences):
+    if any(for_others(sentence, names) for sentence in sentences):
         return "others"
     found = [_of_sentence(sentence, interrupted=interrupted) for sentence in sentences]
     if _laughs(text, sentences):
@@ -58,57 +58,6 @@ def _starts(words: Sequence[str], patterns: Collection[tuple[str, ...]]) -> bool
     return any(tuple(words[: len(pattern)]) == pattern for pattern in patterns)
 
 
-# To whom.
-
-
-def _for_others(sentence: Sentence, names: frozenset[str]) -> bool:
-    """Whether it is spoken to somebody who is named."""
-    return _mentions(sentence) or _calls_known(sentence, names) or _calls_unknown(sentence)
-
-
-def _mentions(sentence: Sentence) -> bool:
-    """Whether it mentions somebody, unless it only asks about them: "what did @bob promise"."""
-    words = sentence.words
-    for at, word in enumerate(words):
-        if word.startswith(("<@", "@", "<!")):
-            about = at > 0 and words[at - 1] in phrases.AUXILIARIES and words[0] in phrases.WH | phrases.AUXILIARIES
-            if not about or at == len(words) - 1 or not phrases.YOU.isdisjoint(words):
-                return True
-    return False
-
-
-def _calls_known(sentence: Sentence, names: frozenset[str]) -> bool:
-    """Whether it begins or ends with the name of somebody there, as an address."""
-    first, last = _without_leads(sentence.clauses[0]), sentence.clauses[-1]
-    if not names or not first:
-        return False
-    if _is_address(first, names):
-        return len(sentence.clauses) > 1 or not sentence.asks or len(first) == len(sentence.words)
-    if len(sentence.clauses) > 1 and _is_address(last, names):
-        return True
-    spoken_to = not phrases.YOU.isdisjoint(sentence.words)
-    ends = last[-1] in names and len(last) > 1 and last[-2] not in {"about", "of", "from", "by", "with", "for", "to"}
-    return spoken_to and (first[0] in names or (ends and not _starts(first, phrases.ORDERS)))
-
-
-def _is_address(clause: Sequence[str], names: frozenset[str]) -> bool:
-    return all(word in names for word in clause)
-
-
-def _calls_unknown(sentence: Sentence) -> bool:
-    """Whether it begins with what looks like a name and a comma: "Zoe, who pays?"."""
-    raw = [token for token in sentence.raw if token not in {"¿", "¡"}]
-    while len(raw) > 2 and normal(raw[0]) in {"hey", "hi", "hello", "dear", "hallo", "hola", "salut", "ok", "okay"}:
-        raw = raw[2:] if raw[1] == "," else raw[1:]
-    if len(raw) < 2 or raw[1] not in ADDRESSING or (raw[1] == ":" and phrases.YOU.isdisjoint(sentence.words)):
-        return False
-    word = normal(raw[0])
-    if word in phrases.EVERYBODY:
-        return True
-    known = phrases.LEADS | phrases.FILLERS | phrases.ADDRESSABLE | phrases.WH | phrases.AUXILIARIES | phrases.BOTS
-    return raw[0][:1].isupper() and raw[0].isalpha() and word not in known
-
-
 # What it is.
 
 
@@ -122,16 +71,19 @@ def _of_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:
     words = _said(sentence)
     if not words or (_is_chatter(sentence) and not _starts(words, phrases.ORDERS)):
         return "chatter"
-    if words in phrases.SMALL_QUESTIONS or _is_rhetorical(words):
+    if words in phrases.SMALL_QUESTIONS or (_is_rhetorical(words) and not social_patterns.is_sincere(words)):
         return "chatter"
     if (
         _starts(words, phrases.INVITATIONS)
-        or set(words[-1:]) & phrases.EVERYONE
+        or social_patterns.is_social(words)
+        or (set(words[-1:]) & phrases.EVERYONE and not social_patterns.for_all(words))
         or (sentence.asks and set(words) & phrases.SOCIAL and len(words) <= 3)
     ):
         return "others"
     if interrupted and not (_is_asked(words, asks=sentence.asks) and len(words) > 2):
         return "unclear"
+    if _starts(words, phrases.ORDERS) and social_patterns.is_no_order(words, sentence.clauses[0]):
+        return "chatter"
     asked = _starts(words, phrases.ORDERS) or _asks(sentence, words)
     return "question" if asked else "unclear"
 
@@ -177,7 +129,11 @@ def _is_chatter(sentence: Sentence) -> bool:
 
 def _is_rhetorical(words: Sequence[str]) -> bool:
     bare = words[1:] if len(words) > 1 and words[0] in phrases.JOINERS | phrases.ALSO else words
-    if _starts(bare, phrases.RHETORICAL) or not phrases.RHETORICAL_WORDS.isdisjoint(bare):
+    if (
+        _starts(bare, phrases.RHETORICAL)
+        or social_patterns.is_retort(bare)
+        or not phrases.RHETORICAL_WORDS.isdisjoint(bare)
+    ):
         return True
     wondering = bare[0] in phrases.WH and bare[0] not in {"which", "what"}
     complains = bare[0] == "why" and "always" in bare

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 from bot import wording
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from bot.chat import Message, Place
+    from bot.follow_up import Verdict
     from bot.history import Historian
     from bot.house import House
+    from bot.store.records import Known
 
 STOP = frozenset({"stop", "stop.", "stop!", "be quiet", "quiet"})
 PEOPLE = 30  # of a thread, whose names are looked for
+LATELY = timedelta(days=1)  # in a channel, of whom may be spoken to
 
 
 class Following:
@@ -43,11 +47,10 @@ class Following:
             return False
         if message.text.strip().casefold() in STOP:
             return bool(message.place.thread)
-        everything = await self._chosen(message.place) == "all"
-        if classify(message.text) not in _answered(everything or bool(self._house.settings.model)):
+        if classify(message.text) not in self._answered():
             return False
-        if everything:
-            return True
+        if await self._chosen(message.place) == "all":
+            return await self._is_open(message)
         return await self._continues(message)
 
     async def follows(self, place: Place) -> bool:
@@ -74,12 +77,31 @@ class Following:
         askers, latest = await self._historian.exchange(place)
         if message.author not in askers or await self._replies_to_another(message):
             return False
-        said = await self._house.store.messages.of_thread(place.room, place.thread)
-        others = [each for each in said if each.author != message.author and each.time < message.time]
+        others = await self._before(message)
         names = await self._names(place, {*askers, *(each.author for each in others)} - {message.author})
         interrupted = latest is not None and any(each.time > latest for each in others)
-        verdict = classify(message.text, names, interrupted=interrupted)
-        return verdict in _answered(bool(self._house.settings.model))
+        return classify(message.text, names, interrupted=interrupted) in self._answered()
+
+    async def _is_open(self, message: Message) -> bool:
+        """Whether it is spoken to nobody of the thread, or of those who talked in the channel last."""
+        if await self._replies_to_another(message):
+            return False
+        others = {each.author: None for each in reversed(await self._before(message))}
+        names = await self._names(message.place, list(others)[:PEOPLE])
+        return classify(message.text, names) in self._answered()
+
+    async def _before(self, message: Message) -> list[Known]:
+        """What others said before it in its thread; outside of threads, in the channel lately."""
+        place, messages = message.place, self._house.store.messages
+        if place.thread:
+            said = await messages.of_thread(place.room, place.thread)
+        else:
+            said = await messages.between(place.room, message.time - LATELY, message.time)
+        return [each for each in said if each.author != message.author and each.time < message.time]
+
+    def _answered(self) -> frozenset[Verdict]:
+        """What is answered: without a model only what surely is a question."""
+        return frozenset({"question", "unclear"} if self._house.settings.model else {"question"})
 
     async def _replies_to_another(self, message: Message) -> bool:
         """Whether it replies to a message in which no answer stands."""
@@ -98,10 +120,6 @@ class Following:
         muted = (await channels.get(_key(place))).answers if place.thread else ""
         chosen = muted or (await channels.get(place.room)).answers or self._house.settings.answers
         return cast("Literal['mention', 'thread', 'all']", chosen)
-
-
-def _answered(unclear: bool) -> frozenset[str]:  # noqa: FBT001 - whether statements are, too
-    return frozenset({"question", "unclear"} if unclear else {"question"})
 
 
 def _key(place: Place) -> str:

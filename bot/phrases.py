@@ -118,7 +118,7 @@ INVITATIONS = phrases(
     whos free, who is free, who has time, whos coming, who is coming, whos joining, who is joining, whos bringing,
     who will help, who can help, who could help, who can take over, who would like, who fancies, whos with,
     who is with, who can bring, who could bring, who can take, who takes over, can we meet, can we talk, can we move,
-    can we please, can we do, can we go, can we discuss, can we agree, can we stop, could we, would it be ok,
+    can we please, can we do, can we go, can we discuss, can we agree, can we stop, would it be ok,
     would it be possible for, can i help, can i come, can i join, may i join, can someone, can somebody, can anyone,
     can anybody, could someone, could somebody, could anyone, could anybody, would someone, would somebody,
     would anyone, would anybody, will someone, will somebody, will anyone, is anyone, is anybody, is someone,

@@ -1,7 +1,10 @@
 """Follow-ups by rules, measured on messages in several styles and languages.
 
 `first.jsonl` was used to write the rules; `second.jsonl` was written afterwards, in other styles. Its figures before
-any change to the rules: precision 1.0, recall 0.94.
+any change to the rules: precision 1.0, recall 0.94. `third.jsonl` holds what is hard: people called in other ways than
+by a comma, requests that are none, questions that people ask each other, and questions that look like these: precision
+0.36, recall 0.88 before the rules were mended by it. `fourth.jsonl` was written after that, of the same kinds:
+precision 0.86, recall 0.81 before any further change.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ HERE = Path(__file__).parent / "follow_ups"
 PEOPLE = {
     "first": ("Ada Lovell", "Bob Lattimer", "Ines Dalgarno", "Hob", "Jürgen"),
     "second": ("Marta Diaz", "Sam Okafor", "Priya", "Dana"),
+    "fourth": ("Marie Curie", "Oskar", "Femi Ade", "Mark"),
+    "third": ("Nora Feld", "Emil", "Priti"),
 }
 PRECISION, RECALL = 0.95, 0.8
 
@@ -36,6 +41,7 @@ def test_questions_are_told_from_everything_else(part: str) -> None:
     found = answered(part)
     right = sum(wanted and given for wanted, given, _ in found)
     precision, recall = right / sum(given for _, given, _ in found), right / sum(wanted for wanted, _, _ in found)
+    print(f"{part}: {len(found)} messages, precision {precision:.2f}, recall {recall:.2f}")  # noqa: T201 - with -s
     missed = [text for wanted, given, text in found if wanted != given]
     assert precision >= PRECISION, missed
     assert recall >= RECALL, missed

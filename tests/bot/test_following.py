@@ -149,6 +149,19 @@ async def test_or_an_answer_to_everything(home: Asking, following: Following, ro
     assert not await following.answers(home.platform.say(roof, "ada", "thanks!"))
 
 
+@pytest.mark.parametrize(
+    "text", ["Ada - when do the Nails come?", "When do the Nails come Ada?", "The glue then.", "Ada?"]
+)
+async def test_even_then_without_a_model_only_questions_to_nobody_else(
+    home: Asking, following: Following, roof: Place, answered: Place, text: str
+) -> None:
+    await home.house.store.channels.put(roof.room, ChannelSettings(answers="all"))
+    await home.say(answered, "ada", "The Nails were dear.")
+    for place in (roof, answered):
+        assert not await following.answers(home.platform.say(place, "bob", text))
+        assert await following.answers(home.platform.say(place, "bob", "When do the Nails come?"))
+
+
 @pytest.mark.parametrize("text", ["<@BOT> stop", "<@BOT> Stop!", "stop"])
 async def test_told_to_stop_it_stays_quiet_in_that_thread(
     home: Asking, following: Following, answered: Place, text: str
