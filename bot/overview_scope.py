@@ -6,8 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from bot.asked import spoken
 from bot.conversations import thread_key
 from bot.errors import PlatformError
+from engine.mentions import mentioned
 from engine.overview_request import narrowed, recognize
 from engine.records import Within
 
@@ -27,10 +29,20 @@ async def as_overview(house: House, request: Request, question: Question) -> Que
     asked = recognize(question.text, request.time) if question.mode != "bypass" else None
     if asked is None:
         return question
-    within = await _within(house, request, asked)
+    within = _of_channel(request) if asked.channel else await _within(house, request, asked)
+    if within is None:
+        return question
     if asked.missed and not asked.span.given and within.rooms:
         within = replace(within, since=await _last_seen(house, request))
     return narrowed(replace(question, within=within), asked)
+
+
+def _of_channel(request: Request) -> Within | None:
+    """The channel that a question mentions; None if it mentions none that can be told, or several."""
+    ids = [each[1:] for each in mentioned(spoken(request.text)) if each.startswith("#")]
+    if len(ids) != 1:
+        return None
+    return Within(rooms=frozenset({replace(request.place, channel=ids[0], thread="").room}))
 
 
 async def _within(house: House, request: Request, asked: OverviewRequest) -> Within:

@@ -52,18 +52,23 @@ _OPEN = word_set(
 )
 _FILL = word_set(
     """
-    lately recently recent latest so far please short brief quick quickly main key important last since said written
+    lately recently recent latest so far please pls plz short brief quick quickly main key important last since
+    said written
     made asked posted everyone everybody people up speed date bring give show list tell whole entire things stuff all
     everything anything going went yet still left team group want need like could you tl dr most dieser diesen dieses
     diese diesem zuletzt kürzlich letzter zeit alles bitte kurz mir uns seit gab gibt wurde wurden habe hat noch
     welche welcher hier eine ich wir man nous yo he este esta esto últimamente recientemente todo todos aquí favor
     quedan hay fue fueron desde se me qué ce cette récemment dernièrement tout ici a-t-on quelles qu'est-ce sont j'ai
-    s'est depuis sans été
+    s'est depuis sans été what's whats
     """
 )
 _THREAD = word_set("thread conversation discussion exchange gespräch diskussion unterhaltung hilo conversación fil")
 _CHANNEL = word_set("channel room here kanal raum hier canal sala aquí salon ici")
 _EVERYWHERE = word_set("everywhere anywhere channels workspace server überall kanäle canales canaux partout")
+_STILL = word_set("still noch aún todavía encore")
+_IS = word_set("is are were ist sind")  # begin a question about one matter
+_NEWS = ({"what's", "new"}, {"what", "is", "new"}, {"whats", "new"}, {"was", "gibt", "es", "neues"})
+_CHANNEL_NAME = re.compile(r"#([^\W_][\w-]{0,79})")
 _POINTS_BACK = word_set("that it he she they why how where when him her them das es ihn sie wann warum eso cela ça")
 
 
@@ -81,21 +86,29 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class OverviewRequest:
-    """A question for an overview. `place` is what it names; `missed`: it is about what its asker has not seen."""
+    """A question for an overview. `place` is what it names; `missed`: it is about what its asker has not seen.
+
+    `channel` is the name of another channel that it names, without its mark.
+    """
 
     overview: Overview
     place: Literal["", "thread", "channel", "everywhere"]
     span: Span
     missed: bool
+    channel: str = ""
 
 
 def recognize(text: str, now: datetime) -> OverviewRequest | None:
     """The overview that a question wants; None if it is any other question."""
     if len(text) > LONGEST:
         return None
-    words = [word.casefold().replace("’", "'") for word in _WORD.findall(text.replace(";", ""))]
+    channels = _CHANNEL_NAME.findall(text)
+    bare = _CHANNEL_NAME.sub(" channel ", text.replace(";", ""))
+    words = [word.casefold().replace("’", "'") for word in _WORD.findall(bare)]
     span, words = span_of(words, now)
     said = set(words)
+    if len(channels) > 1 or (words[:1] and words[0] in _IS and said & _OPEN and "there" not in said):
+        return None
     wanted = _wanted(
         said,
         placed=bool(said & (_THREAD | _CHANNEL | _EVERYWHERE)) or span.given or bool(said & {"lately", "recently"}),
@@ -109,15 +122,16 @@ def recognize(text: str, now: datetime) -> OverviewRequest | None:
             place = name  # type: ignore[assignment]
             break
     recent = not span.given and (wanted != "summary" or not place)
-    return OverviewRequest(Overview(wanted, recent), place, span, bool(said & {"miss", "missed", "verpasst", "perdí"}))
+    missed = bool(said & {"miss", "missed", "verpasst", "perdí"})
+    return OverviewRequest(Overview(wanted, recent), place, span, missed, channels[0] if channels else "")
 
 
 def _wanted(said: set[str], *, placed: bool) -> Wanted | None:
-    if said & _ASKED and said & _OPEN:
+    if said & _OPEN and (said & _ASKED or said & _STILL) and not said & _POINTS_BACK - {"es", "das"}:
         return "questions"
     if said & _DECIDED:
         return None if said & _POINTS_BACK else "decisions"
-    if said & _SUMMARIZE or (said & _HAPPENED and placed):
+    if said & _SUMMARIZE or (said & _HAPPENED and (placed or said in _NEWS)):
         return None if said & (_POINTS_BACK - {"es"}) else "summary"
     return None
 

@@ -75,4 +75,4 @@ async def _question(desk: Desk, request: Ask) -> Question:
         model=request.model,
     )
     asked = recognize(question.text, datetime.now(UTC)) if question.mode != "bypass" else None
-    return narrowed(question, asked) if asked else question
+    return narrowed(question, asked) if asked and not asked.channel else question

@@ -53,15 +53,29 @@ def highlights(sources: Sequence[Source], wanted: Wanted) -> str:
     if wanted == "summary":
         return listed(quotations(_telling(said), said))
     if wanted == "decisions":
-        found = _newest_first([at for at, one in enumerate(said) if _decides(one)], said)
+        found = _newest([at for at, one in enumerate(said) if _decides(one)], said)
         return listed(quotations(found, said))
-    found = _newest_first([at for at in range(len(said)) if _is_open(at, said)], said)
+    found = _newest([at for at in range(len(said)) if _is_open(at, said)], said)
     return listed([quotation([said[at]]) for at in found])
 
 
-def _newest_first(places: Sequence[int], said: Sequence[Quotable]) -> list[int]:
-    """The newest of them; what has no time comes last."""
-    return sorted(places, key=lambda at: (said[at].time is not None, str(said[at].time), -at), reverse=True)[:MOST]
+def covered(sources: Sequence[Source]) -> str:
+    """The days that they are from, as the first line of a summary; empty if they have no times."""
+    days = sorted(each.time.date() for each in sources if each.time)
+    if not days:
+        return ""
+    first, last = days[0], days[-1]
+    end = f"{last.day} {last:%B %Y}"
+    if first == last:
+        return f"On {end}:"
+    if first.year != last.year:
+        return f"From {first.day} {first:%B %Y} to {end}:"
+    return f"From {first.day} to {end}:" if first.month == last.month else f"From {first.day} {first:%B} to {end}:"
+
+
+def _newest(places: Sequence[int], said: Sequence[Quotable]) -> list[int]:
+    """The newest of them, the oldest of these first; what has no time comes before."""
+    return sorted(places, key=lambda at: (said[at].time is not None, str(said[at].time), at))[-MOST:]
 
 
 def put_together(notes: Sequence[str]) -> str:

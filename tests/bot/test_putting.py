@@ -73,6 +73,14 @@ async def test_what_was_missed_is_asked_of_this_room_since_then(home: Asking) ->
     assert asked.within == Within(rooms=frozenset({HALL.room}), since=START)
 
 
+async def test_a_channel_that_is_mentioned_is_what_the_overview_is_of(home: Asking) -> None:
+    home.platform.open("ROOF", "ada", "bob")
+    asked = await put(home.house, replace(REQUEST, text="<@BOT> Summarise <#ROOF>"))
+    assert asked.overview is not None
+    assert asked.within.rooms == {"slack:T1:ROOF"}
+    assert (await put(home.house, replace(REQUEST, text="<@BOT> Summarise #somewhere"))).overview is None
+
+
 async def put_text(home: Asking, text: str, *, thread: str = "", place: Place = HALL) -> Within:
     request = replace(REQUEST, text=text, place=replace(place, thread=thread), message="m9")
     question = await put(home.house, request)

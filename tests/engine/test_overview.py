@@ -162,13 +162,13 @@ async def answered(engine: Engine, wanted: str) -> str:
     return await told(engine, overview(wanted))
 
 
-async def test_offline_decisions_are_quoted_the_newest_first(tmp_path: Path, offline: EmbeddedLanguage) -> None:
+async def test_offline_decisions_are_quoted_the_oldest_first(tmp_path: Path, offline: EmbeddedLanguage) -> None:
     async with light_engine(tmp_path, offline) as engine:
         lines = (await answered(engine, "decisions")).splitlines()
         assert len(lines) == 2
-        assert "vault is cleared" in lines[0]
+        assert "paint the roof green" in lines[0]
         assert "[1]" in lines[0]
-        assert "paint the roof green" in lines[1]
+        assert "vault is cleared" in lines[1]
 
 
 async def test_offline_only_questions_without_an_answer_are_open(tmp_path: Path, offline: EmbeddedLanguage) -> None:
@@ -184,7 +184,9 @@ async def test_offline_a_summary_quotes_and_cites(tmp_path: Path, offline: Embed
         text = await answered(engine, "summary")
         assert "paint the roof green" in text
         assert "Shall we" not in text
-        assert all(re.search(r"\[\d+\]$", line) for line in text.splitlines())
+        days, *lines = text.splitlines()
+        assert days == "From 12 to 16 May 2026:"
+        assert all(re.search(r"\[\d+\]$", line) for line in lines)
 
 
 @pytest.mark.parametrize("wanted", ["decisions", "questions", "summary"])
