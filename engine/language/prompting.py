@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+from datetime import UTC, time
 from hashlib import sha256
 from importlib import resources
 from string import Template
@@ -15,7 +16,7 @@ from engine.records import Excerpt, Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import date
+    from datetime import date, datetime
 
     from engine.records import EntityRow, Fragments, Prompt, RelationRow, Source, Turn
 
@@ -43,6 +44,7 @@ STYLE = "Markdown; as short as the question allows."
 NOTHING = "(none)"
 UNDATED = "undated"
 LONGEST_NAME = 80
+MIDNIGHT = time()
 _MESSAGE_HEAD = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,100}): ")
 SUMMARY_PROMPTS = ("summarise", "summarise_user", "summarise_several", "summarise_several_user", "summary_rules")
 
@@ -146,11 +148,19 @@ def source_block(source: Source) -> str:
 
     Each of these stands once: not if another one holds it, and not before the text of a message either.
     """
-    date = source.time.strftime("%Y-%m-%d %H:%M") if source.time else UNDATED
+    date = _date(source.time) if source.time else UNDATED
     told = _once([_line(part) for part in (source.title, source.label, source.author, date)])
+    if ":" in date:
+        told = re.sub(rf"(?<!\w){date}(?!\w| UTC)", f"{date} UTC", told, count=1)
     head = _MESSAGE_HEAD.match(source.text)
     text = source.text[head.end() :] if head and all(_stands_in(part, told) for part in head.groups()) else source.text
     return f"[{source.number}] ({told}) {_indented(text)}"
+
+
+def _date(moment: datetime) -> str:
+    """A time in UTC; midnight stands for a day without a time."""
+    utc = moment.astimezone(UTC)
+    return utc.strftime("%Y-%m-%d" if utc.time() == MIDNIGHT else "%Y-%m-%d %H:%M")
 
 
 def _once(parts: Sequence[str]) -> str:

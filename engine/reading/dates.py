@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 from itertools import islice
 
@@ -56,6 +56,11 @@ _TERM = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
+# Times that programs write where they know none: ReportLab, the template of python-docx.
+_DEFAULT_TIMES = frozenset({datetime(2000, 1, 1, tzinfo=UTC), datetime(2013, 12, 23, 23, 15, tzinfo=UTC)})
+# Days on which the clocks of Unix and of ZIP archives begin, in any zone.
+_FIRST_DAYS = frozenset({date(1969, 12, 31), date(1970, 1, 1), date(1979, 12, 31), date(1980, 1, 1)})
+
 
 def stated_date(name: str, text: str) -> datetime | None:
     """The date in a file's name, else the one that its head states as the document's own; midnight UTC.
@@ -66,8 +71,8 @@ def stated_date(name: str, text: str) -> datetime | None:
     lines = islice(
         (line.strip()[:LINE_LENGTH] for line in text.split("\n", 4 * HEAD_LINES) if line.strip()), HEAD_LINES
     )
-    named = [date for date, *_ in _dates(name.replace("_", "-"))]
-    candidates = named[:1] + [date for number, line in enumerate(lines) if (date := _own(line, first=number == 0))]
+    named = [day for day, *_ in _dates(name.replace("_", "-"))]
+    candidates = named[:1] + [day for number, line in enumerate(lines) if (day := _own(line, first=number == 0))]
     return candidates[0] if candidates else None
 
 
@@ -82,19 +87,24 @@ def parse_date(text: str) -> datetime | None:
     return None
 
 
+def is_default(time: datetime) -> bool:
+    """Whether a program wrote this time because it knew none."""
+    return time in _DEFAULT_TIMES or time.date() in _FIRST_DAYS
+
+
 def _own(line: str, *, first: bool) -> datetime | None:
     """The date of a line that states the document's date, None for all others."""
     found = _dates(line)
     if len(found) != 1:
         return None
-    date, start, stop = found[0]
+    day, start, stop = found[0]
     before = line[:start]
     if _LABEL.search(before[-60:]):
-        return date
+        return day
     if _TERM.search(before[-20:]):
         return None
     others = len(_WORD.findall(before)) + len(_WORD.findall(line[stop:]))
-    return date if others <= (OTHER_HEADING_WORDS if first else OTHER_WORDS) else None
+    return day if others <= (OTHER_HEADING_WORDS if first else OTHER_WORDS) else None
 
 
 def _dates(text: str) -> list[tuple[datetime, int, int]]:
@@ -106,9 +116,9 @@ def _dates(text: str) -> list[tuple[datetime, int, int]]:
         month = part["iso_month"] or part["dotted_month"] or _MONTHS[(part["month"] or part["us_month"]).lower()]
         day = part["iso_day"] or part["dotted_day"] or part["day"] or part["us_day"]
         try:
-            date = datetime(int(year), int(month), int(day), tzinfo=UTC)
+            stated = datetime(int(year), int(month), int(day), tzinfo=UTC)
         except ValueError:
             continue
-        if FIRST_YEAR <= date.year <= LAST_YEAR:
-            found.append((date, match.start(), match.end()))
+        if FIRST_YEAR <= stated.year <= LAST_YEAR:
+            found.append((stated, match.start(), match.end()))
     return found

@@ -13,4 +13,4 @@ def read(name: str, data: bytes) -> Read:
     """Passages by section; outside of headings labelled "paragraphs 3–7". Raises Encrypted or Broken."""
     result = extract(data, MIME)
     found = blocks(result)
-    return Read(first_heading(found) or name, sections(found, "paragraph"), stamp(result.metadata))
+    return Read(first_heading(found) or name, sections(found, "paragraph"), stamp=stamp(result.metadata))

@@ -29,7 +29,9 @@ def read(name: str, data: bytes, limits: Limits) -> Read:
         raise Empty(f"There is no text in {name}.")
     if sum(len(passage.text) for passage in found.passages) > limits.text:
         raise TooLarge(f"{name} holds more than {limits.text:,} characters of text.")
-    return found if found.time or kind == "messages" else replace(found, time=stated_date(name, _head(found)))
+    if found.time or kind == "messages":
+        return found
+    return replace(found, time=stated_date(name, _head(found)) or found.stamp)
 
 
 def _head(found: Read) -> str:

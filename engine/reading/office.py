@@ -21,8 +21,11 @@ MIMES = {
     "ipynb": "application/x-ipynb+json",
 }
 
+_MAIL = frozenset({"eml", "msg"})  # they are dated by a header of the message itself
+
 
 def read(name: str, data: bytes, kind: str) -> Read:
     """Passages by heading (a sheet of a workbook is one), else by paragraphs. Raises Encrypted or Broken."""
     result = extract(data, MIMES[kind])
-    return Read(name, sections(blocks(result), "paragraph"), stamp(result.metadata))
+    passages, time = sections(blocks(result), "paragraph"), stamp(result.metadata)
+    return Read(name, passages, time) if kind in _MAIL else Read(name, passages, stamp=time)

@@ -21,9 +21,9 @@ def read(name: str, data: bytes) -> Read:
     """
     try:
         result = extract(data, "application/pdf", pages=True)
-        pages, time = [str(page["content"]) for page in result.pages or []], stamp(result.metadata)
+        pages, saved = [str(page["content"]) for page in result.pages or []], stamp(result.metadata)
     except Broken:
-        pages, time = [], None
+        pages, saved = [], None
     if not any(page.strip() for page in pages):
         pages = _by_pdfium(data)
     found = [(number, part, text) for number, page in enumerate(pages, 1) for part, text in enumerate(_texts(page), 1)]
@@ -33,7 +33,7 @@ def read(name: str, data: bytes) -> Read:
         Passage(f"p{number}-{part}", text, f"p. {number}", position=position)
         for position, (number, part, text) in enumerate(found)
     )
-    return Read(name, tuple(passages), time)
+    return Read(name, tuple(passages), stamp=saved)
 
 
 def _texts(page: str) -> list[str]:

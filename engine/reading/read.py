@@ -15,11 +15,15 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A file as passages. `time` is what the file itself says about its last change, None if it says nothing."""
+    """A file as passages. `time` is the document's date as it states it, None if it states none.
+
+    `stamp` is when a program says it saved the file: it counts where neither the document nor its name states a date.
+    """
 
     title: str
     passages: tuple[Passage, ...]
     time: datetime | None = None
+    stamp: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import kreuzberg
 
 from engine.errors import Broken, Encrypted, Unsupported
-from engine.reading.dates import parse_date
+from engine.reading.dates import is_default, parse_date
 from engine.reading.packing import Block
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def _config(*, pages: bool) -> Any:
 
 
 def stamp(metadata: Mapping[str, Any]) -> datetime | None:
-    """The time of the last change by the file's metadata, else of its making."""
+    """The time of the last change by the file's metadata, else of its making; defaults of programs are none."""
     times = (parse_date(str(metadata.get(field) or "")) for field in ("modified_at", "created_at"))
-    return next(filter(None, times), None)
+    return next((time for time in times if time and not is_default(time)), None)
 
 
 def blocks(result: Any) -> list[Block]:

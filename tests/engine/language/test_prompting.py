@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -81,7 +81,7 @@ def test_the_context_stands_in_the_system_message_the_history_between_the_questi
             "sources": [1],
         },
     ]
-    assert "[1] (Harbour rules, p. 3, Ada, 2026-03-01 09:30) The ferry leaves at nine." in lines
+    assert "[1] (Harbour rules, p. 3, Ada, 2026-03-01 09:30 UTC) The ferry leaves at nine." in lines
 
 
 def test_a_text_cannot_pretend_to_be_another_source() -> None:
@@ -119,22 +119,39 @@ def test_a_source_shows_only_what_is_known_of_it() -> None:
             "Ada Byron, 2026-05-07 14:20",
             "Ada Byron",
             "[2026-05-07 14:20] Ada Byron: Rain.\n[2026-05-07 14:21] Oh.",
-            "(#hall: Thread by Ada Byron, 2026-05-07, Ada Byron, 2026-05-07 14:20) Rain.\n    [2026-05-07 14:21] Oh.",
+            (
+                "(#hall: Thread by Ada Byron, 2026-05-07, Ada Byron, 2026-05-07 14:20 UTC) Rain.\n"
+                "    [2026-05-07 14:21] Oh."
+            ),
         ),
-        ("Guide", "Guide › Rooms", "", "Text", "(Guide › Rooms, 2026-05-07 14:20) Text"),
-        ("Guide", "Guide", "Al", "Text", "(Guide, Al, 2026-05-07 14:20) Text"),
+        ("Guide", "Guide › Rooms", "", "Text", "(Guide › Rooms, 2026-05-07 14:20 UTC) Text"),
+        ("Guide", "Guide", "Al", "Text", "(Guide, Al, 2026-05-07 14:20 UTC) Text"),
         (
             "Alan",
             "p. 1",
             "Al",
             "[2026-05-07 14:20] Bob: Text",
-            "(Alan, p. 1, Al, 2026-05-07 14:20) [2026-05-07 14:20] Bob: Text",
+            "(Alan, p. 1, Al, 2026-05-07 14:20 UTC) [2026-05-07 14:20] Bob: Text",
         ),
     ],
 )
 def test_a_source_says_once_where_it_stands(title: str, label: str, author: str, text: str, shown: str) -> None:
     time = datetime(2026, 5, 7, 14, 20, tzinfo=UTC)
     assert source_block(Source(4, "d", "p", title, label, "", author, time, text, "s", "r", "c")) == f"[4] {shown}"
+
+
+@pytest.mark.parametrize(
+    ("time", "shown"),
+    [
+        (datetime(2026, 3, 3, tzinfo=UTC), "2026-03-03"),
+        (datetime(2026, 3, 3, 1, tzinfo=timezone(timedelta(hours=1))), "2026-03-03"),
+        (datetime(2026, 3, 3, 0, 0, 1, tzinfo=UTC), "2026-03-03 00:00 UTC"),
+        (datetime(2026, 3, 3, 1, 30, tzinfo=timezone(timedelta(hours=2))), "2026-03-02 23:30 UTC"),
+    ],
+)
+def test_a_source_of_a_day_shows_no_time(time: datetime, shown: str) -> None:
+    source = Source(4, "d", "p", "Guide", "p. 1", "", "", time, "Text", "s", "r", "c")
+    assert source_block(source) == f"[4] (Guide, p. 1, {shown}) Text"
 
 
 def test_the_context_cannot_close_its_fence() -> None:

@@ -17,6 +17,12 @@ _TYPES = (
     '<Override PartName="/word/document.xml" ContentType='
     '"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
 )
+_CORE = (
+    '<?xml version="1.0"?><cp:coreProperties xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi='
+    '"http://www.w3.org/2001/XMLSchema-instance" xmlns:cp='
+    '"http://schemas.openxmlformats.org/package/2006/metadata/core-properties">'
+    '<dcterms:modified xsi:type="dcterms:W3CDTF">{}</dcterms:modified></cp:coreProperties>'
+)
 _RELATIONS = (
     '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
     '<Relationship Id="r1" Target="word/document.xml" Type='
@@ -24,8 +30,11 @@ _RELATIONS = (
 )
 
 
-def pdf(pages: Sequence[Sequence[str]], *, locked: bool = False) -> bytes:
-    """A PDF with one line of Helvetica below the other; `locked` with keys that no password opens."""
+def pdf(pages: Sequence[Sequence[str]], *, locked: bool = False, saved: str = "") -> bytes:
+    """A PDF with one line of Helvetica below the other; `locked` with keys that no password opens.
+
+    `saved` is the time of its making, as PDF writes it.
+    """
     kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -44,6 +53,9 @@ def pdf(pages: Sequence[Sequence[str]], *, locked: bool = False) -> bytes:
     if locked:
         objects.append(f"<< /Filter /Standard /V 1 /R 2 /P -4 /O <{'11' * 32}> /U <{'22' * 32}> >>")
         extra = f" /Encrypt {len(objects)} 0 R /ID [<00><00>]"
+    if saved:
+        objects.append(f"<< /CreationDate (D:{saved}) >>")
+        extra += f" /Info {len(objects)} 0 R"
     return _assembled(objects, extra)
 
 
@@ -70,14 +82,15 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
-def docx(*body: str) -> bytes:
-    """A DOCX of these paragraphs and tables."""
+def docx(*body: str, saved: str = "") -> bytes:
+    """A DOCX of these paragraphs and tables; `saved` is the time of its last change."""
     document = f'<?xml version="1.0"?><w:document xmlns:w="{_W}"><w:body>{"".join(body)}</w:body></w:document>'
     return archive(
         {
             "[Content_Types].xml": _TYPES.encode(),
             "_rels/.rels": _RELATIONS.encode(),
             "word/document.xml": document.encode(),
+            **({"docProps/core.xml": _CORE.format(saved).encode()} if saved else {}),
         }
     )
 

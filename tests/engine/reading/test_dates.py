@@ -1,11 +1,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.reading.dates import parse_date, stated_date
+from engine.reading.dates import is_default, parse_date, stated_date
+from engine.reading.families import read
+from engine.reading.read import Limits
+from tests.engine.reading.samples import docx, paragraph, pdf
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TOWN = Path(__file__).parents[3] / "bot" / "demo" / "town"
 DAY = datetime(2026, 5, 12, tzinfo=UTC)
 
 
@@ -77,3 +86,70 @@ def test_a_name_counts_before_the_head() -> None:
 )
 def test_metadata_are_read_as_they_are_written(text: str, time: datetime | None) -> None:
     assert parse_date(text) == time
+
+
+def saved_pdf(text: str, time: str) -> bytes:
+    return pdf([[text]], saved=f"{time.translate(str.maketrans('', '', '-:TZ'))}Z")
+
+
+def saved_docx(text: str, time: str) -> bytes:
+    return docx(paragraph(text), saved=time)
+
+
+KINDS = pytest.mark.parametrize(("kind", "made"), [("pdf", saved_pdf), ("docx", saved_docx)])
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("name", "text", "time"),
+    [
+        ("minutes-2026-05-12", "Tea.", DAY),
+        ("minutes", "Minutes of 12 May 2026", DAY),
+        ("minutes", "Tea.", datetime(2025, 3, 4, 5, 6, 7, tzinfo=UTC)),
+    ],
+)
+def test_a_date_in_the_name_or_head_counts_before_the_time_of_saving(
+    kind: str, made: Callable[[str, str], bytes], name: str, text: str, time: datetime
+) -> None:
+    assert read(f"{name}.{kind}", made(text, "2025-03-04T05:06:07Z"), Limits()).time == time
+
+
+@KINDS
+@pytest.mark.parametrize(
+    "default",
+    ["2000-01-01T00:00:00Z", "2013-12-23T23:15:00Z", "1970-01-01T00:00:00Z", "1980-01-01T00:00:00Z"],
+)
+def test_a_default_of_the_program_that_saved_a_file_dates_nothing(
+    kind: str, made: Callable[[str, str], bytes], default: str
+) -> None:
+    assert read(f"tea.{kind}", made("Tea.", default), Limits()).time is None
+
+
+def test_other_times_of_those_days_are_no_defaults() -> None:
+    assert not is_default(datetime(2013, 12, 23, 9, 30, tzinfo=UTC))
+    assert not is_default(datetime(2000, 1, 1, 9, 30, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "time"),
+    [
+        (
+            "2020-01-01.eml",
+            b"From: Ada <a@x.org>\r\nDate: Tue, 12 May 2026 00:00:00 +0000\r\nSubject: Tea\r\n\r\nTea.\r\n",
+            DAY,
+        ),
+        ("2020-01-01.md", b"---\ndate: 2026-05-12\n---\n\nTea.\n", DAY),
+        (
+            "2020-01-01.html",
+            b'<html><head><meta name="date" content="2026-05-12"></head><body><p>Tea.</p></body></html>',
+            DAY,
+        ),
+    ],
+)
+def test_what_a_document_states_in_a_field_of_its_own_counts_first(name: str, data: bytes, time: datetime) -> None:
+    assert read(name, data, Limits()).time == time
+
+
+@pytest.mark.parametrize("name", ["harbour-rules.pdf", "lighthouse-survey.pdf"])
+def test_the_pdfs_of_the_demo_are_not_dated_by_the_default_of_their_maker(name: str) -> None:
+    assert read(name, (TOWN / name).read_bytes(), Limits()).time is None
