@@ -27,7 +27,7 @@ from bot.errors import PlatformError, Withheld
 from bot.graph_evidence import stated
 from bot.history import Historian
 from bot.pacing import mended
-from bot.putting import put, reach_of
+from bot.putting import heading, put, reach_of
 from bot.store import Outcome
 from engine.errors import EngineError
 
@@ -151,6 +151,7 @@ class Answering:
 
     async def _write(self, draft: Draft, delivery: Delivery, enclosed: Enclosed) -> None:
         draft.channel = await self._channel(draft.request)
+        delivery.heading = await heading(self._house, draft.request, draft.channel)
         reach = await reach_of(self._house, draft.request)
         question = await put(self._house, draft.request, reach)
         draft.scope, draft.gap = reach.scope, reach.gap

@@ -35,8 +35,8 @@ class Delivery:
     """Brings a growing text to its readers. Enter it; leaving it stops writing, whatever was shown stays.
 
     `may` is asked before every write of the text; once it says no, everything is taken back, and `withdrawn` is the
-    sentence that says so. `links` gives the addresses of what has been cited so far. `mark` is told of the reply's
-    mark as soon as there is one.
+    sentence that says so. `heading` stands above the text. `links` gives the addresses of what has been cited so far.
+    `mark` is told of the reply's mark as soon as there is one.
     """
 
     def __init__(self, reply: Reply, limits: Limits, mark: Callable[[str], Awaitable[None]]) -> None:
@@ -44,6 +44,7 @@ class Delivery:
         self.limits = limits
         self.may: May = _nothing_drawn
         self.links: Callable[[], Mapping[int, str]] = dict
+        self.heading = ""
         self.withdrawn = ""
         self.first_words: float | None = None
         self._mark = mark
@@ -82,8 +83,13 @@ class Delivery:
         if self.withdrawn:
             await self._call(self.reply.replace(self.withdrawn))
             return False
-        await self._call(self.reply.finish(pacing.parts(linked(text, self.links()), self.limits.part), closing))
+        await self._call(self.reply.finish(pacing.parts(self._whole(text), self.limits.part), closing))
         return True
+
+    def _whole(self, text: str) -> str:
+        """The text with its links, below the heading if there is one."""
+        said = linked(text, self.links())
+        return f"{self.heading}\n\n{said}" if self.heading else said
 
     async def _stop(self) -> None:
         """Let the call that is under way come to its end, and begin no other."""
@@ -122,7 +128,7 @@ class Delivery:
             await self._call(self.reply.status(self._told))
         if not self._text or not await self._its_turn():
             return
-        parts = pacing.shown(linked(self._text, self.links()), self.limits.part)
+        parts = pacing.shown(self._whole(self._text), self.limits.part)
         if not parts or parts == self._shown:
             return
         allowed = await self.may()

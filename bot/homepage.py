@@ -41,11 +41,7 @@ async def _numbers(house: House, scope: Scope) -> str:
     status = await house.desk.engine.status(scope)
     total, waiting = sum(status.documents.values()), status.documents.get("pending", 0)
     lines = [f"**What I know that you may read**\n{counted(total, 'document')}, {counted(status.passages, 'passage')}"]
-    lines += (
-        [f"{counted(status.entities, 'name')}, {counted(status.relations, 'link')} between them"]
-        if scope.spaces
-        else []
-    )
+    lines += [f"{counted(status.entities, 'entity')}, {counted(status.relations, 'relation')}"] if scope.spaces else []
     lines += [f"{counted(waiting, 'document')} to be read yet"] if waiting else []
     return "; ".join(lines) + "."
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from bot import readers
+from bot import readers, wording
 from bot.asked import spoken
 from bot.basis import person_of
 from bot.errors import PlatformError
+from bot.happenings import Asked
 from bot.overview_scope import as_overview
 from engine.overview_request import Overview
 from engine.records import Question, Within
 
 if TYPE_CHECKING:
     from bot.asked import Request
+    from bot.chat import Channel
     from bot.house import House
     from bot.readers import Reach
     from engine.records import Mode
@@ -58,6 +60,20 @@ async def _words(house: House, request: Request) -> str:
         return (await house.platform(request.place).readable(request.place.workspace, text)).strip()
     except PlatformError:
         return text
+
+
+async def heading(house: House, request: Request, channel: Channel | None) -> str:
+    """What stands above an answer to a command that others read, too: they do not see its question. Else empty."""
+    others = not request.private and (channel is None or channel.kind != "direct")
+    text = await _words(house, request) if others and isinstance(request.origin, Asked) else ""
+    if not text:
+        return ""
+    place = request.place
+    try:
+        asker = await house.readers.person(place.platform, place.workspace, request.person)
+    except PlatformError:
+        return ""
+    return wording.asked_by(asker.name, text)
 
 
 def _lately(question: Question, request: Request) -> Question:

@@ -59,8 +59,8 @@ FILE_SILENT = "Your file says nothing about this, so I looked everywhere I may."
 TAKEN = "I have your file, and read it: ask me about it whenever you like."
 EMPTY = "What would you like to know? Ask me in a sentence."
 MODEL_HINT = (
-    "I quote, because no language model is set. Whoever runs me can set one (THREADLORE_MODEL and its key, see the "
-    "README): then I write answers."
+    "I quote, because no language model is set. Ask the person who runs this bot to set a model (THREADLORE_MODEL and "
+    "its key, see the README): then I write answers."
 )
 BROKEN_OFF = "_The answer broke off here._"
 CUT_OFF = "This answer is incomplete: the model stopped before it had finished."
@@ -69,7 +69,8 @@ WITHDRAWN = (
     "Ask again, and I shall answer from what you all can read."
 )
 READERS_UNKNOWN = "I took this answer back: I could not make sure who can read it. Ask again in a moment."
-SOURCE_REMOVED = "A source of this answer was removed."
+SOURCE_REMOVED = "A source of this answer was removed or changed. Ask again for a current answer."
+LONGEST_QUESTION = 500  # characters that stand above an answer
 HERE, YOURS = "was said here", "you can read"
 ONLY_YOU = "Only you see this."
 THANKS = "Thank you: that is noted."
@@ -130,8 +131,9 @@ def drawn_from(what: str, *, found: bool = True) -> str:
 
 
 def asked_by(name: str, question: str) -> str:
-    """The question above an answer that is shared; Markdown, on one line."""
-    return f"> **{harmless(name)} asked:** {harmless(question)}"
+    """The question above an answer whose readers did not see it; Markdown, on one line."""
+    shown = question if len(question) <= LONGEST_QUESTION else f"{question[:LONGEST_QUESTION].rstrip()}…"
+    return f"> **{harmless(name)} asked:** {harmless(shown)}"
 
 
 def shared_by(name: str) -> str:
@@ -169,8 +171,8 @@ def installed(platform: str, lacking: Sequence[str]) -> str:
     )
     return (
         "Hello! I answer questions about what is said and shared in channels, with the messages I rely on. I read no "
-        f"channel of this server until {_switched_on(platform)} there; then I say so in that channel. `/ask` works "
-        f"everywhere, and `/help` shows the rest.{need}"
+        f"channel of this server yet. {_switched_on(platform)} in a channel; then I say there that I read it. `/ask` "
+        f"works everywhere, and `/help` shows the rest.{need}"
     )
 
 
@@ -178,13 +180,13 @@ def unread_here(platform: str, *, inside: bool) -> str:
     """The channel in which somebody asked is not read, and who can change that."""
     if not inside:
         return "I do not read this channel. Invite me to it: I say there that I read it, and then I do."
-    return f"I do not read this channel until {_switched_on(platform)} here."
+    return f"I do not read this channel yet. {_switched_on(platform)} here."
 
 
 def _switched_on(platform: str) -> str:
     if platform == "discord":
-        return "somebody with the permission Manage Server gives the command `/settings setting:ingest value:on`"
-    return f"an admin gives the command `{prefix(platform)}settings ingest on`"
+        return "Someone with Manage Server can run `/settings setting:ingest value:on`"
+    return f"An admin can run `{prefix(platform)}settings ingest on`"
 
 
 def ask_alone(platform: str) -> str:

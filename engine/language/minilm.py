@@ -137,7 +137,7 @@ def weights_folder() -> Path:
     if not (folder / WEIGHTS).is_file():
         raise EngineError(
             "The weights of the built-in embedder (all-MiniLM-L6-v2) are not installed.",
-            hint="Give the command `threadlore setup` once, or set an embedding model of a provider.",
+            hint="Run `threadlore setup` once, or set an embedding model of a provider.",
         )
     return folder
 

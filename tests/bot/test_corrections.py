@@ -107,7 +107,11 @@ async def test_a_posted_answer_is_replaced_once_its_source_changed(
     assert "Monday" in reply.text
     await remove(home, tiles)
     await corrected(home)
-    assert reply.text == wording.SOURCE_REMOVED == "A source of this answer was removed."
+    assert (
+        reply.text
+        == wording.SOURCE_REMOVED
+        == "A source of this answer was removed or changed. Ask again for a current answer."
+    )
     assert await home.house.store.corrections.due(2e10, ("slack",), 9) == []
 
 
