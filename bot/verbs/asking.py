@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bot.events import Advanced, Cited, Found, Prompted, Recalled, Said
 from bot.verbs.naming import keys_of, scope_of
 from bot.verbs.settling import inside
-from engine.errors import BadQuestion
+from engine.errors import BadQuestion, NotFound
 from engine.overview_request import narrowed, recognize
 from engine.records import Question, Within
 from engine.tasks import child_task
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from bot.events import Event
     from bot.requests import Ask
     from engine.engine import Engine
-    from engine.records import Scope
+    from engine.records import Context, Scope
 
 LATE = 2.0  # seconds after which whoever asked is told what the answer waits for
 
 
 async def ask(desk: Desk, request: Ask) -> AsyncGenerator[Event]:
-    """Recalled, Said…, Cited for an answer; else Found or Prompted."""
+    """Recalled, Said…, Cited for an answer; else Found or Prompted. Raises NotFound if there is no document at all."""
     question, engine = await _question(desk, request), desk.engine
     if request.outcome == "context":
         yield Found(await engine.recall(question))
@@ -41,11 +41,21 @@ async def ask(desk: Desk, request: Ask) -> AsyncGenerator[Event]:
             begun = await asking
         async with aclosing(begun) as answer:
             context = answer.context
+            await _must_know_something(engine, context, question.scope)
             yield Recalled(len(context.entities), len(context.relations), len(context.sources))
             async for piece in answer:
                 yield Said(piece)
             truncated = context.overview is not None and context.overview.truncated
             yield Cited(answer.sources, answer.usage, answer.cut_off, context.undated, truncated)
+
+
+async def _must_know_something(engine: Engine, context: Context, scope: Scope) -> None:
+    """Raise NotFound if nothing was found because there is no document at all."""
+    if context.empty and context.mode != "bypass" and not (await engine.status(scope)).documents:
+        raise NotFound(
+            "Nothing was ingested yet, so there is nothing to answer from.",
+            hint="Run `threadlore ingest FILE_OR_FOLDER`, then ask again.",
+        )
 
 
 async def _delay(engine: Engine, scope: Scope) -> Advanced:

@@ -92,6 +92,23 @@ async def test_a_private_answer_can_be_shared_and_says_that_it_is_private(home: 
     assert [each.action for each in reply.closing.buttons] == ["up", "down", "sources", "share"]
 
 
+async def test_an_answer_to_a_public_command_carries_its_question_from_the_first_words_on(
+    home: Asking, roof: Place
+) -> None:
+    reply = await home.command(roof, "bob", "When do the Tiles come, <@ada>? https://evil.example", private=False)
+    head, _, said = reply.text.partition("\n\n")
+    assert head.startswith("> **Bob asked:** When do the Tiles come, @")
+    assert "https://evil.example" not in head
+    assert "Monday" in said
+    stored = await home.house.store.answers.last_in(roof.room, "", "bob")
+    assert stored is None or "asked:" not in stored.text
+
+
+async def test_an_answer_where_the_question_can_be_read_does_not_repeat_it(home: Asking, roof: Place) -> None:
+    assert "asked:" not in (await home.ask(roof, "bob", "When do the Tiles come?")).text
+    assert "asked:" not in (await home.command(roof, "bob", "When do the Tiles come?")).text
+
+
 async def test_an_answer_is_kept_with_all_it_drew_on(home: Asking, roof: Place) -> None:
     reply = await home.ask(roof, "bob", "When do the Tiles come?")
     stored = await home.house.store.answers.get(reply.target.answer)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from bot.chat import Button
@@ -22,6 +23,8 @@ async def test_the_page_lists_what_this_person_may_read(workspace: Workspace) ->
     await workspace.say("ada", "Otto hides the treasure.", workspace.attic)
     bob, ada = await page(workspace, "bob"), await page(workspace, "ada")
     assert "1 document, 1 passage" in bob.text
+    assert re.search(r"; \d+ entit(y|ies), \d+ relations?\.", bob.text)
+    assert not re.search(r"\d+ (name|link)", bob.text)
     assert "- **#square**, last heard 1 day ago" in bob.text
     assert "attic" not in bob.text
     assert "2 documents, 2 passages" in ada.text
