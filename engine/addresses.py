@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from markdown_it.common.utils import unescapeAll
@@ -23,6 +24,7 @@ LAYERS = 4  # of escapes within escapes
 
 ENDS = ".,;:!?'\"*_~"  # at the end of an address they rather belong to the sentence
 CLOSERS = ENDS + ")]}”’»"
+STRIPPED = re.compile(r"[)'\"]{0,2}[.,;!?]?")  # what every platform takes off the end of an address
 OPENERS = "([{\"'*_~“‘«"
 ASIDE = "|，。；：！？、（）【】「」《》"  # what surely is no part of an address
 CUT = re.compile(rf"[`\"'(){{}}\[\]<>\\^\x00-\x20\x7f-\xa0\u1680\u2000-\u206f\u3000\ufeff{ASIDE}]")
@@ -33,6 +35,7 @@ HOST = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.-]*:(?://)?)?[^/?#\\]*)(.*)", re.DOT
 LINK = re.compile(
     r"(?!javascript|data|vbscript)[a-z][a-z0-9+.-]{0,31}://[^\s<>\"`|\\^{}\x00-\x20\x7f-\xa0]+", re.IGNORECASE
 )
+PARENTHESIS = re.compile(r"[()]")
 TOKEN = re.compile(r"[^\s<>\"`|\[\]]+")
 
 SLASHES = re.compile(r":(?=[*_~]*[/\\][*_~]*[/\\])")  # of any scheme, also with emphasis in between
@@ -43,7 +46,7 @@ BARE = re.compile(
     re.IGNORECASE,
 )
 WWW = re.compile(r"www\.", re.IGNORECASE)
-RELATIVE = re.compile(r"(?<![:\w/\]])//(?=\w)")
+RELATIVE = re.compile(r"(?<![:/\]])(?<![^\W_])//(?=\w)")
 MAIL = re.compile(r"(?<=[^\s@])@(?=[^\s@])")
 MAILED = re.compile(r"[^\s@]@[^\s@.]*\.\w")
 NUMERIC = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}[/:?#\\]")
@@ -105,20 +108,23 @@ class Known:
 
     def __init__(self, texts: Iterable[str], titles: Iterable[str] = ()) -> None:
         self._links: dict[str, str] = {}
-        self._names: set[str] = set()
+        self._names: dict[str, str] = {}
         for text in texts:
             for read in dict.fromkeys((text, unescapeAll(text))):
                 self._add(read)
         for title in titles:
             self._add_names(title)
         self._schemes = frozenset(link.partition(":")[0] for link in self._links)
+        self._sorted = sorted(self._names)
+        self._capitals = sorted(key_ for key_, name in self._names.items() if not name.startswith(key_))
 
     def _add(self, text: str) -> None:
         for address in addresses(text):
             if LINK.fullmatch(address) and not ALARM.search(address):
                 self._links.setdefault(key(address), address)
             if "://www." in address:
-                self._names.add(key(address.partition("://")[2]))
+                bare = address.partition("://")[2]
+                self._names.setdefault(key(bare), bare)
         self._add_names(text)
 
     def _add_names(self, text: str) -> None:
@@ -129,7 +135,8 @@ class Known:
                 and len(found[0]) <= LONGEST
                 and not ALARM.search(found[0])
             ):
-                self._names.update(map(key, names(found[0])))
+                for name in names(found[0]):
+                    self._names.setdefault(key(name), name)
 
     def link(self, address: str) -> str:
         """The address as it stands in a text, if the whole of it does; else nothing."""
@@ -139,9 +146,16 @@ class Known:
         """Whether a link may begin with these letters."""
         return any(scheme.startswith(letters) for scheme in self._schemes)
 
-    def name(self, name: str) -> bool:
-        """Whether the whole of a name without a scheme stands there: `notes.md`, `ok.com`, `ada@ok.com`."""
-        return key(name) in self._names
+    def name(self, name: str) -> str:
+        """A name without a scheme as it stands in a text, if the whole of it does: `notes.md`; else nothing."""
+        return self._names.get(key(name), "")
+
+    def respells(self, letters: str) -> bool:
+        """Whether a name that begins with these letters may be spelled otherwise in a text."""
+        small = letters.lower()
+        listed = self._capitals if small == letters else self._sorted
+        at = bisect_left(listed, small)
+        return bool(small) and at < len(listed) and listed[at].startswith(small)
 
 
 def addresses(text: str) -> Iterator[str]:
@@ -153,13 +167,29 @@ def addresses(text: str) -> Iterator[str]:
 
 
 def ends(run: str) -> Iterator[int]:
-    """Where an address that begins a run may be meant to end, the longest first."""
+    """Where an address that begins a run may be meant to end, the longest first; never within balanced parentheses."""
+    pairs = _pairs(run)
     cuts = [cut.start() for cut in CUT.finditer(run)][:CUTS]
     for cut in (len(run), *reversed(cuts)):
-        yield cut
         core = run[:cut].rstrip(ENDS)
-        yield len(core)
-        yield len(core.rstrip(CLOSERS))
+        for end in (cut, len(core), len(core.rstrip(CLOSERS))):
+            if not any(first <= cut <= last or first <= end <= last for first, last in pairs):
+                yield end
+
+
+def _pairs(run: str) -> list[tuple[int, int]]:
+    """The outermost pairs of parentheses that close."""
+    opened: list[int] = []
+    pairs: list[tuple[int, int]] = []
+    for found in PARENTHESIS.finditer(run):
+        if found[0] == "(":
+            opened.append(found.start())
+        elif opened:
+            first = opened.pop()
+            while pairs and pairs[-1][0] > first:
+                pairs.pop()
+            pairs.append((first, found.start()))
+    return pairs
 
 
 def names(word: str) -> Iterator[str]:

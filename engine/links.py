@@ -1,4 +1,11 @@
-"""Addresses: one that the model composed could carry a secret to a stranger's server, so only known ones are links."""
+"""Addresses: one that the model composed could carry a secret to a stranger's server, so only known ones are links.
+
+The filter is a scanner: it decodes escapes and entities, finds whatever any platform may make a link of, and shows it
+either as an address that stands in a source, spelled as it is there, or as text that no platform links. It works on a
+stream and gives the same result wherever the stream is cut: it writes what no continuation can change and holds back
+the rest. It models the autolinks, links, pictures and code of CommonMark and GFM, Slack's `<address|words>`, Discord's
+masked links and angle brackets; where these disagree, it assumes the reading in which more is a link.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +20,14 @@ from engine.addresses import (
     Known,
     alive,
     decoded,
-    defused,
     ends,
     inert,
     normal,
     scheme_at,
 )
+from engine.bare_names import bare_name
+from engine.code_links import coded
+from engine.link_context import LinkContext, apart
 from engine.link_syntax import (
     ANGLE,
     ANGLE_SO_FAR,
@@ -30,7 +39,6 @@ from engine.link_syntax import (
     ITSELF_SO_FAR,
     LESS,
     NUMBERED,
-    OPENING,
     PIVOTS,
     TAG,
     TARGET,
@@ -65,6 +73,8 @@ class Links(Scanner):
         self.domains = domains
         self.linked = False  # behind a link, with nothing but punctuation since
         self.links = False  # the step that is being made ends with a link
+        self.bare = False  # the link is a name without a scheme, which grows by what follows
+        self.context = LinkContext()
         self.begun = ""  # what is written already of a word that is not whole yet
 
     @classmethod
@@ -75,20 +85,24 @@ class Links(Scanner):
     def step(self, at: int, *, final: bool) -> Step | None:
         if not TEXT.match(self.buffer, at):
             self.begun = ""
+        bare = self.bare and self.linked
         step = super().step(at, final=final)
         if step is None:
             return None
-        apart = self.apart(self.buffer[at], step.text)
-        self.linked, self.links = self.links or (self.linked and not apart and self.buffer[at] not in BLANK), False
-        return Step(step.end, f" {step.text}") if apart else step
+        blank = apart(self.buffer[at], step.text, self.tail, linked=self.linked, bare=bare)
+        self.linked = self.links or (self.linked and not blank and self.buffer[at] not in BLANK)
+        self.context.count(self.buffer[at : step.end], linked=self.links)
+        self.links = False
+        return Step(step.end, f" {step.text}") if blank else step
 
-    def apart(self, first: str, text: str) -> bool:
-        """Whether a blank is needed: a link must not grow, nor a bracket become one by what is decoded behind it."""
-        if self.tail.endswith("]") and text[:1] in ("(", ":"):
-            return True
-        if not self.linked or first in BLANK:
-            return False
-        return first in OPENING or bool(text.partition(" ")[0].strip(CLOSERS + EDGES))
+    def note(self, read: str, wrote: str) -> None:
+        self.context.wrote(self.tail, wrote)
+        super().note(read, wrote)
+
+    def angle_link(self, link: str, before: str = "") -> str:
+        """A link in angle brackets behind the text `before`."""
+        self.links, self.bare = True, False
+        return self.context.angle_link(link, before, self.tail)
 
     def token(self, at: int, *, final: bool) -> Step | None:
         match self.buffer[at]:
@@ -106,8 +120,9 @@ class Links(Scanner):
     def within(self, text: str) -> str:
         """A text that is whole: a label, the content of what may be code."""
         inner = Links(self.known, self.named, domains=self.domains, certain=False)
+        inner.context.angled = self.context.angled
         shown = inner.feed(text) + inner.close()
-        self.links = self.links or inner.linked
+        self.links, self.bare = self.links or inner.linked, inner.bare
         return shown
 
     # Words.
@@ -127,7 +142,7 @@ class Links(Scanner):
         self.begun = ""
         behind = "x" if len(word) == LONGEST else self.buffer[end : end + 1]
         picture = behind == "[" and word[-1] == "!"
-        shown = self.picture(word[:-1]) if picture else self.shown(word, behind)
+        shown = self.picture(word[:-1], begun) if picture else self.shown(word, behind, begun)
         return Step(end, shown[len(begun) :])
 
     def begin(self, at: int, end: int, word: str) -> Step | None:
@@ -138,19 +153,20 @@ class Links(Scanner):
             and word.isascii()
             and not PIVOTS.search(word)
             and not (scheme and self.known.begins(scheme[0].lower()))
+            and not self.known.respells(word.lstrip(OPENERS))
         ):
             self.begun = word
             return Step(end, self.buffer[at:end])
         self.looked = end - at
         return None
 
-    def picture(self, before: str) -> str:
+    def picture(self, before: str, begun: str) -> str:
         """An exclamation mark before a bracket, with the rest of its word: a picture becomes a link."""
         alone = not before and self.tail[-1:] in ("", *BLANK)
-        return "" if alone else self.shown(f"{before}!", "[") + " "
+        return "" if alone else self.shown(f"{before}!", "[", begun) + " "
 
-    def shown(self, word: str, behind: str) -> str:
-        """A word as it may be shown before the character `behind`."""
+    def shown(self, word: str, behind: str, begun: str = "") -> str:
+        """A word as it may be shown before the character `behind`; its beginning may be written already."""
         if word.isascii() and not PIVOTS.search(word):
             return word
         read = decoded(word)
@@ -158,7 +174,8 @@ class Links(Scanner):
         after = "x" if behind and behind in EDGES and read.endswith(":") else ""
         if not alive(before + normal(read) + after, domains=self.domains):
             return word
-        return self.address(read, behind) or self.name(read) or self.dead(read, before, after)
+        tail = self.tail[: -len(begun)] if begun else self.tail
+        return self.address(read, behind) or self.name(word, read, tail) or self.dead(read, before, after)
 
     def dead(self, read: str, before: str, after: str) -> str:
         """A word without any address in it, with what stands in for its neighbors."""
@@ -174,18 +191,18 @@ class Links(Scanner):
             if link := self.known.link(read[start : start + end]):
                 head, rest = read[:start], read[start + end :]
                 before = self.shown(head, "<") if head else ""
+                angled = before + self.angle_link(link, before)
                 self.links = not rest.strip(CLOSERS)
-                return f"{before}<{link}>" + (rest if self.links else " " + self.shown(rest, behind))
+                return angled + (rest if self.links else " " + self.shown(rest, behind))
         return ""
 
-    def name(self, read: str) -> str:
+    def name(self, word: str, read: str, tail: str) -> str:
         """A known name without a scheme, and its punctuation; nothing if it is not known."""
-        core = read.lstrip(OPENERS).rstrip(CLOSERS)
-        lead, _, trail = read.partition(core)
-        if not core or len(trail) > len("**).") or not self.known.name(core):
+        found = bare_name(word, read, tail, self.known)
+        if found is None:
             return ""
-        self.links = True
-        return lead + core + trail
+        self.links, self.bare = True, found.open
+        return found.text
 
     # Brackets.
 
@@ -204,8 +221,7 @@ class Links(Scanner):
             return None
         if not link or target is None or self.known.link(place(target)) != link:
             return Step(at + 1, "[")
-        self.links = True
-        return Step(found.end() + target.end(), f"<{link}>")
+        return Step(found.end() + target.end(), self.angle_link(link))
 
     def closing(self, at: int, *, final: bool) -> Step | None:
         """A closing bracket: behind it may stand the target of a link, or the definition of one."""
@@ -229,8 +245,13 @@ class Links(Scanner):
         link = self.known.link(place(found))
         if not link:
             return Step(at + 2, "] (")
-        self.links = True
-        plain = not NUMBERED.search(self.tail) and not set("()[]") & set(link)
+        self.links, self.bare = True, False
+        plain = (
+            not self.context.angled
+            and not self.context.linked
+            and not NUMBERED.search(self.tail)
+            and not set("()[]") & set(link)
+        )
         return Step(at + 1 + found.end(), f"]({link})" if plain else f"] (<{link}>)")
 
     def angle(self, at: int, *, final: bool) -> Step | None:
@@ -244,11 +265,16 @@ class Links(Scanner):
             hold = not final and len(window) < LONGEST and ANGLE_SO_FAR.match(window)
             return None if hold else self.less(at)
         if link := self.known.link(decoded(found[1])):
-            self.links = True
             words = self.within(found[2] or "")
-            return Step(
-                at + found.end(), f"[{words}]({link})" if words and not set("()[]") & set(link) else f"<{link}>"
+            words += " " if self.links and self.bare else ""
+            angled = self.angle_link(link)
+            worded = (
+                words
+                and not self.context.angled
+                and not self.context.within_angle(words)
+                and not set("()[]") & set(link)
             )
+            return Step(at + found.end(), f"[{words}]({link})" if worded else angled)
         if TAG.fullmatch(found[0]):
             self.certain = False  # renderers of HTML read no code in it
             return Step(at + found.end(), found[0])
@@ -265,25 +291,8 @@ class Links(Scanner):
         if not certain:
             return self.within(code)
         called = MENTION.sub(lambda found: harmless(found, self.named), code)
-        shown = ANGLED_CODE.sub(f"<{UNSEEN}", CODE.sub(self._coded, called))
-        self.links = any("://" in word for word in shown.rsplit(None, 1)[-1:])
+        shown = ANGLED_CODE.sub(
+            f"<{UNSEEN}", CODE.sub(lambda found: coded(found[0], self.known, angled=self.context.angled), called)
+        )
+        self.links, self.bare = any("://" in word for word in shown.rsplit(None, 1)[-1:]), False
         return shown
-
-    def _coded(self, found: re.Match[str]) -> str:
-        """A word of code: a name without a scheme is no link there, and brackets mean nothing."""
-        word = found[0]
-        if word.isascii() and not PIVOTS.search(word):
-            return word
-        read = normal(decoded(word))
-        if not alive(read, domains=False):
-            return word
-        start = max(0, scheme_at(word))
-        core = word[start:].rstrip(CLOSERS)
-        known = self.known.link(core) == core or self.known.name(core)
-        if (
-            known
-            and len(word) - start - len(core) <= len('").')
-            and not alive(normal(decoded(word[:start])), domains=False)
-        ):
-            return word
-        return defused(read, domains=False)

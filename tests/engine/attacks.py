@@ -165,6 +165,30 @@ def composed(rng: Random) -> str:
     return rng.choice(SCHEMES) + host(rng)
 
 
+NAMES = ["ok.com", "www.ok.com/d", "ada@ok.com", "notes.md"]
+UNSEEN = ["\u200b", "\u200c", "\u200d", "\u2060", "\u00ad", "\ufe0f"]
+CLOSERS = list(".,:;!?'\"*_~)]}”’»|，。")
+
+
+def respelled(rng: Random) -> str:
+    """A known address in another spelling: the choice of the spelling may say something."""
+    known = rng.choice([OK, *NAMES])
+    at = rng.randrange(len(known))
+    return rng.choice(
+        [
+            known[:at] + "".join(rng.choices(UNSEEN, k=3)) + known[at:],
+            "".join(chr(ord(c) + 0xFEE0) if rng.random() < 0.3 else c for c in known),
+            "".join(c.upper() if rng.random() < 0.3 else c for c in known),
+            rng.choice(["", "x", SECRET]) + rng.choice(["_", "**", '"', "'", "("]) + known,
+        ]
+    )
+
+
+def closed(rng: Random) -> str:
+    """A known address with nothing but punctuation behind it."""
+    return rng.choice([OK, *NAMES]) + "".join(rng.choices(CLOSERS, k=rng.randint(1, 4)))
+
+
 def grown(rng: Random) -> str:
     known = rng.choice([OK, OK, "ok.com", "www.ok.com/d", "ada@ok.com", "https://ok.com/b_(c)", "notes.md"])
     return known + "".join(rng.choices(GROWERS, k=rng.randint(1, 3))) + SECRET + rng.choice(["", ".com", "/", "@x.com"])
@@ -194,7 +218,7 @@ def odd(rng: Random) -> str:
 
 
 def addressed(rng: Random) -> str:
-    return rng.choice((composed, composed, grown, mailed, odd))(rng)
+    return rng.choice((composed, composed, grown, closed, respelled, mailed, odd))(rng)
 
 
 def escaped(rng: Random, text: str) -> str:

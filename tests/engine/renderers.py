@@ -46,6 +46,12 @@ ANGLED = re.compile(
     re.IGNORECASE,
 )
 
+CODE = re.compile(r"```.+?```|(?<!`)(`+)(?!`)(?:[^`]|(?!\1)`)+?(?<!`)\1(?!`)", re.DOTALL)
+AUTOLINK = re.compile(r"<[a-z][a-z0-9+.-]*:[^\s<>]*>|\]\([^()\s]*\)", re.IGNORECASE)
+EXTENDED = re.compile(
+    r"(?:(?<![^\s*_~(])(?:www\.|https?://)[\w-]+\.[^\s<]+|[\w.+-]+@[\w-]+\.[\w.-]*[a-z](?![\w-]))", re.IGNORECASE
+)
+
 DISCORD_BLOCK = re.compile(r"```(?:(?:[a-z0-9_+\-.#]+)\n)?\n*[^\n].*?\n*```", re.IGNORECASE | re.DOTALL)
 DISCORD_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)", re.DOTALL)
 DISCORD_MASKED = re.compile(
@@ -83,6 +89,23 @@ def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
         yield from _nodes(node.get("children") or [])
 
 
+def autolinks(text: str) -> Iterator[str]:
+    """GFM's extended autolinks, after its specification: they end at a blank or `<`, less some punctuation."""
+    for found in EXTENDED.finditer(AUTOLINK.sub(" ", CODE.sub(" ", text))):
+        yield trimmed(found[0])
+
+
+def trimmed(address: str) -> str:
+    """Without the punctuation that GFM takes off the end of an address."""
+    while address and (address[-1] in "?!.,:*_~'\";" or (address[-1] == ")" and unbalanced(address))):
+        address = address[:-1]
+    return address
+
+
+def unbalanced(address: str) -> bool:
+    return address.count(")") > address.count("(")
+
+
 def mrkdwn(text: str) -> Iterator[str]:
     """Slack: `<address|label>` everywhere, addresses with a scheme also in code, domains and mail outside of it."""
     for found in ANGLED.finditer(text):
@@ -104,7 +127,7 @@ def discord(text: str) -> Iterator[str]:
         yield from (found[0] for found in DISCORD_BARE.finditer(DISCORD_ANGLED.sub(" ", read)))
 
 
-JUDGES = {"commonmark": commonmark, "gfm": gfm, "mrkdwn": mrkdwn, "discord": discord}
+JUDGES = {"commonmark": commonmark, "gfm": gfm, "autolinks": autolinks, "mrkdwn": mrkdwn, "discord": discord}
 
 
 def read(address: str) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import re
 from random import Random
+from urllib.parse import unquote
 
 import pytest
 
@@ -11,9 +14,11 @@ from adapters.slack.rendering import mrkdwn as slack_mrkdwn
 from engine.citing import Citing
 from engine.links import Links
 from tests.engine import renderers
-from tests.engine.attacks import OK, SECRET, cut, stream
+from tests.engine.attacks import NAMES, OK, SECRET, cut, stream
 
-TEXTS = (f"See {OK}, https://ok.com/b_(c), www.ok.com/d, ok.com, ada@ok.com and notes.md.",)
+TEXTS = (f"See {OK} and https://ok.com/b_(c) and www.ok.com/d or ok.com or ada@ok.com and notes.md",)
+EXACTLY = {OK, "https://ok.com/b_(c)", *NAMES}
+SENTENCE = ".,:;!?'\"*_~)"  # at the end of a bare address Slack takes it for the sentence's
 EVERY = Links.knowing(TEXTS, "")
 STREAMS = 20_000
 SHARES = 8
@@ -35,8 +40,17 @@ def leaks(text: str) -> list[str]:
         f"{name}: {address!r}"
         for name, each in judged
         for address in renderers.JUDGES[name](each)
-        if SECRET in renderers.read(address)
+        if SECRET in renderers.read(address) or not known(name, address)
     ]
+
+
+def known(judge: str, address: str) -> bool:
+    """Whether an address is exactly one that stands in the texts, after what renderers put before it."""
+    plain = unquote(html.unescape(address))
+    forms = {plain, re.sub(r"\A(?:http://|mailto:)", "", plain)}
+    if judge in {"gfm", "mrkdwn", "discord"}:  # these judges know no end of a target or of a sentence
+        forms |= {plain.rstrip(SENTENCE), re.match(r"(?:[^()]|\([^()]*\))*", plain)[0]}  # type: ignore[index]
+    return not forms.isdisjoint(EXACTLY)
 
 
 @pytest.mark.parametrize("share", range(SHARES))

@@ -314,3 +314,44 @@ def test_the_cost_grows_with_the_text(unit: str, delta: int) -> None:
         return best
 
     assert cost(16_000) <= 2.5 * cost(8_000) + 0.02
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "www.ok.com/\u200b\u200c\u200bd?x=1&y=2",
+        "www.ok.com/ｄ?x=1&y=2",
+        "WWW.OK.com/d?x=1&y=2",
+        "`www.ok.com/ｄ?x=1&y=2`",
+        "`www.ok.com/\u200bd?x=1&y=2`",
+        "aDA@ok.com",
+        "ADA@ok.com",
+        "ada@\u200bok.com",
+        "noteｓ.md",
+    ],
+)
+def test_the_spelling_of_a_known_name_says_nothing(text: str) -> None:
+    known = ("www.ok.com/d?x=1&y=2", "ada@ok.com", "notes.md")
+    machine = Citing((), (" ".join(known),), "")
+    output = machine.feed(text) + machine.close()
+    dead = "[.]" in output or "[@]" in output or f".{JOINER}" in output
+    assert dead or output.strip("`") in known
+
+
+@pytest.mark.parametrize("closers", ["]]", "»", "}}}”", "**", "|", "，", ",.", "'»"])
+def test_a_known_name_does_not_grow_by_what_closes_a_sentence(closers: str) -> None:
+    assert shown(f"www.ok.com/d?x=1&y=2{closers} x").startswith(
+        ("www.ok.com/d?x=1&y=2 ", "www.ok.com/d?x=1&y=2' "),
+    )
+
+
+def test_balanced_parentheses_belong_to_a_known_address() -> None:
+    machine = Citing((), ("https://ok.com/wiki/A_(b).",), "")
+    output = machine.feed("https://ok.com/wiki/A_ https://ok.com/wiki/A_(b https://ok.com/wiki/A_(b)") + machine.close()
+    assert output == "https[:]//ok[.]com/wiki/A_ https[:]//ok[.]com/wiki/A_(b <https://ok.com/wiki/A_(b)>"
+
+
+@pytest.mark.parametrize("link", [KNOWN, f"<{KNOWN}>", f"[t]({KNOWN})>", f"`{KNOWN}`>"])
+def test_an_angle_bracket_that_begins_nothing_does_not_take_a_link_in(link: str) -> None:
+    for opening in ("<!date^1^{d}^;kestrel77/", "a<kestrel77\n", "<kestrel77"):
+        assert not re.search(r"<[^: >]*kestrel77[^: >]*:/[^ >]+>", shown(opening + link))
