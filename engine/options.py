@@ -29,7 +29,7 @@ class Options:
     describing: Limits = field(default_factory=Limits)
     window: ContextWindow = field(default_factory=ContextWindow)
     readers: int = 8
-    linger: float = 60.0
+    linger: float = 5.0
     embed_batch: int = 64
     project_batch: int = 4096
     quiet: float = 600.0
