@@ -13,7 +13,7 @@ _SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _WORD = re.compile(r"\w{3,}")
 _DATE = r"\d{4}-\d\d-\d\d"
 _HEAD = re.compile(rf"^\[{_DATE} \d\d:\d\d\] [^:\n]+: ")  # of a message
-_TIMES = re.compile(rf"(?:: Messages of {_DATE}[-–: \d]*|(?<=: Thread by )(.{1, 200}), {_DATE})$")  # of a conversation
+_TIMES = re.compile(rf"(?:: Messages of {_DATE}[-–: \d]*|(?<=: Thread by )(.{{1,200}}), {_DATE})$")  # of a conversation
 
 
 def called(title: str, label: str) -> tuple[str, str]:

@@ -87,5 +87,7 @@ def test_every_renderer_finds_a_known_address_alive_and_whole(frame: str, known:
     machine = Citing((), (f"See {known} there.",), "")
     output = "".join(map(machine.feed, frame.replace("{}", known))) + machine.close()
     for name, judge in renderers.JUDGES.items():
+        if name == "autolinks":  # it finds names and e-mail addresses alone
+            continue
         found = {address.rstrip(").") if name in {"mrkdwn", "discord"} else address for address in judge(output)}
         assert {known, known.rstrip(")")} & found, (name, output)

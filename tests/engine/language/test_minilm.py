@@ -103,7 +103,7 @@ async def test_missing_weights_are_named_with_a_hint(tmp_path: Path, monkeypatch
     monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_of_weights")
     with pytest.raises(EngineError, match="not installed") as caught:
         await MiniLM(tmp_path).embed(["anything"], Bill())
-    assert "requirements.lock" in caught.value.hint
+    assert "threadlore setup" in caught.value.hint
 
 
 async def test_torch_is_never_wanted(embedder: MiniLM) -> None:
