@@ -16,6 +16,8 @@ RULES = (
     "engine/ledger/matching",
     "bot/phrases",
     "bot/follow_up",
+    "bot/addressee",
+    "bot/social_patterns",
     "engine/overview_request",
 )  # about words, not for people
 

@@ -67,8 +67,12 @@ class PrioritySemaphore:
             self._admit()
 
     async def _enter(self, rank: int) -> None:
-        turn = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        turn = loop.create_future()
         heapq.heappush(self._waiting, (rank, next(self._tickets), turn))
+        if rank > URGENT and self._hurry:
+            # The timer of the question is gone if the event loop that served it has ended.
+            loop.call_at(self._hurry[1], self._calm_down, self._hurry)
         self._admit()
         try:
             await turn

@@ -168,7 +168,7 @@ async def test_a_question_that_does_not_fit_is_told_so_before_it_is_sent(tmp_pat
         await five(engine)
         for ask in (engine.ask, engine.prompt):
             with pytest.raises(BadQuestion, match="tokens"):
-                await ask(replace(FERRY, text="ferry " * 2000, max_total_tokens=2000))
+                await ask(replace(FERRY, text="ferry " * 1300, max_total_tokens=1000))
 
 
 async def test_entities_and_relations_keep_to_their_own_budgets(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ async def test_11_a_page_in_place_of_a_file_is_not_indexed(house: House, status:
     [below] = [post.message for post in house.discord.sees(ada, square).posts if post.bot and "plan.pdf" in post.text]
     assert below.replied is dropped
     assert await titles(house, square) == []
-    assert told(await house.asks(ada, square, "What is diamond?")) == ""
+    assert told(await house.asks(ada, square, "What is the password?")) == ""
 
 
 async def test_a_file_is_read_confirmed_and_gone_with_its_message(house: House) -> None:

@@ -137,3 +137,14 @@ async def test_however_many_questions_there_are_the_background_has_its_turn(monk
             if number == 1:
                 await line.come("more", 2)
             await asyncio.sleep(0.01)
+
+
+def test_the_background_is_let_in_although_the_loop_of_the_question_ended() -> None:
+    semaphore = PrioritySemaphore(1, moment=0.05)
+
+    async def hold(rank: int) -> None:
+        async with asyncio.timeout(5), semaphore.place(rank):
+            pass
+
+    asyncio.run(hold(priority.URGENT))
+    asyncio.run(hold(1))
