@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import re
-from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Literal
+from itertools import takewhile
+from typing import Literal
 
 from engine.language.lexicon import CALENDAR, word_set
-from engine.language.sentences import LONGEST
-from engine.language.words import MONEY, UPPER, is_common, is_generic, is_stop, stem, tells_price, tokens
+from engine.language.words import MONEY, UPPER, is_generic, is_stop, stem, tells_price, tokens
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from engine.language.quotable import Quotable
-
-Kind = Literal["price", "quantity", "time", "any"]
+Kind = Literal["price", "quantity", "time", "person", "reason", "any"]
 
 _ASKING = r"(?:on|in|at|to|from|until|by|for|since|with)?\s*\b(?:who|whom|whose|what|which|when|where|why|how)\b"
 _CLAUSES = re.compile(
     rf"(?:(?<!\s)\s*+[,;]\s*+|(?<!\s)\s++)(?:and|but|or)\s++(?={_ASKING})|(?<=\?)\s++(?!\(|\Z)", re.IGNORECASE
 )
 _ENOUGH = 2
-LONGEST_ROLE = 40
-MOST_ROLES = 30  # words of a question that may be what somebody is called by
 
-_MEASURE = r"\bhow\s+(long|tall|high|deep|wide|thick|far|old|heavy|hot|warm|cold|fast|often|big|large)\b"
+_MEASURE = (
+    r"\b(?:how\s+|(?=weigh))(long|tall|high|deep|wide|thick|far|old|heavy|hot|warm|cold|fast|often|big|large|weigh)\b"
+)
 _DEGREE = re.compile(_MEASURE, re.IGNORECASE)
 _FOCUS = re.compile(
     r"\b(?:(?:what|who|where|when) (?:is|are|was|were) (?:the|an?)|(?:is|are|was|were) there(?: an?| any)?"
@@ -33,10 +27,16 @@ _FOCUS = re.compile(
     re.IGNORECASE,
 )
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("price", re.compile(r"\bhow\s+(?:much|expensive)\b|\b(?:prices?|costs?|fees?|fare|charge)\b", re.IGNORECASE)),
     ("quantity", re.compile(rf"\bhow\s+many\b|{_MEASURE}", re.IGNORECASE)),
+    (
+        "price",
+        re.compile(r"\bhow\s+(?:much|expensive)\b|\b(?:prices?|costs?|fees?|fines?|fare|charge)\b", re.IGNORECASE),
+    ),
     ("time", re.compile(r"\bwhen\b|\b(?:what|which)\s+(?:time|day|date|hour|month|year)\b", re.IGNORECASE)),
+    ("reason", re.compile(r"\bwhy\b|\breasons?\b", re.IGNORECASE)),
+    ("person", re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)),
 )
+_COUNTED = re.compile(r"\bhow\s+many\s+(\w+(?:\s+\w+)?)", re.IGNORECASE)
 _NUMBER_WORDS = word_set(
     """
     one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
@@ -54,7 +54,7 @@ _MEASURES = {
     "wide": "metre meter foot cm mm width",
     "thick": "millimetre centimetre metre mm cm inch",
     "old": "year age aged born birthday",
-    "heavy": "gram kilogram kilo tonne ton pound weigh weight kg",
+    **dict.fromkeys(("heavy", "weigh"), "gram kilogram kilo tonne ton pound weigh weight kg"),
     "fast": "knot hour minute second speed",
     "often": "day week month year every",
     **dict.fromkeys(("tall", "high"), _HEIGHT),
@@ -69,19 +69,21 @@ _TIME_WORDS = word_set(
 )
 _TIME_STEMS = frozenset(map(stem, CALENDAR | _TIME_WORDS))
 
-_NAME = rf"{UPPER}[^\W_]*(?:[ -]{UPPER}[^\W_]*){{0,2}}"
-_ARTICLES = r"(?:the |a |an |our |his |her |their |is the |is our |is a |as )?"
+_TOLD_BY: dict[Kind, re.Pattern[str]] = {
+    "person": re.compile(rf"[^\W_] {UPPER}[^\W_]|\b(?:I|my|me)\b"),
+    "reason": re.compile(r"\b(?:because|since|so that|due to|therefore|in order to|reason)\b", re.IGNORECASE),
+}
 
 
 def clauses(question: str) -> list[str]:
-    """The questions that a question consists of; one too short to be searched for goes with the one before it."""
+    """The questions that a question consists of; one word alone takes the first as a hint."""
     found: list[str] = []
     for clause in filter(None, map(str.strip, _CLAUSES.split(question))):
-        bare = [word for word in tokens(clause) if not is_stop(word)]
-        if found and len(bare) < _ENOUGH:
+        bare = len([word for word in tokens(clause) if not is_stop(word)])
+        if found and not bare:
             found[-1] = f"{found[-1]} {clause}"
         else:
-            found.append(clause)
+            found.append(f"{clause} ({re.sub('[()?]', ' ', found[0])})" if found and bare < _ENOUGH else clause)
     return found
 
 
@@ -90,17 +92,24 @@ def kind(question: str) -> Kind:
     return next((name for name, pattern in _KINDS if pattern.search(question)), "any")
 
 
-def has_kind(text: str, wanted: Kind) -> bool | None:
-    """Whether a text has that kind of thing in it; None if that is not to be told."""
+def counted(question: str) -> frozenset[str]:
+    """The stems of what is to be counted: "how many iron treads"."""
+    return frozenset(stem(word) for found in _COUNTED.findall(question) for word in tokens(found) if not is_stop(word))
+
+
+def has_kind(text: str, wanted: Kind, of: frozenset[str] = frozenset()) -> bool | None:
+    """Whether a text has that kind of thing in it, a number `of` these; None if that is not to be told."""
     words = tokens(text.casefold())
-    counted = any(map(str.isdigit, text)) or not _NUMBER_WORDS.isdisjoint(words)
+    numbers = [any(map(str.isdigit, word)) or word in _NUMBER_WORDS for word in words]
+    if wanted in _TOLD_BY:
+        return bool(_TOLD_BY[wanted].search(text)) or None
     if wanted == "price":
         return tells_price(text) or (None if any(map(str.isdigit, text)) else False)
-    if wanted == "quantity":
-        return counted
+    if wanted == "quantity" and of and any(numbers):
+        return any(told and not of.isdisjoint(map(stem, words[at : at + 3])) for at, told in enumerate(numbers)) or None
     if wanted == "time":
-        return counted or not _TIME_STEMS.isdisjoint(map(stem, words))
-    return None
+        return any(numbers) or not _TIME_STEMS.isdisjoint(map(stem, words))
+    return any(numbers) if wanted == "quantity" else None
 
 
 def qualities(question: str) -> dict[str, frozenset[str]]:
@@ -118,28 +127,3 @@ def focus(question: str) -> frozenset[str]:
         phrase = takewhile(lambda word: not is_stop(word), tokens(match[1]))
         sought.update([stem(word) for word in phrase if not is_generic(word)][:1])
     return frozenset(sought)
-
-
-def aliases(words: Iterable[str], quotables: Sequence[Quotable]) -> dict[str, frozenset[str]]:
-    """For the stem of each lower-case word of a question: the stems of the names that somewhere are said to be that.
-
-    "the harbour master, Ada Byron", "Skipper: Ada Byron", "Ada Byron (chair)".
-    """
-    found: dict[str, frozenset[str]] = {}
-    roles = islice((word for word in words if _may_be_role(word)), MOST_ROLES)
-    patterns = [(stem(word), _role(word)) for word in roles]
-    for quotable in quotables:
-        for key, pattern in patterns:
-            if key in quotable.words and (said := pattern.search(quotable.text[:LONGEST])):
-                name = next(filter(None, said.groups()))
-                found[key] = found.get(key, frozenset()) | frozenset(map(stem, tokens(name)))
-    return found
-
-
-def _may_be_role(word: str) -> bool:
-    return word.islower() and len(word) <= LONGEST_ROLE and not is_common(word)
-
-
-def _role(word: str) -> re.Pattern[str]:
-    role = rf"(?:\w+ )?(?i:{re.escape(word)})(?: \w+)?"
-    return re.compile(rf"\b(?:{role}(?:,|:) ({_NAME})|({_NAME}),? ?\(?{_ARTICLES}{role}(?:[,.;)]|$))")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ def quotables(sources: Iterable[Source]) -> list[Quotable]:
     """What can be quoted, in the order of the sources; equal texts stand once, where the newest source says them."""
     found: list[Quotable] = []
     for source in _without_doubles(sources):
-        head = stemmed(f"{source.title} {source.label}")
+        head = stemmed(re.sub(r"[-_./]", " ", f"{source.title} {source.label}"))  # of a file's name every word
         for speaker, when, text in _pieces(source):
             before = _before(found, source, chat=bool(speaker))
             near = frozenset().union(*(found[at].words for at in before))
@@ -97,8 +98,9 @@ def _pieces(source: Source) -> list[tuple[str, str, str]]:
 def _before(found: Sequence[Quotable], source: Source, *, chat: bool) -> tuple[int, ...]:
     """The positions of the last two that the reader has just read: of the passage, or of the conversation."""
     last = range(max(0, len(found) - BEFORE), len(found))
-    return tuple(at for at in last if _same(found[at].source, source, chat=chat))
+    return tuple(at for at in last if is_beside(found[at].source, source, chat=chat))
 
 
-def _same(one: Source, other: Source, *, chat: bool) -> bool:
+def is_beside(one: Source, other: Source, *, chat: bool) -> bool:
+    """Whether what they say is read one after the other: in one passage, or in one conversation."""
     return one.document == other.document and (chat or one.passage == other.passage)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.language.asked import has_kind
 from engine.language.bridging import bridge
-from engine.language.quotable import BEFORE
+from engine.language.quotable import BEFORE, is_beside
+from engine.language.support import NEAR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
 ENOUGH = 0.68
 ENOUGH_OF_TWO = 0.75
 MOST = 4
-_MARGIN = 0.45
-_MARGIN_OF_SEVERAL = 0.3
+_MARGINS = 0.45, 0.3  # of a question, of one of several
 # By how much two sentences must support an answer better than any alone.
 _BETTER = 0.1
 # What a further quotation must at least add: this share of the question, being this much like it.
@@ -54,8 +55,19 @@ class Quotation:
 def choose(study: Study) -> list[int]:
     """The positions of the sentences that answer, best first by clause; none if nothing does."""
     share = max(1, MOST // max(1, len(study.clauses)))
-    chosen = [at for clause in study.clauses for at in _answers(clause, study, share)]
-    return [study.places[at] for at in dict.fromkeys(chosen)][:MOST]
+    chosen: list[int] = []
+    for clause in study.clauses:
+        beside = _beside(chosen, clause, study.quotables)
+        answers = [study.places[at] for at in _answers(clause, study, share)]
+        chosen += beside if beside and (clause.brief or not answers) else answers
+    return list(dict.fromkeys(chosen))[:MOST]
+
+
+def _beside(places: Sequence[int], clause: Weighed, said: Sequence[Quotable]) -> list[int]:
+    """The sentence next to an answer to what was asked before that has what a clause asks for, if there is one."""
+    near = [(at, said[place].source) for place in places for at in (place + 1, place - 1) if 0 <= at < len(said)]
+    beside = [at for at, source in near if is_beside(said[at].source, source, chat=False)]
+    return [at for at in beside if has_kind(said[at].text, clause.wanted)][:1]
 
 
 def quotations(chosen: Sequence[int], quotables: Sequence[Quotable]) -> list[Quotation]:
@@ -90,8 +102,7 @@ def _answers(clause: Weighed, study: Study, most: int) -> list[int]:
     together = list(pair[:2]) if pair and pair[2] >= max(ENOUGH_OF_TWO, alone + _BETTER) else []
     if alone < ENOUGH:
         return together
-    margin = _MARGIN if len(study.clauses) == 1 else _MARGIN_OF_SEVERAL
-    single = _newer_first(_of_clause(clause, most, margin), clause, study)
+    single = _newer_first(_of_clause(clause, most, _MARGINS[len(study.clauses) > 1]), clause, study)
     return [*together, *single][: max(most, len(together))]
 
 
@@ -104,7 +115,8 @@ def _of_clause(clause: Weighed, most: int, margin: float) -> list[int]:
     if extra is not None and most > 1:
         chosen.append(extra)
     floor = clause.score[first] - margin
-    nearly = (at for at in ranked if at not in chosen and clause.score[at] >= floor and clause.support[at] >= ENOUGH)
+    as_good = (clause.score >= floor) & (clause.support >= ENOUGH) & _says_itself(clause)
+    nearly = (at for at in ranked if at not in chosen and as_good[at])
     return [*chosen, *list(nearly)[: most - len(chosen)]]
 
 
@@ -125,20 +137,16 @@ def _complement(clause: Weighed, first: int) -> int | None:
     total = float(weights.sum()) or 1.0
     adds = np.maximum(clause.covers - clause.covers[first], 0) @ weights / total
     shares = np.minimum(clause.covers, clause.covers[first]) @ weights / total
-    fit = np.where(
-        (adds >= _ADDS) & (shares >= _ADDS) & (clause.similar >= _LIKE) & _of_the_same(clause, first),
-        clause.score + adds,
-        -1.0,
-    )
+    fits = (adds >= _ADDS) & (shares >= _ADDS) & (clause.similar >= _LIKE) & _says_itself(clause)
+    fit = np.where(fits, clause.score + adds, -1.0)
     best = int(np.argmax(fit))
     return best if fit[best] > 0 else None
 
 
-def _of_the_same(clause: Weighed, first: int) -> np.ndarray:
-    """Which sentences speak of every id of which the first one speaks."""
-    ids = [index for index, term in enumerate(clause.terms) if term.is_id]
-    spoken: np.ndarray = np.all(clause.covers[:, ids] >= clause.covers[first, ids] / 2, axis=1)
-    return spoken
+def _says_itself(clause: Weighed) -> np.ndarray:
+    """Which sentences speak of what is asked in their own words, and not only stand near: "Thank you" does not."""
+    asked = [index for index, term in enumerate(clause.terms) if not term.name]
+    return np.asarray(clause.covers[:, asked].max(axis=1, initial=0.0 if asked else 1.0) > NEAR)
 
 
 def _runs(at: int, quotables: Sequence[Quotable]) -> list[list[int]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,26 +14,24 @@ from engine.language import asked
 from engine.language.words import is_common, is_generic, salient, stem, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from engine.language.quotable import Quotable
 
 # What a word weighs that says little, or that stands in brackets at the end of a question: a hint.
 GENERIC_SHARE = 0.35
 HINT_SHARE = 0.4
-# How far a sentence speaks of what only its heading, the two before it, or another name of the thing tells.
+# How far a sentence speaks of what only its heading or the two before it tell.
 IN_HEAD = 0.8
 NEAR = 0.7
-ALIAS = 0.7
 MOST_ALIKE = 0.8
 # Cosine of two single words: at the first they have nothing to do with each other, at the second they are one word.
 UNLIKE, LIKE = 0.55, 0.9
 RIGHT_KIND, WRONG_KIND = 0.1, -0.15
 ASKS, TITLE = -0.1, -0.15
 NEWEST = 0.08
-OTHER_CLAUSES = 0.2
 UNNAMED_FOCUS = 0.25
-UNNAMED, UNNAMED_ID = 0.25, 0.5
+UNNAMED, UNNAMED_ID = 0.35, 0.5
 _TITLE_WORDS = 6
 
 _HINTS = re.compile(r"\(([^()]*)\)[\s?.!]*$")
@@ -61,6 +60,8 @@ class Weighed:
     thing that is asked for.
     """
 
+    wanted: asked.Kind
+    brief: bool
     terms: tuple[Term, ...]
     covers: np.ndarray
     similar: np.ndarray
@@ -69,12 +70,8 @@ class Weighed:
     lost: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
-class Senses:
-    """What else stands for the terms: `likes` words with a share of their meaning, `aliases` names; all by stems."""
-
-    likes: Mapping[str, Mapping[str, float]]
-    aliases: Mapping[str, frozenset[str]]
+# For the stem of each term other words by their stems, with a share of its meaning.
+Likes = Mapping[str, Mapping[str, float]]
 
 
 def counts(quotables: Iterable[Quotable]) -> dict[str, int]:
@@ -106,35 +103,28 @@ def alike(similarity: float) -> float:
 
 
 def weigh(
-    clause: str, about: Sequence[Term], quotables: Sequence[Quotable], similar: np.ndarray, senses: Senses
+    clause: str, about: Sequence[Term], quotables: Sequence[Quotable], similar: np.ndarray, likes: Likes
 ) -> Weighed:
     """The clause against every sentence; `similar` holds the cosines."""
-    senses = Senses(_measured(clause, senses.likes), senses.aliases)
-    rows = [[_matched(term, quotable, senses) for term in about] for quotable in quotables]
+    likes = _measured(clause, likes)
+    rows = [[_matched(term, quotable, likes) for term in about] for quotable in quotables]
     covers = np.array(rows, dtype=np.float64).reshape(len(quotables), len(about))
     whole = _share(covers, about)
     asked_for = [index for index, term in enumerate(about) if not term.name]
     rest = _share(covers[:, asked_for], [about[index] for index in asked_for]) if asked_for else whole
-    manner = np.array([_manner(quotable, asked.kind(clause)) for quotable in quotables])
-    support = 0.5 * (whole + rest + similar + manner)
+    brief, clause = bool(_HINTS.search(clause)), _HINTS.sub("", clause)
+    wanted, counted = asked.kind(clause), asked.counted(clause)
+    manner = np.array([_manner(quotable, wanted, counted) for quotable in quotables])
     lost = _without_focus(clause, about, covers)
-    support -= lost + _without_names(about, covers)
-    return Weighed(tuple(about), covers, similar, whole + similar + manner + _newness(quotables), support, lost)
+    support = 0.5 * (whole + rest + similar + manner) - lost - _without_names(about, covers)
+    score = whole + similar + manner + _newness(quotables)
+    return Weighed(wanted, brief, tuple(about), covers, similar, score, support, lost)
 
 
-def _measured(clause: str, likes: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
+def _measured(clause: str, likes: Likes) -> Likes:
     """A quality is spoken of by what it is measured in, too."""
     units = {key: dict.fromkeys(names, MOST_ALIKE) for key, names in asked.qualities(clause).items()}
     return {**likes, **{key: {**likes.get(key, {}), **named} for key, named in units.items()}}
-
-
-def together(clauses: Sequence[Weighed]) -> list[Weighed]:
-    """The clauses of one question: a sentence gains a little by speaking of what the others ask about."""
-    shares = [_share(clause.covers, clause.terms) for clause in clauses]
-    if len(clauses) == 1:
-        return list(clauses)
-    others = [(sum(shares) - share) / (len(shares) - 1) for share in shares]
-    return [replace(one, score=one.score + OTHER_CLAUSES * other) for one, other in zip(clauses, others, strict=True)]
 
 
 def _is_name(word: str, question: str) -> bool:
@@ -144,19 +134,13 @@ def _is_name(word: str, question: str) -> bool:
     return word[:1].isupper() and not (question.lstrip("\"'“‘¿¡ ").startswith(word) and is_common(word))
 
 
-def _matched(term: Term, quotable: Quotable, senses: Senses) -> float:
+def _matched(term: Term, quotable: Quotable, likes: Likes) -> float:
     """How far a sentence speaks of a term, 0 to 1."""
     if term.stem in quotable.words:
         return 1.0
-    likes = senses.likes.get(term.stem, {})
-    found = max((share for word, share in likes.items() if word in quotable.words), default=0.0)
-    if term.stem in quotable.head:
-        found = max(found, IN_HEAD)
-    if term.stem in quotable.near:
-        found = max(found, NEAR)
-    if not senses.aliases.get(term.stem, frozenset()).isdisjoint(quotable.words):
-        found = max(found, ALIAS)
-    return found
+    found = [share for word, share in likes.get(term.stem, {}).items() if word in quotable.words]
+    around = (IN_HEAD if term.stem in quotable.head else 0.0, NEAR if term.stem in quotable.near else 0.0)
+    return max(*found, *around)
 
 
 def _share(covers: np.ndarray, about: Sequence[Term]) -> np.ndarray:
@@ -167,9 +151,9 @@ def _share(covers: np.ndarray, about: Sequence[Term]) -> np.ndarray:
     return shares
 
 
-def _manner(quotable: Quotable, wanted: asked.Kind) -> float:
+def _manner(quotable: Quotable, wanted: asked.Kind, counted: frozenset[str]) -> float:
     """What speaks for or against a sentence apart from its subject."""
-    fits = asked.has_kind(quotable.text, wanted)
+    fits = asked.has_kind(quotable.text, wanted, counted)
     value = 0.0 if fits is None else RIGHT_KIND if fits else WRONG_KIND
     if quotable.asks:
         value += ASKS

@@ -53,12 +53,11 @@ async def study(question: str, sources: Sequence[Source], embedder: Embedder, bi
     looked_at = [every[at] for at in chosen]
     best = [looked_at[at] for at in _best(similar, looked_at, words)]
     likes = await _likes(list(words.values()), best, embedder, bill)
-    senses = support.Senses(likes, asked.aliases([term.word for term in words.values()], every))
     weighed = [
-        support.weigh(part, clause, looked_at, near, senses)
+        support.weigh(part, clause, looked_at, near, likes)
         for part, clause, near in zip(parts, about, similar, strict=True)
     ]
-    return Study(tuple(every), tuple(chosen), tuple(support.together(weighed)))
+    return Study(tuple(every), tuple(chosen), tuple(weighed))
 
 
 def candidates(every: Sequence[Quotable], words: Sequence[Term]) -> list[int]:

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.language.asked import aliases, clauses, focus, has_kind, kind
-from engine.language.quotable import quotables
-from tests.engine.language.sources import source
+from engine.language.asked import Kind, clauses, counted, focus, has_kind, kind
 
 
 def test_a_double_question_is_asked_as_two() -> None:
@@ -55,6 +53,26 @@ def test_generic_things_are_no_focus() -> None:
     assert focus("What happens to old food?") == frozenset()
 
 
-def test_roles_are_learnt_from_the_sources() -> None:
-    said = quotables([source(1, "Kept by the harbour master, Ada Byron."), source(2, "Skipper: Bo Holm.")])
-    assert aliases(["master", "skipper"], said) == {"master": {"ada", "byron"}, "skipper": {"bo", "holm"}}
+def test_a_question_of_a_single_word_is_one_of_its_own_with_the_first_as_a_hint() -> None:
+    assert clauses("How much does a lift cost, and who may operate it?") == [
+        "How much does a lift cost",
+        "who may operate it? (How much does a lift cost)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "has"),
+    [
+        ("The stair has 139 steps.", "quantity", True),
+        ("Tickets cost €2.50 each.", "quantity", None),
+        ("Only Ada Byron may work it.", "person", True),
+        ("A lift costs €25.", "person", None),
+        ("It was moved because of the tide.", "reason", True),
+    ],
+)
+def test_what_is_counted_who_and_why_are_kinds(text: str, wanted: Kind, has: bool | None) -> None:  # noqa: FBT001
+    assert has_kind(text, wanted, counted("How many steps are there?")) is has
+
+
+def test_what_somebody_weighs_is_no_price() -> None:
+    assert kind("How much does the anchor weigh?") == "quantity"

@@ -4,14 +4,14 @@ import numpy as np
 
 from engine.language.bridging import bridge
 from engine.language.quotable import quotables
-from engine.language.support import Senses, counts, terms, weigh
+from engine.language.support import counts, terms, weigh
 from tests.engine.language.sources import source
 
 
 def bridged(question: str, *texts: str) -> tuple[int, int] | None:
     said = quotables([source(number, text) for number, text in enumerate(texts, 1)])
     about = terms(question, counts(said), len(said))
-    found = bridge(weigh(question, about, said, np.full(len(said), 0.4), Senses({}, {})), said)
+    found = bridge(weigh(question, about, said, np.full(len(said), 0.4), {}), said)
     return found[:2] if found else None
 
 

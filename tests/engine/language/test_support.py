@@ -3,16 +3,16 @@ from __future__ import annotations
 import numpy as np
 
 from engine.language.quotable import quotables
-from engine.language.support import LIKE, MOST_ALIKE, Senses, alike, counts, terms, weigh
+from engine.language.support import LIKE, MOST_ALIKE, Likes, alike, counts, terms, weigh
 from tests.engine.language.sources import source
 
-NO_SENSES = Senses({}, {})
+NO_LIKES: Likes = {}
 
 
-def supports(question: str, *texts: str, senses: Senses = NO_SENSES) -> list[float]:
+def supports(question: str, *texts: str, likes: Likes = NO_LIKES) -> list[float]:
     said = quotables([source(number, text) for number, text in enumerate(texts, 1)])
     about = terms(question, counts(said), len(said))
-    return [float(each) for each in weigh(question, about, said, np.full(len(said), 0.5), senses).support]
+    return [float(each) for each in weigh(question, about, said, np.full(len(said), 0.5), likes).support]
 
 
 def test_rare_words_weigh_more_than_frequent_and_generic_ones() -> None:
@@ -54,11 +54,9 @@ def test_a_measure_speaks_for_the_quality_it_measures() -> None:
     assert hot > high
 
 
-def test_likes_and_aliases_stand_for_terms() -> None:
+def test_likes_stand_for_terms() -> None:
     (plain,) = supports("When does the boss bake?", "Ada bakes at noon.")
-    (known,) = supports(
-        "When does the boss bake?", "Ada bakes at noon.", senses=Senses({}, {"boss": frozenset({"ada"})})
-    )
+    (known,) = supports("When does the boss bake?", "Ada bakes at noon.", likes={"boss": {"ada": 0.8}})
     assert known > plain
     assert alike(0.2) == 0
     assert alike(LIKE + 0.05) == MOST_ALIKE
