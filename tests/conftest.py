@@ -7,10 +7,11 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import structlog
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     from engine import Engine
@@ -48,6 +49,14 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("THREADLORE_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("THREADLORE_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """What a command sets up for its log does not outlive its test."""
+    configured = structlog.get_config()
+    yield
+    structlog.configure(**configured)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ _ASKING = r"(?:on|in|at|to|from|until|by|for|since|with)?\s*\b(?:who|whom|whose|
 _CLAUSES = re.compile(
     rf"(?:(?<!\s)\s*+[,;]\s*+|(?<!\s)\s++)(?:and|but|or)\s++(?={_ASKING})|(?<=\?)\s++(?!\(|\Z)", re.IGNORECASE
 )
+_PARENTHESES = re.compile(r"[()?]")
 _ENOUGH = 2
 
 _MEASURE = (
@@ -83,7 +84,7 @@ def clauses(question: str) -> list[str]:
         if found and not bare:
             found[-1] = f"{found[-1]} {clause}"
         else:
-            found.append(f"{clause} ({re.sub('[()?]', ' ', found[0])})" if found and bare < _ENOUGH else clause)
+            found.append(f"{clause} ({_PARENTHESES.sub(' ', found[0])})" if found and bare < _ENOUGH else clause)
     return found
 
 

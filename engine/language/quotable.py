@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # How many sentences or messages before one still tell what it is about.
 BEFORE = 2
+_JOINTS = re.compile(r"[-_./]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def quotables(sources: Iterable[Source]) -> list[Quotable]:
     """What can be quoted, in the order of the sources; equal texts stand once, where the newest source says them."""
     found: list[Quotable] = []
     for source in _without_doubles(sources):
-        head = stemmed(re.sub(r"[-_./]", " ", f"{source.title} {source.label}"))  # of a file's name every word
+        head = stemmed(_JOINTS.sub(" ", f"{source.title} {source.label}"))  # of a file's name every word
         for speaker, when, text in _pieces(source):
             before = _before(found, source, chat=bool(speaker))
             near = frozenset().union(*(found[at].words for at in before))
