@@ -24,7 +24,7 @@ from bot.delivery import Delivery
 from bot.draft import Draft, below
 from bot.enclosing import Enclosed
 from bot.errors import PlatformError, Withheld
-from bot.graph_evidence import stated
+from bot.graph_evidence import note_facts
 from bot.history import Historian
 from bot.pacing import mended
 from bot.putting import heading, put, reach_of
@@ -173,7 +173,7 @@ class Answering:
             finally:
                 draft.sources = answer.sources
                 draft.usage += answer.usage
-                draft.stated = await stated(answer, draft)
+                await note_facts(answer, draft)
 
     async def _ask_back(self, draft: Draft, enclosed: Enclosed) -> None:
         """Nothing was asked; perhaps there is a file to be asked about."""
@@ -260,7 +260,8 @@ class Answering:
         Where all see it, a correction is pending too, in case the platform fails now.
         """
         request, based = draft.request, cast("Basis", draft.basis)
-        outcome = Outcome(draft.text, draft.cited, draft.used, based.drawn.spaces, based.drawn.rooms)
+        drawn = based.drawn
+        outcome = Outcome(draft.text, draft.cited, draft.used, drawn.spaces, drawn.rooms, draft.shown)
         if not await self._house.store.answers.finish(request.id, outcome):
             await self._take_back(request, delivery)
         self._metrics.asked(request.place.platform, "answered" if draft.sources else "nothing")

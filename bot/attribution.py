@@ -1,7 +1,8 @@
 """Which of the recalled sources an answer used: those it cites, and those whose words it bears. Pure.
 
-What an answer used decides whether it is redacted when a source is edited or removed. A neighbor that was only
-recalled beside it does not count.
+What an answer used decides whether the posted answer is replaced when a source is edited or removed. A model may also
+paraphrase or translate what it was shown: text of its own that no citation follows may come from any of that. What is
+stored of such an answer loses its words with anything that the model was shown.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 
     Heard = tuple[str, frozenset[str]]  # the text of an earlier turn, and the keys of what it rests on
 
+LOOSE = 3  # words of a model's answer that nothing explains, from which on it may tell anything that it was shown
 SHORTEST = 3  # letters of a word that tells texts apart; with a digit in it, one less
 
+_CITATION = re.compile(r"\[\d+\]")
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # scripts that put no blanks between words
 
@@ -47,6 +50,18 @@ def used_keys(
         if shares(own, text):
             found |= keys
     return frozenset(found)
+
+
+def is_explained(answer: str, question: str, cited: Sequence[Source]) -> bool:
+    """Whether a model's answer says next to nothing but what stands before a citation, in a cited source, or was asked.
+
+    A citation covers the part of its line that it follows.
+    """
+    if not cited:
+        return False
+    loose = " ".join(_CITATION.split(line)[-1] for line in answer.splitlines())
+    known = words(question) | words(" ".join(f"{each.title} {each.text}" for each in cited))
+    return len(words(loose) - known) < LOOSE
 
 
 def tells_graph(answer: str, question: str, cited: Sequence[Source], context: Context) -> set[str]:

@@ -84,6 +84,7 @@ class Bot:
         platforms: dict[str, Platform] = {}
         house = House(desk, store, Readers(platforms, store, settings.member_age), platforms, settings)
         async with Reader(desk.limits) as reader:
+            await store.answers.blank_pending()
             bot = cls(house, platforms, reader)
             bot.metrics.waiting(lambda: bot._depth)
             async with bot.inbox:

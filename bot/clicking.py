@@ -62,7 +62,7 @@ class Clicks:
 
     async def sources(self, clicked: Clicked, stored: Stored) -> str:
         """The sources of an answer, as far as this person may still read what it rests on."""
-        if stored.state != "done":
+        if stored.state != "done" and not stored.sources:
             raise NotFound(wording.NO_ANSWER)
         allowed = await readable(self.house, basis_of(stored), clicked.place, clicked.person)
         if not (allowed and stored.sources):
@@ -116,7 +116,7 @@ class Clicks:
             await reply.finish(pacing.parts(text, platform.limits.part), below)
         finally:
             await answers.mark(shared.id, reply.mark)
-        outcome = Outcome(stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms)
+        outcome = Outcome(stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms, stored.shown)
         if not await answers.finish(shared.id, outcome):
             await reply.replace(wording.SOURCE_REMOVED)
         return wording.SHARED

@@ -67,7 +67,7 @@ async def desk(settings: Settings, able: Skills, *, replace_embedder: bool = Fal
         settings.root, language=able.language, embedder=able.embedder, reranker=able.reranker, options=chosen
     )
     async with opened as engine:
-        yield Desk(engine, limits(settings), Stamps(settings.root / "filed"), O200k().count, engine.forget, _no_answers)
+        yield Desk(engine, limits(settings), Stamps(settings.root / "filed"), O200k().count, engine.forget, engine.add)
 
 
 @asynccontextmanager
@@ -180,7 +180,3 @@ def _language(settings: Settings, calls: Calls, embedder: Embedder) -> Language:
 
 def _reranker(settings: Settings, calls: Calls) -> Reranker | None:
     return LiteLLMReranker(rerank_model(settings), calls, O200k()) if settings.rerank_model else None
-
-
-async def _no_answers(document: str) -> None:
-    """Where nobody answers in chats, no answers are kept."""

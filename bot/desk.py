@@ -11,14 +11,15 @@ if TYPE_CHECKING:
     from bot.stamps import Stamps
     from engine.engine import Engine
     from engine.reading import Limits
+    from engine.records import Document
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
     """`limits` bound what one file may take, `stamps` remember files, `count` counts o200k_base tokens.
 
-    `forget` forgets a document, wherever something of it is kept, and says whether there was one. `redact` takes back
-    answers that used a document whose text has changed.
+    `forget` forgets a document, wherever something of it is kept, and says whether there was one. `replace` takes in
+    a document that was known before, says whether it changed, and redacts the answers that used it if so.
     """
 
     engine: Engine
@@ -26,4 +27,4 @@ class Desk:
     stamps: Stamps
     count: Callable[[str], int]
     forget: Callable[[str], Awaitable[bool]]
-    redact: Callable[[str], Awaitable[None]]
+    replace: Callable[[Document], Awaitable[bool]]

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot import closing, wording
-from bot.attribution import used_keys
+from bot.attribution import is_explained, used_keys
 from bot.chat import Closing
 from bot.happenings import Asked
 from bot.history import Past
+from bot.store.records import shown_key
 from engine.records import Scope
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class Draft:
     """An answer in the making. `channel` is None if its facts cannot be had; `failed`: it is a sentence why not.
 
     `silent`: nothing was shown of the answer to an overheard message, and nothing is to be. `gap`: why it may draw on
-    less than its readers can read (Reach.gap).
+    less than its readers can read (Reach.gap). `facts`: the keys of what stands behind the facts of the graph that a
+    model was shown. `extractive`: no model wrote it.
     """
 
     request: Request
@@ -36,6 +38,8 @@ class Draft:
     basis: Basis | None = None
     recalled: tuple[Source, ...] = ()
     stated: frozenset[str] = frozenset()
+    facts: frozenset[str] = frozenset()
+    extractive: bool = False
     past: Past = field(default_factory=Past)
     sources: tuple[Source, ...] = ()
     usage: tuple[Usage, ...] = ()
@@ -54,7 +58,20 @@ class Draft:
         """The keys of the documents and messages that it used."""
         if not self.sources and wording.says_nothing(self.text):
             return frozenset()
-        return self.stated | used_keys(self.text, self.request.text, self.sources, self.recalled, self.past.told)
+        used = self.stated | used_keys(self.text, self.request.text, self.sources, self.recalled, self.past.told)
+        explained = self.extractive or is_explained(self.text, self.request.text, self.sources)
+        return used if explained else used | (self._shown or self.facts)
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """The keys of all that its words may come from, although nothing of it can be recognized there."""
+        silent = not self.sources and wording.says_nothing(self.text)
+        return frozenset() if self.extractive or silent else self._shown | self.facts
+
+    @property
+    def _shown(self) -> frozenset[str]:
+        keys = {shown_key(each.document, each.room, each.passage) for each in self.recalled}
+        return self.past.shown.union(keys)
 
     @property
     def cited(self) -> tuple[Drawn, ...]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from bot.desk import Desk
     from bot.settings import Settings
+    from engine.records import Document
 
 
 async def forget(desk: Desk, settings: Settings, document: str) -> bool:
@@ -24,11 +25,10 @@ async def forget(desk: Desk, settings: Settings, document: str) -> bool:
         return await (listening.forget_document if listening else desk.engine.forget)(document)
 
 
-async def redact(desk: Desk, settings: Settings, document: str) -> None:
-    """Take back the answers that used a document whose text has changed. Raises EngineError."""
+async def replace(desk: Desk, settings: Settings, document: Document) -> bool:
+    """Take in a document that was known before; says whether it changed. Raises EngineError."""
     async with _listening(desk, settings) as listening:
-        if listening:
-            await listening.redact_document(document)
+        return await (listening.replace_document if listening else desk.engine.add)(document)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""What an answer used by facts of the graph alone: passages that are none of its sources."""
+"""What stands behind the facts of the graph that an answer was shown: passages that are none of its sources."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from bot.attribution import shares, tells_graph
-from bot.store.records import source_keys
+from bot.store.records import part_key, source_keys
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -23,19 +23,29 @@ class Evidence(Protocol):
 
     context: Context
 
+    @property
+    def extractive(self) -> bool:
+        """Whether it consists of quotations."""
+
     async def passages_stating(self) -> Sequence[Stating]:
         """The passages behind the facts of the graph that it was shown."""
 
 
-async def stated(answer: Evidence, draft: Draft) -> frozenset[str]:
-    """The keys of passages whose words came into an answer by a fact of the graph alone."""
+async def note_facts(answer: Evidence, draft: Draft) -> None:
+    """Note on a draft the keys of passages whose words came into it by a fact of the graph alone.
+
+    Where a model wrote it, also the keys of all documents behind the facts that it was shown.
+    """
+    draft.extractive = answer.extractive
     told = tells_graph(draft.text, draft.request.text, draft.sources, answer.context)
-    if not told:
-        return frozenset()
+    if not told and answer.extractive:
+        return
     stating: Sequence[Stating] = ()
     with suppress(EngineError):  # then the answer cannot be kept either
         stating = await answer.passages_stating()
-    return await asyncio.to_thread(_keys, stating, told)
+    draft.stated = await asyncio.to_thread(_keys, stating, told)
+    if not answer.extractive:
+        draft.facts = frozenset(part_key(each.document) for each in stating)
 
 
 def _keys(stating: Sequence[Stating], told: set[str]) -> frozenset[str]:

@@ -44,16 +44,16 @@ _MARK = re.compile(r" ?\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The turns before a question, and what they drew on; `told` are their texts, each with the keys it rests on."""
+    """The turns before a question, and what they drew on; `told` are their texts, each with the keys it rests on.
+
+    `shown`: the keys of all that their words may come from.
+    """
 
     turns: tuple[Turn, ...] = ()
     drawn: Scope = Scope(frozenset(), frozenset())  # noqa: RUF009 - frozen
     told: tuple[tuple[str, frozenset[str]], ...] = ()
 
-    @property
-    def documents(self) -> frozenset[str]:
-        """The keys that all of it rests on."""
-        return frozenset(key for _, keys_ in self.told for key in keys_)
+    shown: frozenset[str] = frozenset()
 
 
 class Historian:
@@ -76,7 +76,8 @@ class Historian:
         heard = await self._told(said)
         told = [(f"{each.question}\n{each.text}", each.documents) for each in answers]
         told += [(turn.text, keys(each)) for each, (_, turn) in zip(said, heard, strict=True)]
-        return Past(merged(answers, heard), drawn, tuple(told))
+        shown = frozenset().union(*(each.shown for each in answers), *(keys_ for _, keys_ in told))
+        return Past(merged(answers, heard), drawn, tuple(told), shown)
 
     async def _answers(self, request: Request, scope: Scope) -> list[Stored]:
         """The latest answers before a question that may be used within a scope, oldest first."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bot.happenings import Happening
     from bot.house import House
     from engine.reading import Reader
+    from engine.records import Document
 
 log = structlog.get_logger(__name__)
 
@@ -146,9 +147,9 @@ class Listening:
             await store.messages.note_deleted(known.room, [document, *said], wanted=True)
             return await self._shelf.forget(document)
 
-    async def redact_document(self, document: str) -> None:
-        """The text of a document has changed by itself: take back the answers that used it."""
-        await self._house.store.answers.blank([document])
+    async def replace_document(self, document: Document) -> bool:
+        """Take in a document that was known before; says whether it changed. Then answers that used it are redacted."""
+        return await self._shelf.replace(document)
 
     async def forget_message(self, place: Place, message: str) -> None:
         """Forget one message with its files for good, even if it stays where it is."""

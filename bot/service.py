@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bot.events import Event
     from bot.requests import Request
     from bot.settings import Settings
+    from engine.records import Document
 
 PATIENCE = 10.0  # seconds that another program may take between holding the folder and answering
 PAUSE = 0.1
@@ -116,15 +117,15 @@ async def _own(settings: Settings, stack: AsyncExitStack, *, replace_embedder: b
                 raise
             await asyncio.sleep(PAUSE)
         else:
-            kept = replace(desk, forget=partial(_forget, desk, settings), redact=partial(_redact, desk, settings))
+            kept = replace(desk, forget=partial(_forget, desk, settings), replace=partial(_replace, desk, settings))
             local = Local(kept)
             await stack.enter_async_context(socket.served(settings.root, local.perform))
             return local
 
 
-async def _redact(desk: Desk, settings: Settings, document: str) -> None:
+async def _replace(desk: Desk, settings: Settings, document: Document) -> bool:
     forgetting: Any = await asyncio.to_thread(importlib.import_module, "bot.forgetting")
-    await forgetting.redact(desk, settings, document)
+    return bool(await forgetting.replace(desk, settings, document))
 
 
 async def _forget(desk: Desk, settings: Settings, document: str) -> bool:

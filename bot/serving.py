@@ -78,7 +78,7 @@ async def hosted(desk: Desk, settings: Settings) -> AsyncIterator[Bot]:
 
 def _beside(bot: Bot, desk: Desk) -> Desk:
     """The desk of whoever gives commands beside the bot."""
-    return replace(desk, forget=bot.listening.forget_document, redact=bot.listening.redact_document)
+    return replace(desk, forget=bot.listening.forget_document, replace=bot.listening.replace_document)
 
 
 def configured(settings: Settings) -> tuple[str, ...]:

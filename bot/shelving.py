@@ -7,7 +7,7 @@ ends in the same state.
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -20,7 +20,7 @@ from engine.errors import NotFound
 from engine.records import Document, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
 
     from bot.chat import Message, Place
     from bot.conversations import Spoken
@@ -71,11 +71,9 @@ class Shelf:
         """A message has other words now; answers that used it are redacted."""
         place, title = said.message.place, said.title
         key = message_key(place.room, said.message.id)
-        used = await self._store.answers.used(key)
-        before = await self._passage(document, said.message.id, place) if used else None
-        await self._write(Run(document, place.thread, title, (said,)), place, [said.passage], opened=False)
-        if before is None or before.text.split() != said.passage.text.split():
-            await self._store.answers.blank([key], part_of=document)
+        reworded = await self._reworded(said, document, key)
+        async with self._redacting([key], document) if reworded else nullcontext():
+            await self._write(Run(document, place.thread, title, (said,)), place, [said.passage], opened=False)
         await self._store.messages.edit(place.room, said.message.id, digest(said.message))
         await self._store.messages.settle(place.room, [said.message.id])
 
@@ -84,19 +82,45 @@ class Shelf:
         by_document = sorted(messages, key=lambda each: (each.room, each.document))
         for (room, document), group in groupby(by_document, key=lambda each: (each.room, each.document)):
             ids = [each.id for each in group]
-            if document:
-                await self._amend(document, drop=ids)
-            await self._store.answers.blank([message_key(room, each) for each in ids], part_of=document)
+            async with self._redacting([message_key(room, each) for each in ids], document):
+                if document:
+                    await self._amend(document, drop=ids)
             await self._store.messages.drop(room, ids)
 
     async def forget(self, document: str) -> bool:
         """Forget a document, file or conversation; says whether there was one."""
-        gone = await self._engine.forget(document)
         said = await self._store.messages.of_document(document)
-        await self._store.answers.blank([document, *(message_key(each.room, each.id) for each in said)])
+        async with self._redacting([document, *(message_key(each.room, each.id) for each in said)], document):
+            gone = await self._engine.forget(document)
         await self._store.windows.drop(document)
         await self._store.files.drop(document)
         return gone
+
+    async def replace(self, document: Document) -> bool:
+        """Take in a document that was known before; if it changed, the answers that used it are redacted."""
+        keys, pending = [document.key], self._store.redactions
+        cut_off = await pending.expected(document.key)
+        await pending.expect(keys, document.key)
+        changed = await self._engine.add(document)
+        if changed or cut_off:
+            await self._store.answers.blank(keys, document.key)
+        else:
+            await pending.cancel(keys, document.key)
+        return changed
+
+    @asynccontextmanager
+    async def _redacting(self, keys: Collection[str], document: str) -> AsyncIterator[None]:
+        """Redact the answers that used these once the engine has changed; a crash between them loses nothing."""
+        await self._store.redactions.expect(keys, document)
+        yield
+        await self._store.answers.blank(keys, document)
+
+    async def _reworded(self, said: Spoken, document: str, key: str) -> bool:
+        """Whether answers may have used other words of a message; also if an earlier attempt was cut off."""
+        if await self._store.redactions.expected(key) or not await self._store.answers.used(key):
+            return True
+        before = await self._passage(document, said.message.id, said.message.place)
+        return before is None or before.text.split() != said.passage.text.split()
 
     async def close(self, document: str) -> None:
         """A conversation is over: it may be read as a whole now."""

@@ -68,6 +68,11 @@ class Answer:
         return await ledger.read(passages_stating, recalled.names, recalled.pairs)
 
     @property
+    def extractive(self) -> bool:
+        """Whether it consists of quotations; else it may tell anything of what the model was shown."""
+        return self._asker.recaller.projector.language.extractive
+
+    @property
     def cut_off(self) -> bool:
         """Whether it ended before the model had finished it; complete when the stream has ended."""
         return any(each.cut_off for each in self._bill.items if each.purpose == "answer")

@@ -11,6 +11,7 @@ answer's words once something that it used is removed). Each part of the store i
     files     files that are documents
     windows   conversations that are documents
     answers   what was asked and answered, and what that used
+    redactions  what is still to be redacted because the engine's documents changed
     corrections  posted answers of which a source was removed
     feedback  thumbs
     channels  what was set for channels
@@ -34,6 +35,7 @@ from bot.store.files import Files
 from bot.store.inbox import InboxRows
 from bot.store.messages import Messages
 from bot.store.missing import Missing
+from bot.store.pending_redactions import PendingRedactions
 from bot.store.people import Feedback, Hints, People, Usage
 from bot.store.records import ChannelSettings, Drawn, Filed, Known, Outcome, State, Stored, Window
 from bot.store.windows import Windows
@@ -55,7 +57,8 @@ class Store:
         self.files = Files(database)
         self.windows = Windows(database)
         self.corrections = Corrections(database)
-        self.answers = Answers(database, self.corrections)
+        self.redactions = PendingRedactions(database)
+        self.answers = Answers(database, self.corrections, self.redactions)
         self.feedback = Feedback(database)
         self.channels = Channels(database)
         self.people = People(database)

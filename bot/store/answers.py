@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from bot.chat import Place
 from bot.store.corrections import request
 from bot.store.records import Drawn, Outcome, Stored, messages_of
-from bot.store.redaction import note_removed, redact, remove
+from bot.store.redaction import redact, redact_users, remove, withhold
 from engine.ledger.times import EPOCH, shown, stored
 
 if TYPE_CHECKING:
@@ -19,24 +19,27 @@ if TYPE_CHECKING:
 
     from bot.store.corrections import Corrections
     from bot.store.database import Database, Row, Transaction
+    from bot.store.pending_redactions import PendingRedactions
 
 _SOURCES: TypeAdapter[tuple[Drawn, ...]] = TypeAdapter(tuple[Drawn, ...])
 _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
-    " text, sources, spaces, rooms, mark, state, (SELECT json_group_array(document) FROM drawn WHERE answer = id)"
+    " text, sources, spaces, rooms, mark, state,"
+    " (SELECT json_group_object(document, used) FROM drawn WHERE answer = id)"
 )
 
-_ELSEWHERE = (  # answers in other channels that used something of one
-    "SELECT DISTINCT d.answer FROM drawn d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"
-    " AND d.document >= ?1 || ':' AND d.document < ?1 || ';'"
+_ELSEWHERE = (  # answers in other channels that used something of one, or whose model was shown it
+    "SELECT d.answer, MAX(d.used) FROM drawn d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"
+    " AND d.document >= ?1 || ':' AND d.document < ?1 || ';' GROUP BY d.answer"
 )
 
 
 class Answers:
     """What was asked and answered, and where."""
 
-    def __init__(self, database: Database, corrections: Corrections) -> None:
+    def __init__(self, database: Database, corrections: Corrections, pending: PendingRedactions) -> None:
         self._database = database
+        self._pending = pending
         self._corrections = corrections
 
     async def begin(self, answer: Stored) -> bool:
@@ -65,7 +68,8 @@ class Answers:
             [state] = [row[0] for row in await db.run("SELECT state FROM answer WHERE id = ?", (id_,))] or [""]
             if state != "begun":
                 return await self._came_too_late(db, id_)
-            await db.each("INSERT INTO drawn VALUES (?, ?)", [(id_, key) for key in sorted(outcome.used)])
+            rows = [(id_, key, key in outcome.used) for key in sorted(outcome.used | outcome.shown)]
+            await db.each("INSERT INTO drawn VALUES (?, ?, ?)", rows)
             await db.run(
                 "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ?",
                 (
@@ -77,13 +81,15 @@ class Answers:
                 ),
             )
             removed = await db.run(
-                "SELECT 1 FROM answer JOIN drawn d ON d.answer = answer.id JOIN forgotten f ON f.document = d.document"
-                " WHERE answer.id = ? AND f.time * 1e6 >= answer.time LIMIT 1",
+                "SELECT MAX(d.used) FROM answer JOIN drawn d ON d.answer = answer.id"
+                " JOIN forgotten f ON f.document = d.document"
+                " WHERE answer.id = ? AND f.time * 1e6 >= answer.time HAVING COUNT(*)",
                 (id_,),
             )
-            posted = await redact(db, {id_}) if removed else False
+            await withhold(db, {id_} if removed else ())
+            posted = await redact(db, {id_}) if removed == [(1,)] else False
         self._announce(posted)
-        return not removed
+        return removed != [(1,)]
 
     async def _came_too_late(self, db: Transaction, id_: str) -> bool:
         """The question was removed while it was answered: what was posted of the answer goes too."""
@@ -150,19 +156,16 @@ class Answers:
     async def blank(self, keys: Collection[str], part_of: str = "") -> None:
         """These documents or messages were removed or changed: redact the answers that used them.
 
-        The posted ones are corrected soon. `part_of`: the document of which the messages are passages; an answer that
-        used it, nobody knows which part of it, is redacted too.
+        The posted ones are corrected soon; `part_of` as in `redact_users`. What was pending of them is done.
         """
         async with self._database.transaction() as db:
-            await note_removed(db, keys)
-            found = await db.run(
-                "SELECT answer FROM drawn WHERE document IN (SELECT value FROM json_each(?1))"
-                " UNION SELECT answer FROM drawn d WHERE document = ?2 AND ?2 <> '' AND NOT EXISTS"
-                " (SELECT 1 FROM drawn m WHERE m.answer = d.answer AND instr(m.document, ':message:'))",
-                (json.dumps(sorted(keys)), part_of),
-            )
-            posted = await redact(db, {each for (each,) in found})
+            posted = await redact_users(db, keys, part_of)
         self._announce(posted)
+
+    async def blank_pending(self) -> None:
+        """Do what a former run was cut off from. Nothing may be on its way meanwhile."""
+        for key, part_of in await self._pending.all():
+            await self.blank([key], part_of)
 
     async def retract(self, id_: str) -> None:
         """Redact one answer, and correct it where it was posted."""
@@ -189,7 +192,8 @@ class Answers:
         async with self._database.transaction() as db:
             if check:
                 found = await db.run(_ELSEWHERE, (room,))
-                posted = await request(db, {each for (each,) in found}, checked=False)
+                posted = await request(db, {answer for answer, used in found if used}, checked=False)
+                await withhold(db, {answer for answer, used in found if not used})
             await db.run("UPDATE room SET home = ? WHERE room = ?", (home, room))
         self._announce(posted)
 
@@ -203,7 +207,7 @@ class Answers:
         return frozenset(row[0] for row in rows)
 
     async def used(self, key: str) -> bool:
-        """Whether an answer used this document or message."""
+        """Whether an answer used this document or message, or its model was shown it."""
         return await self._database.row("SELECT 1 FROM drawn WHERE document = ? LIMIT 1", (key,)) is not None
 
     def _announce(self, posted: bool) -> None:  # noqa: FBT001 - what the transaction found
@@ -257,7 +261,8 @@ class Answers:
 
 def _answer(row: Row) -> Stored:
     id_, platform, workspace, channel, thread, asker, question, time, message, private, *rest = row
-    text, sources, spaces, rooms, mark, state, documents = rest
+    text, sources, spaces, rooms, mark, state, drawn = rest
+    keys: dict[str, int] = json.loads(drawn)
     return Stored(
         id=id_,
         place=Place(platform, workspace, channel, thread),
@@ -268,9 +273,10 @@ def _answer(row: Row) -> Stored:
         private=bool(private),
         text=text,
         sources=_SOURCES.validate_json(sources),
-        documents=frozenset(json.loads(documents)),
+        documents=frozenset(key for key, used in keys.items() if used),
         spaces=frozenset(json.loads(spaces)),
         rooms=frozenset(json.loads(rooms)),
+        shown=frozenset(keys),
         mark=mark,
         state=state,
     )

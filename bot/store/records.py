@@ -27,6 +27,16 @@ def source_keys(document: str, room: str, passage: str) -> frozenset[str]:
     return frozenset({document})
 
 
+def shown_key(document: str, room: str, passage: str) -> str:
+    """What a passage that a model was shown is known by: in a conversation its message, else its document."""
+    return message_key(room, passage) if _CONVERSATION.search(document) else document
+
+
+def part_key(document: str) -> str:
+    """Some part of a document, where nobody knows which; of a file, that is the whole."""
+    return f"{document}:part" if _CONVERSATION.search(document) else document
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """A source below an answer as it was shown ([number], title, link, words), and where it lies in the engine."""
@@ -43,13 +53,17 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an answer came to. `documents` are the keys of what it used, `text` still bears its [n]."""
+    """What an answer came to; `text` still bears its [n].
+
+    `documents` are the keys of what it used, `shown` of all that a model was shown.
+    """
 
     text: str
     sources: tuple[Drawn, ...] = ()
     documents: frozenset[str] = frozenset()
     spaces: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
 
     @property
     def used(self) -> frozenset[str]:
@@ -60,7 +74,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An answer, finished or not. `message` is the question's, `mark` finds the reply again (Reply.mark)."""
+    """An answer, finished or not. `message` is the question's, `mark` finds the reply again (Reply.mark).
+
+    `documents` and `shown` as in Outcome.
+    """
 
     id: str
     place: Place
@@ -74,6 +91,7 @@ class Stored:
     documents: frozenset[str] = frozenset()
     spaces: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
     mark: str = ""
     state: State = "begun"
 

@@ -154,9 +154,11 @@ CREATE TABLE said (
 CREATE INDEX said_answer ON said (answer);
 
 -- What an answer used, by key of document and of message. The rows go once the answer was redacted.
+-- used: 0 if a model was shown it, and nothing of it can be recognized in the answer.
 CREATE TABLE drawn (
     answer   TEXT NOT NULL REFERENCES answer ON DELETE CASCADE,
     document TEXT NOT NULL,
+    used     INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (answer, document)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX drawn_document ON drawn (document);
@@ -165,6 +167,13 @@ CREATE INDEX drawn_document ON drawn (document);
 CREATE TABLE forgotten (
     document TEXT PRIMARY KEY,
     time     REAL NOT NULL                      -- seconds since 1970
+) STRICT, WITHOUT ROWID;
+
+-- Redactions that follow a change of the engine's documents: written down before it, removed with the redaction.
+CREATE TABLE pending_redaction (
+    document TEXT NOT NULL,                     -- a document or a message
+    part_of  TEXT NOT NULL,                     -- the document of the message
+    PRIMARY KEY (document, part_of)
 ) STRICT, WITHOUT ROWID;
 
 -- Posted answers of which a source was removed, until the platform shows that.

@@ -127,10 +127,9 @@ class _Taker:
         documents = await self._documents(path)
         for document in documents:
             self.tally.keys.add(document.key)
-            changed = await self.desk.engine.add(document)
+            take = self.desk.replace if document.key in known else self.desk.engine.add
+            changed = await take(document)
             self.tally.changed += changed  # other files are taken in meanwhile: nothing may be awaited in between
-            if changed and document.key in known:
-                await self.desk.redact(document.key)
         for gone in known.keys() - {document.key for document in documents}:
             await self.desk.forget(gone)
         self.desk.stamps.note(key, _stamp(stamp, documents))

@@ -24,6 +24,10 @@ class Language(Protocol):
     def summary_model(self) -> str:
         """The identity of what summarises: part of the key of remembered summaries."""
 
+    @property
+    def extractive(self) -> bool:
+        """Whether its answers consist of quotations, each with its [n]; else they may tell anything of a prompt."""
+
     def reading_key(self, excerpt: Excerpt) -> bytes:
         """The hash of the complete messages that `extract` would send, and of the reader: the key of its memo."""
 

@@ -53,6 +53,10 @@ class EmbeddedLanguage:
     def summary_model(self) -> str:
         return f"embedded-{RULES}"
 
+    @property
+    def extractive(self) -> bool:
+        return True
+
     def reading_key(self, excerpt: Excerpt) -> bytes:
         digest = sha256()
         for part in (f"embedded rules {RULES}", excerpt.section, excerpt.text):

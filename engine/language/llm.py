@@ -88,6 +88,10 @@ class LLM:
     def summary_model(self) -> str:
         return f"llm {self._extractor.name} prompts={prompts_hash(*SUMMARY_PROMPTS)}"
 
+    @property
+    def extractive(self) -> bool:
+        return False
+
     def reading_key(self, excerpt: Excerpt) -> bytes:
         messages = [*self._extraction(excerpt), *render_glean("", self.settings.format)]
         head = (self._extractor.name, self._reading_settings(), str(PARSER_VERSION))

@@ -38,6 +38,10 @@ class Replay:
     def summary_model(self) -> str:
         return self.name
 
+    @property
+    def extractive(self) -> bool:
+        return True
+
     def reading_key(self, excerpt: Excerpt) -> bytes:
         return blake2b(f"{self.name}\0{excerpt.text}".encode()).digest()
 

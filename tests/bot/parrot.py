@@ -44,8 +44,4 @@ class Parrot(ToyLanguage):
 async def desk(home: Path, parrot: Parrot | None = None, embedder: Embedder | None = None) -> AsyncIterator[Desk]:
     """A desk over an engine in this folder."""
     async with light_engine(home, parrot or Parrot(), embedder, Options(quiet=0.0)) as engine:
-        yield Desk(engine, Limits(workers=1), Stamps(home / "filed"), O200k().count, engine.forget, no_answers)
-
-
-async def no_answers(document: str) -> None:
-    """Nobody answers in chats."""
+        yield Desk(engine, Limits(workers=1), Stamps(home / "filed"), O200k().count, engine.forget, engine.add)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.attribution import tells_graph, used_keys, words
+from bot.attribution import is_explained, tells_graph, used_keys, words
 from engine.records import Condensed, Context, EntityRow, RelationRow, Source
 
 ROOM = "slack:T1:ROOF"
@@ -75,3 +75,19 @@ def test_what_a_fact_of_the_graph_alone_tells_is_found() -> None:
     told = tells_graph("By cheque, on Monday [1]; for the carbon.", "How is it paid?", (MONDAY,), context)
     assert told == {"cheque", "carbon"}
     assert tells_graph("On Monday [1].", "When?", (MONDAY,), context) == set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited", "explained"),
+    [
+        ("Sie kommen nach dem Wochenende [1].", (MONDAY,), True),
+        ("- Sie kommen nach dem Wochenende [1]\n- Montag [1][2]", (MONDAY,), True),
+        ("They come on Monday [1]. Monday it is.", (MONDAY,), True),
+        ("They come on Monday [1]. Das Tier heißt wie eine Blume.", (MONDAY,), False),
+        ("They come on Monday [1].\nDas Tier\nheißt Blume.", (MONDAY,), False),
+        ("月曜日です [1]。猫の名前は蘭です。", (MONDAY,), False),
+        ("Montag.", (), False),
+    ],
+)
+def test_what_no_citation_follows_is_not_explained(answer: str, cited: tuple[Source, ...], *, explained: bool) -> None:
+    assert is_explained(answer, "When do the tiles come?", cited) is explained

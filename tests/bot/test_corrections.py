@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -14,7 +15,7 @@ from bot.asked import answer_id, heard
 from bot.corrections import BURST, EVERY, GIVEN_UP, AnswerCorrector
 from bot.draft import Draft
 from bot.errors import PlatformError, Withheld
-from bot.graph_evidence import stated
+from bot.graph_evidence import note_facts
 from bot.happenings import Changed, Deleted, Edited, Gone, Unshared
 from bot.retention import Retention
 from bot.shelving import Shelf
@@ -210,7 +211,136 @@ async def test_a_neighbor_that_was_not_used_may_change(home: Asking, roof: Place
     await change(home, neighbor)
     await corrected(home)
     assert "Monday" in reply.text
-    assert (await stored(home, reply)).sources
+    found = await stored(home, reply)
+    assert found.sources
+    assert (found.text, found.question) == ("", ""), "a model may have retold what it was shown"
+
+
+@pytest.mark.parametrize("change", [edit, lambda home, said: home.delete(said), forget_message])
+@pytest.mark.parametrize(
+    "told",
+    [
+        "A feline vanished [1]. Ein Tier wird seit gestern gesucht.",
+        "Quelqu'un cherche son animal de compagnie.",
+        "Lundi.",
+    ],
+)
+async def test_a_retelling_that_cites_nothing_counts_as_used(
+    home: Asking, roof: Place, change: Removal, told: str
+) -> None:
+    home.language.reply = (told,)
+    await home.say(roof, "ada", "The Tiles come on Monday.")
+    neighbor = await home.say(roof, "bob", "Somebody has seen the Cat?")
+    await home.learnt()
+    reply = await home.ask(roof, "bob", ASKED)
+    await change(home, neighbor)
+    await corrected(home)
+    assert reply.text == wording.SOURCE_REMOVED
+
+
+async def test_a_retelling_with_the_number_of_a_neighbor_is_no_history(home: Asking, roof: Place) -> None:
+    home.language.reply = ("Am Montag, und jemand sucht ein Tier [1].",)
+    await home.say(roof, "ada", "The Tiles come on Monday.")
+    neighbor = await home.say(roof, "bob", "Somebody has seen the Cat?")
+    await home.learnt()
+    first = await home.ask(roof, "bob", ASKED)
+    thread = replace(roof, thread=first.target.message)
+    home.language.reply = ("So ist es [1].",)
+    second = await home.ask(thread, "bob", "And who says that of the Tiles?")
+    assert "Tier" in "".join(turn.text for turn in home.language.prompts[-1].history)
+    await home.delete(neighbor)
+    assert [(await stored(home, each)).text for each in (first, second)] == ["", ""]
+    await home.ask(thread, "bob", "When do the Tiles come, again?")
+    assert "Tier" not in "".join(turn.text for turn in home.language.prompts[-1].history)
+
+
+async def test_what_a_model_was_shown_while_it_was_removed_is_no_history(home: Asking, roof: Place) -> None:
+    home.language.reply = ("Am Montag. ", "Jemand sucht ein Tier [1].")
+    await home.say(roof, "ada", "The Tiles come on Monday.")
+    neighbor = await home.say(roof, "bob", "Somebody has seen the Cat?")
+    await home.learnt()
+    home.language.going.clear()
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(home.ask(roof, "bob", ASKED))
+        await home.language.said.wait()
+        await home.delete(neighbor)
+        home.language.going.set()
+    reply = asking.result()
+    assert (await stored(home, reply)).text == ""
+    assert "Montag" in reply.text
+
+
+async def test_what_turned_private_leaves_the_history_of_other_channels(home: Asking, roof: Place) -> None:
+    hall = await home.joined("HALL", "bob")
+    await home.say(roof, "ada", "Somebody has seen the Cat of the Tiles?")
+    await home.say(hall, "bob", "The Tiles come on Monday.")
+    await home.learnt()
+    home.language.reply = ("Am Montag, und jemand sucht ein Tier [2].",)
+    reply = await home.ask(hall, "bob", ASKED)
+    found = await stored(home, reply)
+    assert [each.room for each in found.sources] == [hall.room]
+    assert found.text
+    home.platform.change("ROOF", kind="closed")
+    await home.listening.take(Changed(roof))
+    assert (await stored(home, reply)).text == ""
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("change", [edit, lambda home, said: home.delete(said), forget_message, forget_document])
+async def test_a_kill_between_the_change_and_the_redaction_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Removal
+) -> None:
+    async with asking(tmp_path / "home") as home:
+        roof = await home.joined("ROOF", "ada", "bob")
+        tiles = await home.say(roof, "ada", "The Tiles come on Monday.")
+        await home.learnt()
+        reply = await home.ask(roof, "bob", ASKED)
+        platform = home.platform
+        wrote = killed_after(monkeypatch, home, "amend", "forget")
+        with pytest.raises(Killed):
+            await change(home, tiles)
+        assert wrote
+    async with asking(tmp_path / "home", platform=platform) as home:
+        await home.house.store.answers.blank_pending()
+        assert (await stored(home, reply)).text == ""
+        await corrected(home)
+        assert reply.text == wording.SOURCE_REMOVED
+        assert await home.house.store.redactions.all() == []
+
+
+def killed_after(monkeypatch: pytest.MonkeyPatch, home: Asking, *steps: str) -> list[str]:
+    """Let the process end after the engine has done one of these; gives what it has done."""
+    done: list[str] = []
+
+    def ended(name: str) -> Callable[..., Awaitable[None]]:
+        step = getattr(home.house.desk.engine, name)
+
+        async def work(*given: object, **more: object) -> None:
+            await step(*given, **more)
+            done.append(name)
+            raise Killed
+
+        return work
+
+    for name in steps:
+        monkeypatch.setattr(home.house.desk.engine, name, ended(name))
+    return done
+
+
+async def test_an_edit_that_is_repeated_after_its_redaction_failed_redacts(
+    home: Asking, roof: Place, tiles: Message, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = await home.ask(roof, "bob", ASKED)
+    with monkeypatch.context() as patched:
+        killed_after(patched, home, "amend")
+        edited = home.platform.edit(tiles, "The Tiles come on Thursday.")
+        with pytest.raises(Killed):
+            await home.listening.take(Edited(edited))
+    await home.listening.take(Edited(edited))
+    assert (await stored(home, reply)).text == ""
 
 
 async def test_words_that_no_number_names_count_as_used(tmp_path: Path) -> None:
@@ -233,8 +363,9 @@ async def test_words_that_came_by_a_fact_of_the_graph_alone_count_as_used(tmp_pa
         context = Context(Condensed("?"), "mix", (fact,))
         passage = Stating(f"{roof.room}:window:{said.id}", roof.room, said.id, "Ada: The Cat of Ada is an Orchid.")
         draft = Draft(heard(replace(said, text="What is it?")), text="It is an Orchid.")
-        keys = await stated(Told(context, [passage, passage._replace(passage="m9", text="Nothing.")]), draft)
-        assert keys == {f"{roof.room}:window:{said.id}", f"{roof.room}:message:{said.id}"}
+        await note_facts(Told(context, [passage, passage._replace(passage="m9", text="Nothing.")]), draft)
+        assert draft.stated == {f"{roof.room}:window:{said.id}", f"{roof.room}:message:{said.id}"}
+        assert draft.facts == {f"{roof.room}:window:{said.id}:part"}
 
 
 async def test_the_passages_behind_a_fact_of_the_graph_are_found(home: Asking, roof: Place) -> None:
@@ -254,6 +385,8 @@ async def test_the_passages_behind_a_fact_of_the_graph_are_found(home: Asking, r
 class Told:
     """An answer that was shown these facts, and what they rest on."""
 
+    extractive = False
+
     def __init__(self, context: Context, behind: list[Stating]) -> None:
         self.context = context
         self._behind = behind
@@ -270,12 +403,12 @@ async def test_a_follow_up_that_repeats_it_goes_too(tmp_path: Path) -> None:
         first = await home.ask(roof, "bob", ASKED)
         home.language.reply = ("As I said: Monday.",)
         second = await home.ask(replace(roof, thread=first.target.message), "bob", "Sure?")
-        home.language.reply = ("Nobody knows.",)
+        home.language.reply = (wording.NOTHING_FOUND,)
         third = await home.ask(replace(roof, thread=first.target.message), "bob", "And the Nails?")
         await home.edit(tiles, "The Tiles come late.")
         await corrected(home)
         assert (first.text, second.text) == 2 * (wording.SOURCE_REMOVED,)
-        assert third.text == "Nobody knows."
+        assert third.text == wording.NOTHING_FOUND
 
 
 async def test_a_platform_that_fails_is_tried_again_until_it_works(home: Asking, roof: Place, tiles: Message) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot import wording
+from bot import forgetting, wording
 from bot.corrections import AnswerCorrector
-from bot.forgetting import forget, redact
+from bot.forgetting import forget
 from bot.requests import Ingest
 from bot.store import Filed
 from bot.verbs import work_on
@@ -64,16 +64,56 @@ async def test_answers_from_a_file_that_was_ingested_anew_are_taken_back(tmp_pat
         settings, platform = home.house.settings, home.platform
         notes.write_text("The tiles come on Thursday, after all.")
         if beside:
-            await worked(replace(home.house.desk, redact=home.listening.redact_document), ingest)
+            await worked(replace(home.house.desk, replace=home.listening.replace_document), ingest)
     if not beside:
         async with parrot.desk(settings.root) as desk:
-            await worked(replace(desk, redact=partial(redact, desk, settings)), ingest)
+            await worked(replace(desk, replace=partial(forgetting.replace, desk, settings)), ingest)
     async with asking(tmp_path / "home", platform=platform) as home:
         await AnswerCorrector(home.house).run()
         found = await home.house.store.answers.get(reply.target.answer)
         assert found is not None
         assert (found.text, found.question) == ("", "")
     assert reply.text == wording.SOURCE_REMOVED
+
+
+async def test_a_kill_while_a_document_is_taken_in_anew_loses_no_redaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second run finds it as the engine has it already."""
+
+    async def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    async with asking(tmp_path / "home") as home:
+        roof = await home.joined("ROOF", "ada")
+        await home.house.desk.engine.add(doc("notes", "The tiles come on Monday.", space="slack:T1:open"))
+        await home.learnt()
+        reply = await home.ask(roof, "ada", "When do the tiles come?")
+        assert "Monday" in reply.text
+        changed = doc("notes", "The tiles come on Thursday, after all.", space="slack:T1:open")
+        with monkeypatch.context() as patched:
+            patched.setattr(home.house.store.answers, "blank", killed)
+            with pytest.raises(KeyboardInterrupt):
+                await home.listening.replace_document(changed)
+        assert not await home.listening.replace_document(changed)
+        assert not await home.house.store.redactions.all()
+        found = await home.house.store.answers.get(reply.target.answer)
+        assert found is not None
+        assert found.text == ""
+
+
+async def test_a_document_that_has_not_changed_redacts_nothing(tmp_path: Path) -> None:
+    async with asking(tmp_path / "home") as home:
+        roof = await home.joined("ROOF", "ada")
+        notes = doc("notes", "The tiles come on Monday.", space="slack:T1:open")
+        await home.house.desk.engine.add(notes)
+        await home.learnt()
+        reply = await home.ask(roof, "ada", "When do the tiles come?")
+        assert not await home.listening.replace_document(notes)
+        assert not await home.house.store.redactions.all()
+        found = await home.house.store.answers.get(reply.target.answer)
+        assert found is not None
+        assert "Monday" in found.text
 
 
 async def worked(desk: Desk, request: Ingest) -> None:

@@ -95,7 +95,7 @@ async def test_what_it_drew_on_and_its_documents_are_told(home: Asking, historia
     home.platform.say(THREAD, "ada", "So.")
     past = await historian.before(asked(), OPEN)
     assert past.drawn == Scope(frozenset({"slack:T1:open"}), frozenset({"slack:T1:HALL"}))
-    assert "d1" in past.documents
+    assert "d1" in past.shown
 
 
 async def test_a_private_answer_is_for_its_asker_in_private(home: Asking, historian: Historian) -> None:
@@ -156,7 +156,7 @@ async def test_an_answer_that_was_told_a_message_is_blank_once_that_is_gone(
 ) -> None:
     said = home.platform.say(THREAD, "ada", "The code is 1234.")
     past = await historian.before(asked(), OPEN)
-    await answered(home, "q1", 70, Outcome("It is 1234.", documents=past.documents), asker="bob")
+    await answered(home, "q1", 70, Outcome("It is 1234.", documents=past.shown), asker="bob")
     if gone == "the message":
         await home.listening.take(Deleted(THREAD, (said.id,)))
     else:
@@ -169,7 +169,7 @@ async def test_an_answer_that_was_told_a_message_is_blank_once_that_is_gone(
 async def test_what_an_answer_was_told_of_one_message_outlives_another_one(home: Asking, historian: Historian) -> None:
     home.platform.say(THREAD, "ada", "The code is 1234.")
     past = await historian.before(asked(), OPEN)
-    await answered(home, "q1", 70, Outcome("It is 1234.", documents=past.documents))
+    await answered(home, "q1", 70, Outcome("It is 1234.", documents=past.shown))
     await home.listening.take(Deleted(THREAD, ("another",)))
     found = await home.house.store.answers.get("q1")
     assert found

@@ -48,6 +48,10 @@ class ToyLanguage:
     def summary_model(self) -> str:
         return self.name
 
+    @property
+    def extractive(self) -> bool:
+        return False
+
     async def asked(self, purpose: Purpose, times: int) -> None:
         """Return once there were so many calls of that purpose."""
         async with asyncio.timeout(20):

@@ -43,6 +43,7 @@ async def test_an_answer_comes_back_as_it_was_told(store: Store) -> None:
         documents=TOLD.documents,
         spaces=TOLD.spaces,
         rooms=TOLD.rooms,
+        shown=TOLD.documents,
         mark="mark",
         state="done",
     )
