@@ -21,7 +21,7 @@ from bot.errors import NotConnected, PlatformError, Withheld
 from bot.follow_up import is_small_talk
 from bot.following import Following
 from bot.guards import Guards
-from bot.happenings import Asked, Called, Changed, Clicked, Edited, Ended, Heard
+from bot.happenings import Asked, Called, Changed, Clicked, Edited, Ended, Heard, platform_of
 from bot.health import Metrics, complaints
 from bot.history import Historian
 from bot.homepage import homepage
@@ -107,6 +107,7 @@ class Bot:
         self._event(platform.name).set()
         self.store.corrections.news.set()
         self.alive(platform.name)
+        self.inbox.retry_now()
 
     async def hear(self, happening: Happening, *keys: str) -> bool:
         """Keep what happened; durable when it returns. False if it was known already by one of the keys."""
@@ -134,6 +135,7 @@ class Bot:
 
     async def catch_up(self, platform: str) -> None:
         """The connection had been lost: look for what was missed."""
+        self.inbox.retry_now()
         await self._changes.catch_up(platform)
 
     def complaints(self) -> list[str]:
@@ -142,7 +144,7 @@ class Bot:
 
     async def limitations(self) -> list[str]:
         """What fails, or was given up, while the bot goes on working."""
-        return await self.house.desk.engine.limitations()
+        return [*await self.house.desk.engine.limitations(), *await self.inbox.limitations()]
 
     # What the inbox calls.
 
@@ -160,7 +162,7 @@ class Bot:
 
     async def listen(self, happening: Happening) -> None:
         """Learn from it."""
-        await self._connected(_platform(happening))
+        await self._connected(platform_of(happening))
         if (
             isinstance(happening, Heard)
             and not happening.addressed
@@ -275,13 +277,3 @@ class Bot:
             await self._changes.make_up()
             self.supervisor.succeeded("watch")
             await asyncio.sleep(REFRESH)
-
-
-def _platform(happening: Happening) -> str:
-    match happening:
-        case Ended():
-            return happening.platform
-        case Heard(message) | Edited(message):
-            return message.place.platform
-        case _:
-            return happening.place.platform

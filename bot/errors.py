@@ -2,7 +2,8 @@
 
 EngineError
 ├── PlatformError        the platform refused or did not answer
-│   ├── NotConnected     the platform was not reached yet in this run
+│   ├── PlatformUnavailable  it was not reached, or has trouble of its own: this passes
+│   │   └── NotConnected     it was not reached yet in this run
 │   └── Withheld         it says that we may not see or do this
 │       ├── NotThere     it is sure that the channel is gone, or that we are not in it
 │       ├── PutOut       it is sure that we are not in the workspace any more
@@ -13,7 +14,7 @@ EngineError
 
 from __future__ import annotations
 
-from engine.errors import EngineError
+from engine.errors import DiskTrouble, EngineError
 
 
 class PlatformError(EngineError):
@@ -22,8 +23,14 @@ class PlatformError(EngineError):
     hint = "It is tried again when there is a reason to hope; the log says what was refused."
 
 
-class NotConnected(PlatformError):
-    """The platform was not reached yet in this run: it is tried again for as long as it takes."""
+class PlatformUnavailable(PlatformError):
+    """The platform was not reached, fails by itself, or asks to slow down. Tried again for as long as it takes."""
+
+    hint = "Check the network and the platform's status page; it is tried again until it succeeds."
+
+
+class NotConnected(PlatformUnavailable):
+    """The platform was not reached yet in this run."""
 
 
 class Withheld(PlatformError):
@@ -60,3 +67,11 @@ class BadSetting(EngineError):
     """A setting has a value that it cannot have, or the file of settings cannot be read."""
 
     hint = "See .env.example: it explains every setting in a sentence."
+
+
+TRANSIENT = (PlatformUnavailable, DiskTrouble, ConnectionError, TimeoutError)
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same work can succeed later without any change to it: it is retried without a limit."""
+    return isinstance(error, TRANSIENT)

@@ -138,3 +138,14 @@ class Ended:
 
 
 Happening = Heard | Edited | Deleted | Unshared | Gone | Joined | Installed | Changed | Asked | Called | Clicked | Ended
+
+
+def platform_of(happening: Happening) -> str:
+    """The name of the platform on which it happened."""
+    match happening:
+        case Ended():
+            return happening.platform
+        case Heard(message) | Edited(message):
+            return message.place.platform
+        case _:
+            return happening.place.platform

@@ -19,14 +19,15 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from bot import happenings
-from bot.errors import NotConnected
+from bot.delayed_events import DelayedEvents
+from bot.errors import NotConnected, is_transient
 from engine.boundary import cleaned
 from engine.errors import EngineError
-from engine.supervisor import Supervisor
+from engine.supervisor import Supervisor, backoff, reason
 from engine.tasks import end
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from types import TracebackType
 
     from bot.happenings import Happening
@@ -39,7 +40,7 @@ NAME = "inbox"  # of the task that reads it
 KEPT = 48 * 60 * 60  # seconds that a key is remembered
 FIRST, LONGEST = 1.0, 600.0  # seconds until the next try; they double
 UNCONNECTED = 5.0  # seconds until what needs a platform that is not connected yet is tried again
-TRIES = 12  # of what may pass by itself
+TRIES = 12  # of what was refused; what cannot be reached is tried again without a limit
 TRIES_OF_A_BUG = 3
 LOOK = 60 * 60.0  # seconds after which the inbox is looked into even if nothing came
 DRAIN = 20.0  # seconds for what is under way when the process ends
@@ -80,13 +81,14 @@ class Inbox:
         self._news = asyncio.Event()
         self._lanes: dict[str, deque[tuple[Waiting, Happening]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._timers: set[asyncio.TimerHandle] = set()
+        self._delayed = DelayedEvents(self._enter)
         self._idle = asyncio.Event()
         self._looking = True
         self._seen = 0
         self._pruned = 0.0
 
     async def __aenter__(self) -> Self:
+        self._supervisor.observe(self._delayed.sentences)
         self._pump = self._supervisor.run(NAME, self._pumping)
         return self
 
@@ -94,8 +96,7 @@ class Inbox:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._pump.cancel()
-        for timer in self._timers:
-            timer.cancel()
+        self._delayed.close()
         self._lanes.clear()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=DRAIN)
@@ -110,6 +111,14 @@ class Inbox:
             self._idle.clear()
             self._news.set()
         return fresh
+
+    def retry_now(self) -> None:
+        """Try again at once whatever waits for its next attempt: a platform can be reached again."""
+        self._delayed.release()
+
+    async def limitations(self) -> list[str]:
+        """Sentences on what was given up lately."""
+        return _given_up(await self._rows.failures())
 
     @property
     def working(self) -> bool:
@@ -138,24 +147,12 @@ class Inbox:
         self._looking = True
         for row in await self._rows.waiting(after=self._seen):
             self._seen = row.id
-            self._later(row.due - self._clock(), row)
+            self._delayed.add(row.due - self._clock(), row)
         if self._clock() - self._pruned > LOOK:
             self._pruned = self._clock()
             await self._rows.prune(self._clock() - KEPT)
         self._looking = False
         self._rest()
-
-    def _later(self, delay: float, row: Waiting) -> None:
-        if delay <= 0:
-            self._enter(row)
-            return
-
-        def now() -> None:
-            self._timers.discard(timer)
-            self._enter(row)
-
-        timer = asyncio.get_running_loop().call_later(delay, now)
-        self._timers.add(timer)
 
     def _enter(self, row: Waiting) -> None:
         """Put a happening at the end of its lane."""
@@ -184,6 +181,7 @@ class Inbox:
         async def finished(happening: Happening) -> None:
             await self._worker.follow(happening)
             await self._rows.done(row.id)
+            self._delayed.reached(row.id)
 
         await self._tried(row, happening, finished)
 
@@ -196,20 +194,31 @@ class Inbox:
         return True
 
     async def _failed(self, row: Waiting, happening: Happening, error: Exception) -> None:
-        if isinstance(error, NotConnected):  # that is no try, however long it lasts
-            self._later(UNCONNECTED, row)
+        if is_transient(error):
+            await self._postpone(row, happening, error)
             return
+        self._delayed.reached(row.id)
         name, bug = type(error).__name__, not isinstance(error, EngineError | OSError)
         tries = row.tries + 1
         if tries >= (TRIES_OF_A_BUG if bug else TRIES):
-            log.error("happening_given_up", kind=row.kind, error=name, tries=tries)
+            log.error("happening_given_up", kind=row.kind, error=name, reason=reason(error), tries=tries)
             await self._give_up(happening, error)  # first: told twice is better than never
             await self._noted(self._rows.fail(row.id, name))  # or it comes again at the next start
             return
-        delay = min(LONGEST, FIRST * 2 ** (tries - 1))
+        delay = backoff(tries, FIRST, LONGEST)
         log.warning("happening_delayed", kind=row.kind, error=name, tries=tries, seconds=delay, bug=bug)
-        await self._noted(self._rows.delay(row.id, self._clock() + delay, name))
-        self._later(delay, replace(row, tries=tries))
+        await self._noted(self._rows.delay(row.id, self._clock() + delay, name, tries))
+        self._delayed.add(delay, replace(row, tries=tries))
+
+    async def _postpone(self, row: Waiting, happening: Happening, error: Exception) -> None:
+        """Try it again later; that does not count as a try, however often it fails so."""
+        failures = self._delayed.unreached(row.id, happenings.platform_of(happening), error)
+        delay = UNCONNECTED if isinstance(error, NotConnected) else backoff(failures, FIRST, LONGEST)
+        if not isinstance(error, NotConnected):  # before the first connection nothing is written
+            name = type(error).__name__
+            log.warning("event_postponed", kind=row.kind, error=name, failures=failures, seconds=delay)
+            await self._noted(self._rows.delay(row.id, self._clock() + delay, name, row.tries))
+        self._delayed.add(delay, row)
 
     async def _noted(self, work: Awaitable[None]) -> None:
         """Write down what became of an event; where that cannot be, what waits behind it goes on all the same."""
@@ -237,3 +246,10 @@ class Inbox:
     def _rest(self) -> None:
         if not (self._tasks or self._looking or self._news.is_set()):
             self._idle.set()
+
+
+def _given_up(failures: Mapping[str, int]) -> list[str]:
+    if not failures:
+        return []
+    which = ", ".join(f"{count} for {name}" for name, count in sorted(failures.items()))
+    return [f"Events given up in the last two days: {which}. The log has the reasons (happening_given_up)."]

@@ -13,7 +13,7 @@ from engine.errors import EngineError
 from engine.tasks import end
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
 log = structlog.get_logger(__name__)
 
@@ -76,6 +76,7 @@ class Supervisor:
         self._longest_wait = LONGEST_WAIT if longest_wait is None else longest_wait
         self._records: dict[str, _Record] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._observed: list[Callable[[], Sequence[str]]] = []
 
     def run(
         self, name: str, work: Callable[[], Awaitable[object]], *, fatal: tuple[type[BaseException], ...] = ()
@@ -120,9 +121,14 @@ class Supervisor:
             for name, record in sorted(self._records.items())
         ]
 
+    def observe(self, source: Callable[[], Sequence[str]]) -> None:
+        """Let complaints include the sentences that `source` gives whenever it is asked."""
+        self._observed.append(source)
+
     def complaints(self) -> list[str]:
-        """One sentence for each task that is failing at the moment."""
-        return [str(report) for report in self.reports() if report.failing]
+        """One sentence for each task that is failing at the moment, and those of what is observed."""
+        failing = [str(report) for report in self.reports() if report.failing]
+        return failing + [sentence for source in self._observed for sentence in source()]
 
     def watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Record failures in `loop` that nobody awaits: of libraries' own tasks and of callbacks."""

@@ -12,7 +12,7 @@ import aiohttp
 import discord
 import structlog
 
-from bot.errors import PlatformError, Withheld
+from bot.errors import PlatformError, PlatformUnavailable, Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 TRIES = 6
 LONGEST = 60.0  # seconds to wait at once
-TOO_MANY = 429
+TOO_MANY, SERVER_ERROR = 429, 500
 # Unknown Webhook, Unknown interaction, Invalid Webhook Token: the token's time is over.
 OVER = {10015, 10062, 50027}
 UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
@@ -60,7 +60,7 @@ class Archived(PlatformError):
     hint = "Open it again."
 
 
-class Unreached(PlatformError):
+class Unreached(PlatformUnavailable):
     """Discord did not answer."""
 
     hint = "Check the network, and THREADLORE_DISCORD_API_BASE if it is set; it is tried again."
@@ -171,6 +171,8 @@ def _ours(error: discord.HTTPException, what: str) -> PlatformError:
     tell("discord.request_refused", what=what, status=error.status, code=error.code, reason=detail(error))
     if error.code in OVER:
         return Over(f"Discord does not take an answer any more ({number}): {what}.")
+    if error.status >= SERVER_ERROR or error.status == TOO_MANY:
+        return PlatformUnavailable(f"Discord has trouble of its own, or asks to wait ({number}): {what}.")
     if error.code == ARCHIVED:
         return Archived(f"The thread is archived ({number}): {what}.")
     if isinstance(error, discord.Forbidden) or error.code in UNREACHABLE:

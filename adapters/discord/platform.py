@@ -26,7 +26,7 @@ from adapters.discord.translating import NAME, person_of, place_of
 from adapters.discord.whereabouts import Told, Whereabouts, available
 from adapters.latest import Latest
 from bot.chat import Channel, Person, Place
-from bot.errors import PlatformError, Withheld
+from bot.errors import PlatformError, PlatformUnavailable, Withheld
 from bot.ports import Limits
 
 if TYPE_CHECKING:
@@ -112,12 +112,12 @@ class Discord:
             async with asyncio.timeout(CHUNKED):
                 await guild.chunk()
         except (TimeoutError, discord.ClientException) as error:
-            raise PlatformError("The members of this server are not known yet.") from error
+            raise PlatformUnavailable("The members of this server are not known yet.") from error
 
     def _informed(self) -> None:
         """Raises PlatformError if changes of members and channels may not have been heard of."""
         if self.lost is not None and time.monotonic() - self.lost > BELIEVED:
-            raise PlatformError("The connection to Discord is lost.")
+            raise PlatformUnavailable("The connection to Discord is lost.")
 
     async def person(self, workspace: str, person: str) -> Person:
         """Somebody; who is not in the guild is a guest without any channel."""

@@ -10,7 +10,7 @@ from adapters.discord.patience import UNKNOWN_CHANNEL, UNKNOWN_GUILD, Missing, p
 from adapters.discord.translating import NAME, place_of
 from adapters.latest import Latest
 from bot.chat import Place
-from bot.errors import NotThere, PlatformError, PutOut, Withheld
+from bot.errors import NotThere, PlatformError, PlatformUnavailable, PutOut, Withheld
 
 if TYPE_CHECKING:
     from adapters.discord.translating import Channel
@@ -85,7 +85,7 @@ class Whereabouts:
             if error.code == UNKNOWN_GUILD:
                 raise PutOut("The bot is not in this server.") from None
             raise
-        raise PlatformError("This server is not known yet.")
+        raise PlatformUnavailable("This server is not known yet.")
 
     async def fetched(self, channel: int) -> Told:
         """A channel, asked for. Raises Missing, Withheld, PlatformError."""
@@ -102,7 +102,7 @@ class Whereabouts:
     def me(self) -> discord.ClientUser:
         """The bot. It is known once it is logged in."""
         if self._client.user is None:
-            raise PlatformError("The bot is not connected yet.")
+            raise PlatformUnavailable("The bot is not connected yet.")
         return self._client.user
 
     def messages(self, place: Place, channel: int) -> discord.PartialMessageable:
@@ -127,4 +127,4 @@ class Whereabouts:
 def available(guild: discord.Guild) -> None:
     """Raises PlatformError of a server that is out of order: nothing that is said of it then counts."""
     if guild.unavailable:
-        raise PlatformError("This server is not available now.")
+        raise PlatformUnavailable("This server is not available now.")

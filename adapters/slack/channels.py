@@ -9,7 +9,7 @@ from slack_sdk.errors import SlackApiError
 from adapters.slack.errors import TROUBLE, needed, refusal, told
 from adapters.slack.identity import NAME
 from bot.chat import Channel, ListedChannel, Place
-from bot.errors import PlatformError, Withheld
+from bot.errors import PlatformUnavailable, Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -110,7 +110,7 @@ class Channels:
             )
             rows = page.get("channels")
             if not isinstance(rows, list):
-                raise PlatformError("Slack gave no list of channels.")
+                raise PlatformUnavailable("Slack gave no list of channels.")
             found.update({str(each["id"]): each for each in rows if each.get("id") and not each.get("is_im")})
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.errors import NotThere, PlatformError, SetupError, Withheld
+from bot.errors import NotThere, PlatformError, PlatformUnavailable, SetupError, Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +45,19 @@ SETUP = frozenset(
 )
 GONE = "channel_not_found"  # also of a private channel that the bot was put out of
 MISSING = frozenset(["message_not_found", "thread_not_found"])
+# Slack's own trouble, or that of a proxy between.
+TROUBLED = frozenset(
+    [
+        "fatal_error",
+        "internal_error",
+        "ratelimited",
+        "request_timeout",
+        "service_unavailable",
+        "team_added_to_org",
+        "unreadable_answer",
+    ]
+)
+SERVER_ERROR = 500
 WAIT = 30.0  # seconds, when Slack asks to slow down and does not say for how long
 
 
@@ -88,8 +101,16 @@ def refusal(error: BaseException) -> PlatformError:
     """The error as the bot knows it."""
     word = code(error)
     if not isinstance(error, SlackApiError):
-        return PlatformError(f"Slack was not reached: {word}.")
+        return PlatformUnavailable(f"Slack was not reached: {word}.")
+    if failed(error):
+        return PlatformUnavailable(f"Slack has trouble of its own: {word}.")
     return _kind(word)(f"Slack refused: {word}.")
+
+
+def failed(error: SlackApiError) -> bool:
+    """Whether Slack could not answer now, whatever it was asked."""
+    status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
+    return bool(status >= SERVER_ERROR) or code(error) in TROUBLED
 
 
 def _kind(word: str) -> type[PlatformError]:

@@ -10,7 +10,7 @@ import aiohttp
 
 from adapters.slack.errors import TROUBLE, WAIT, refusal, told
 from adapters.slack.messages import upload as announced
-from bot.errors import PlatformError, Withheld
+from bot.errors import PlatformError, PlatformUnavailable, Withheld
 from engine.errors import BadInput, TooLarge
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Files:
             if kind in WEB and not _is_page(upload, data):
                 raise BadInput(f"Slack does not hand out “{upload.name}”.", hint="The bot needs the scope files:read.")
             return data
-        raise PlatformError(f"“{upload.name}” could not be fetched from Slack.")
+        raise PlatformUnavailable(f"“{upload.name}” could not be fetched from Slack.")
 
     async def show(self, channel: str, thread: str, picture: Picture) -> None:
         """Upload a picture. Raises PlatformError."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adapters.slack.errors import connecting
-from bot.errors import PlatformError
+from bot.errors import PlatformUnavailable
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
@@ -34,7 +34,7 @@ async def identify(client: AsyncWebClient) -> Us:
     with connecting(BOT_TOKEN):
         found = await client.auth_test()
     if not (found.get("team_id") and found.get("user_id")):
-        raise PlatformError("Slack does not say who the bot is.")
+        raise PlatformUnavailable("Slack does not say who the bot is.")
     url = str(found.get("url") or "https://app.slack.com/")
     return Us(
         team=str(found.get("team_id") or ""),

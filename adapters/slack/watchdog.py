@@ -11,7 +11,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
 from adapters.slack.errors import TROUBLE, code, connecting, told
 from adapters.slack.identity import APP_TOKEN, BOT_TOKEN
-from bot.errors import PlatformError, SetupError
+from bot.errors import PlatformUnavailable, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ class Watchdog:
         with connecting(APP_TOKEN):
             opened = await self._web.apps_connections_open(app_token=self._token)
         if not isinstance(opened.get("url"), str):
-            raise PlatformError("Slack gave no address to connect to.")
+            raise PlatformUnavailable("Slack gave no address to connect to.")
         handler = AsyncSocketModeHandler(self._app, self._token, logger=self._web.logger, ping_interval=PING)
         handler.client.proxy = self._web.proxy
         handler.client.wss_uri = str(opened["url"])

@@ -56,10 +56,10 @@ class InboxRows:
         """It is handled; its keys stay."""
         await self._database.write("UPDATE inbox SET state = 'done', payload = NULL WHERE id = ?", (id_,))
 
-    async def delay(self, id_: int, due: float, error: str) -> None:
-        """It failed with an error of this class, and is tried again at that time."""
+    async def delay(self, id_: int, due: float, error: str, tries: int) -> None:
+        """It failed with an error of this class after so many tries that count, and is tried again at that time."""
         await self._database.write(
-            "UPDATE inbox SET tries = tries + 1, due = ?, error = ? WHERE id = ?", (due, error, id_)
+            "UPDATE inbox SET tries = ?, due = ?, error = ? WHERE id = ?", (tries, due, error, id_)
         )
 
     async def fail(self, id_: int, error: str) -> None:
@@ -72,6 +72,11 @@ class InboxRows:
         """How many events wait."""
         [(count,)] = await self._database.rows("SELECT COUNT(*) FROM inbox WHERE state = 'waiting'")
         return int(count)
+
+    async def failures(self) -> dict[str, int]:
+        """How many events were given up and are still remembered, by the class of the error."""
+        rows = await self._database.rows("SELECT error, COUNT(*) FROM inbox WHERE state = 'failed' GROUP BY error")
+        return {str(error): int(count) for error, count in rows}
 
     async def prune(self, before: float) -> None:
         """Forget the keys of what was received before that time and is not waiting."""

@@ -10,10 +10,11 @@ import pytest
 
 from bot import inbox as module
 from bot.chat import Message, Place, Upload
-from bot.errors import NotConnected, PlatformError
+from bot.errors import NotConnected, PlatformError, PlatformUnavailable
 from bot.happenings import Asked, Clicked, Ended, Happening, Heard
 from bot.inbox import Inbox
 from bot.store import Store
+from engine.errors import DiskTrouble
 from engine.supervisor import Supervisor
 from tests.fakes.engines import files_with
 from tests.fakes.platform import START
@@ -74,6 +75,7 @@ class Recorder:
         self.news.set()
 
     def _fail(self, what: str) -> None:
+        self.news.set()
         if self.failing.get(what):
             raise self.failing[what].pop(0)
 
@@ -215,6 +217,67 @@ async def test_what_waits_for_its_platform_is_never_given_up(
         await inbox.put(heard("1"))
         await worker.until(lambda: worker.followed)
     assert worker.given_up == []
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("where", ["listen", "follow"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        PlatformUnavailable("Slack has trouble of its own: internal_error."),
+        DiskTrouble("Full."),
+        ConnectionResetError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_what_passes_by_itself_is_never_given_up_and_counts_as_no_try(
+    store: Store, worker: Recorder, error: Exception, where: str
+) -> None:
+    worker.failing[f"{where} 1"] = [error] * (3 * module.TRIES) + [RuntimeError("a bug")]
+    async with Inbox(store, worker) as inbox:
+        await inbox.put(heard("1"))
+        await worker.until(lambda: worker.followed)
+        await inbox.idle()
+        assert await inbox.limitations() == []
+    assert worker.given_up == []
+
+
+async def test_what_waits_for_a_platform_is_told_and_tried_at_once_when_that_is_back(
+    store: Store, worker: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST", 300.0)
+    worker.failing["follow 1"] = [PlatformUnavailable("Slack was not reached: X.")] * 2
+    supervisor = Supervisor()
+    async with Inbox(store, worker, lambda: 1000.0, supervisor) as inbox:
+        await inbox.put(heard("1"), "event:1")
+        await worker.until(lambda: len(worker.failing["follow 1"]) == 1)
+        await inbox.put(heard("2"), "event:2")  # what can be worked on goes on meanwhile
+        await worker.until(lambda: worker.followed)
+        await inbox.idle()
+        assert supervisor.complaints() == [
+            "Events of slack that wait and are tried again: 1. Slack was not reached: X."
+        ]
+        [row] = await store.inbox.waiting()
+        assert (row.tries, row.due) == (0, 1300.0)
+        inbox.retry_now()
+        await worker.until(lambda: not worker.failing["follow 1"])
+        await inbox.idle()
+        assert supervisor.complaints()
+        inbox.retry_now()
+        await worker.until(lambda: len(worker.followed) == 2)
+        await inbox.idle()
+        assert supervisor.complaints() == []
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_what_was_given_up_is_told_to_whoever_runs_the_program(store: Store, worker: Recorder) -> None:
+    worker.failing["follow 1"] = [PlatformError("refused")] * module.TRIES
+    async with Inbox(store, worker) as inbox:
+        await inbox.put(heard("1"))
+        await worker.until(lambda: worker.given_up)
+        await inbox.idle()
+        [sentence] = await inbox.limitations()
+    assert "1 for PlatformError" in sentence
 
 
 @pytest.mark.usefixtures("at_once")

@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestServer
 from structlog.testing import capture_logs
 
 from adapters.discord.patience import Closed, Missing, Over, Unreached, detail, patiently, struck, told, watching
-from bot.errors import PlatformError, Withheld
+from bot.errors import PlatformError, Withheld, is_transient
 
 
 class Response:
@@ -118,3 +118,10 @@ def test_tokens_addresses_and_quotations_are_no_explanation(said: str) -> None:
 
 def test_what_is_not_discord_s_own_answer_explains_nothing() -> None:
     assert detail(discord.HTTPException(Response(502), "<html>SECRET</html>")) == ""  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("status", "passes"), [(500, True), (503, True), (429, True), (400, False), (403, False)])
+async def test_trouble_of_discord_itself_is_told_apart_from_what_it_refuses(status: int, passes: bool) -> None:  # noqa: FBT001
+    with pytest.raises(PlatformError) as refused, told("to say something"):
+        raise error(status)
+    assert is_transient(refused.value) is passes

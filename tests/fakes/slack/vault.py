@@ -63,7 +63,9 @@ async def upload(slack: Server, request: web.Request) -> web.Response:
 
 async def download(slack: Server, request: web.Request) -> web.Response:
     """A private file; whoever may not have it sees the login page, with status 200."""
-    space = slack.space
+    space, fault = slack.space, slack.faults.take("download")
+    if fault is not None and fault.kind == "server":
+        return web.Response(status=fault.status)
     attached = space.files.get(request.match_info["file"].rpartition("-")[2])
     allowed = request.headers.get("Authorization") == f"Bearer {space.app.bot_token}" and not space.revoked
     if not allowed or "files:read" not in space.app.scopes:
