@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.errors import LanguageError
+    from engine.language import Embedder
     from engine.records import Bill
 
 WORD = re.compile(r"\w+")
@@ -43,6 +44,20 @@ class HashEmbedder:
             row[0] += 0.001  # a text without words has a direction too
         made /= np.linalg.norm(made, axis=1, keepdims=True)
         return made
+
+
+class RememberingEmbedder:
+    """Another embedder's vectors, each made once: many questions about the same texts take a fraction of the time."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self._known: dict[str, np.ndarray] = {}
+        self.name, self.dim, self.max_tokens = inner.name, inner.dim, inner.max_tokens
+
+    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update(zip(new, await self._inner.embed(new, bill), strict=True))
+        return np.stack([self._known[text] for text in texts])
 
 
 def place(word: str) -> int:

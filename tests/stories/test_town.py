@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,8 @@ from bot.requests import Ingest
 from bot.settings import Settings
 from bot.verbs import work_on
 from engine import Question, Scope, Turn
-from engine.language.embedded import NOTHING_FOUND
+from engine.language.embedded import NOTHING_FOUND, EmbeddedLanguage
+from tests.fakes.embedder import RememberingEmbedder
 from tests.stories.town_questions import FurtherQuestion, TownQuestion, further, held_out
 
 if TYPE_CHECKING:
@@ -59,7 +61,10 @@ async def _converse(engine: Engine, question: FurtherQuestion, scope: Scope) -> 
 
 async def _ask_all(home: Path) -> dict[str, Given]:
     settings = Settings(home=home)
-    async with composition.skills(settings) as able, composition.desk(settings, able) as desk:
+    async with AsyncExitStack() as stack:
+        able = await stack.enter_async_context(composition.skills(settings))
+        language = EmbeddedLanguage(RememberingEmbedder(able.embedder))
+        desk = await stack.enter_async_context(composition.desk(settings, replace(able, language=language)))
         async for _ in work_on(desk, Ingest(paths=(str(TOWN),), space=SPACE)):
             pass
         await desk.engine.settled()
