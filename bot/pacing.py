@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from bot.link_spans import link_spans
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RESERVE = 16  # units of a part that are kept for the line which closes a fence
 ZONE = 400  # units at the end of a part in which it may be cut
 MARKS, INFO = 8, 24  # characters of a fence, and behind it, that are repeated
-SPAN = 300  # characters of a link's words that are not cut
-LINK = 1000  # characters of an address that is not cut
 
 FEWEST = 3  # words of a first sentence
 SURELY = 1000  # characters that say something wherever their sentences end
@@ -31,12 +31,7 @@ _SENTENCE = re.compile(r"[.!?…:;][\"'”’)\]*_]{0,5}\s|\n")
 _LEAD = r"\A[ \t]*+(?:>[ \t]*+)*+"
 _FENCE = re.compile(rf"{_LEAD}(`{{3,}}(?=[^`]*\Z)|~{{3,}})[ \t]*(.*)", re.DOTALL)
 _FENCE_SO_FAR = re.compile(rf"{_LEAD}(?:`{{1,2}}|~{{1,2}}|`{{3,}}[^`]*|~{{3,}}.*)", re.DOTALL)
-_WORDS = rf"\[(?:[^\[\]\n]{{0,{SPAN}}}|\[\d{{1,9}}\])\]"
-_WHOLE = re.compile(rf"!?{_WORDS}(?:\([^()\s]{{0,{LINK}}}\))?|<[^<>\s]{{1,{LINK}}}>|`[^`\n]+`")
-_UNFINISHED = re.compile(
-    rf"!?\[[^\[\]\n]{{0,{SPAN}}}\Z|!?\[\[\d{{1,9}}\]?\Z|!?{_WORDS}(?:\([^()\s]{{0,{LINK}}})?\Z|<[^<>\s]{{0,{LINK}}}\Z"
-)
-_GROWING = re.compile(rf"!?{_WORDS}\([^()\s]{{0,{LINK}}}\Z|<[a-z]+:[^<>\s]{{0,{LINK}}}\Z")
+_LEAD_ONLY = re.compile(rf"{_LEAD}\Z")
 _BREAKS = (
     re.compile(r"\n[ \t]*\n+"),
     re.compile(r"\n"),
@@ -77,10 +72,7 @@ def shown(text: str, limit: int) -> tuple[str, ...]:
     if not pages:
         return ()
     opening, raw = pages.pop()
-    raw = raw[: _index(raw, _sure(opening, limit))]
-    if growing := _GROWING.search(raw, max(0, len(raw) - LINK - SPAN)):
-        raw = raw[: growing.start()]
-    raw = _held(raw)
+    raw = _settled(raw[: _index(raw, _sure(opening, limit))])
     made = [closed(opening_ + raw_) for opening_, raw_ in pages]
     return (*made, opening + raw) if raw.strip() else tuple(made)
 
@@ -156,16 +148,15 @@ def _sure(opening: str, limit: int) -> int:
 
 def _cut(opening: str, window: str, sure: int) -> int:
     """Where a part ends: at the best place of the window, and not within the characters that surely stay."""
-    least = max(1, len(_held(window[:sure])))
-    whole = [found.span() for found in _WHOLE.finditer(window)]
-    if unfinished := _UNFINISHED.search(window):
-        whole.append((unfinished.start(), len(window) + 1))
-    if window[window.rfind("\n") + 1 :].count("`") % 2:
-        whole.append((window.rfind("`"), len(window) + 1))
+    least = max(1, len(_settled(window[:sure])))
+    links, brackets, unfinished = link_spans(window)
+    open_ends = [(start, len(window) + 1) for start in unfinished]
+    links += open_ends[-1:]
+    whole = links + brackets + open_ends
     fenced = _fence_lines(opening, window)
     places = [[found.end() for found in pattern.finditer(window)] for pattern in _BREAKS]
     places.append([at for at in range(least, len(window) + 1) if not _is_pair(window, at)])
-    for spans in map(_joined, (whole + fenced, fenced, whole, [])):
+    for spans in map(_joined, (whole + fenced, links + fenced, fenced, links, [])):
         for kind in places:
             last = next((at for at in reversed(kind) if at >= least and not _within(at, spans)), None)
             if last is not None:
@@ -208,10 +199,16 @@ def _is_pair(text: str, at: int) -> bool:
     return 0 < at < len(text) and "\ud800" <= text[at - 1] <= "\udbff" and "\udc00" <= text[at] <= "\udfff"
 
 
+def _settled(text: str) -> str:
+    """A text without an unfinished link at its end, and without a last line that may become a fence."""
+    first = min(link_spans(text).unfinished, default=len(text))
+    return _held(text)[:first]
+
+
 def _held(text: str) -> str:
     """A text without a last line that is, or may become, a fence."""
     head, newline, line = text.rpartition("\n")
-    return head + newline if _FENCE_SO_FAR.fullmatch(line) else text
+    return head + newline if _LEAD_ONLY.match(line) or _FENCE_SO_FAR.fullmatch(line) else text
 
 
 def _units(text: str) -> int:

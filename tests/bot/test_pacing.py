@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -30,6 +31,37 @@ PIECES = st.sampled_from(
 )
 TEXTS = st.lists(PIECES, max_size=120).map("".join)
 LIMITS = st.integers(128, 700)
+
+
+WHOLE = [
+    "[[1]](https://chat.example/C1/p1)",
+    "[the words](https://ok.example/a_(b)?c)",
+    "[a [b] c](https://ok.example)",
+    "[a\\]b](https://ok.example)",
+    "[`a]`](https://ok.example)",
+    '[words](https://ok.example "a title")',
+    "[over\nlines](https://ok.example)",
+    "<https://ok.example/x>",
+    "`code with spaces`",
+]
+LINKING = [
+    *WHOLE,
+    "[",
+    "]",
+    "](",
+    "!",
+    "<",
+    "`",
+    "```",
+    "\\",
+    "(http://a",
+    '"',
+    ' "t"',
+    "\n",
+    "\n> ",
+    "word ",
+    "x" * 40,
+]
 
 
 def units(text: str) -> int:
@@ -91,6 +123,35 @@ def test_a_link_is_not_cut() -> None:
         "[the opening hours of the kiosk](https://a.example/hours?of=the-kiosk)" in part
         for part in pacing.parts(text, 340)
     )
+
+
+@pytest.mark.parametrize("link", WHOLE)
+@pytest.mark.parametrize("before", ["", "[", "[a [b", "`[` ", "\\[", "\n```\nx[1\n```\n", "[1]", "](", "!"])
+@pytest.mark.parametrize("limit", [300, 2000])
+def test_no_form_of_a_link_is_cut_wherever_it_stands(link: str, before: str, limit: int) -> None:
+    for size in range(limit - 160, limit, 7):
+        text = "x" * size + before + link + " word" * 40
+        assert sum(part.count(link) for part in pacing.parts(text, limit)) == 1
+
+
+def test_a_long_address_goes_to_the_next_part() -> None:
+    link = f"[the form](https://ok.example/{'a' * 900})"
+    for size in range(900, 2000, 50):
+        text = "word " * (size // 5) + link + " word" * 400
+        assert sum(part.count(link) for part in pacing.parts(text, 2000)) == 1
+        shown = [pacing.shown(text[:end], 2000) for end in range(0, len(text), 97)]
+        for earlier, later in pairwise(shown):
+            assert all(new.startswith(old) for old, new in zip(earlier, later, strict=False))
+
+
+@given(st.lists(st.sampled_from(LINKING), max_size=40).map("".join), LIMITS)
+def test_a_text_of_broken_links_only_grows(text: str, limit: int) -> None:
+    earlier: tuple[str, ...] = ()
+    for end in range(len(text) + 1):
+        later = pacing.shown(text[:end], limit)
+        assert all(new.startswith(old.rstrip("\n")) for old, new in zip(earlier, later, strict=False))
+        assert len(later) >= len(earlier)
+        earlier = later
 
 
 def test_halves_of_a_character_stay_together() -> None:
