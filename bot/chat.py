@@ -6,7 +6,7 @@ Ids are the platform's own strings. Texts go out as standard Markdown; an adapte
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003  - the inbox reads the fields' types at run time
+from datetime import UTC, datetime  # the inbox reads the fields' types at run time
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -161,12 +161,26 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A source below an answer: [number], what it is called, and where it leads (empty: nowhere)."""
+    """A source below an answer: [number], what it is called, and where it leads (empty: nowhere).
+
+    `time`: when it was said, which an adapter shows in the reader's own time zone if its platform can.
+    """
 
     number: int
     title: str
     link: str
     words: str = ""
+    time: datetime | None = None
+
+
+def dated(title: str, time: datetime | None) -> str:
+    """A title with its time as text, in UTC."""
+    return f"{title}, {utc(time)}" if time else title
+
+
+def utc(instant: datetime) -> str:
+    """An instant as it stands in a sentence."""
+    return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 @dataclass(frozen=True, slots=True)

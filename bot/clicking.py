@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot import closing, pacing, wording
 from bot.asked import shared_id, spoken
 from bot.basis import basis_of, readable
-from bot.chat import Card
+from bot.chat import Card, dated
 from bot.citation_links import addresses, linked
 from bot.errors import NotAllowed, Withheld
 from bot.ports import Target
@@ -23,9 +23,15 @@ if TYPE_CHECKING:
     from bot.health import Metrics
     from bot.house import House
     from bot.ports import Reply
-    from bot.store import Stored
+    from bot.store import Drawn, Stored
 
     Action = Callable[["Clicks", Clicked, Stored], Awaitable[str]]
+
+
+def _source(drawn: Drawn) -> str:
+    """A source as a line that leads to it, and its words."""
+    title = dated(drawn.title, drawn.time)
+    return f"[{drawn.number}] " + (f"[{title}]({drawn.link})" if drawn.link else title) + f"\n> {drawn.words}"
 
 
 class Clicks:
@@ -67,10 +73,7 @@ class Clicks:
         allowed = await readable(self.house, basis_of(stored), clicked.place, clicked.person)
         if not (allowed and stored.sources):
             return wording.NO_SOURCES
-        return "\n".join(
-            f"[{each.number}] " + (f"[{each.title}]({each.link})" if each.link else each.title) + f"\n> {each.words}"
-            for each in stored.sources
-        )
+        return "\n".join(map(_source, stored.sources))
 
     async def delete(self, clicked: Clicked, stored: Stored) -> str:
         """Delete an answer, where it stands and where it is kept; the asker may, and a manager."""

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlparse
 
 from rich.text import Text
 
-from bot.chat import Channel, Message, Person, Place, Upload
+from bot.chat import Channel, Message, Person, Place, Upload, dated
 from bot.errors import PlatformError
 from bot.happenings import Called, Heard
 from bot.ports import Limits, Listing
@@ -150,7 +150,9 @@ class Written:
         await self.show(parts)
         self.out.print()
         for source in closing.sources:
-            self.out.print(Text(harmless(f"  [{source.number}] {source.title}"), "dim"), soft_wrap=True)
+            self.out.print(
+                Text(harmless(f"  [{source.number}] {dated(source.title, source.time)}"), "dim"), soft_wrap=True
+            )
         if closing.note:
             self.out.print(Text(harmless(closing.note), "dim"), soft_wrap=True)
 

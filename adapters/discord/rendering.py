@@ -100,10 +100,11 @@ def _listed(lines: Sequence[str]) -> Sequence[str]:
 
 def _source(cited: Cited) -> str:
     title = " ".join(cited.title.replace("[", "(").replace("]", ")").split())[:_TITLE]
+    time = f" · <t:{int(cited.time.timestamp())}:f>" if cited.time else ""
     if not cited.link:
-        return f"**[{cited.number}]** {title or '—'}"
+        return f"**[{cited.number}]** {title or '—'}{time}"
     link = quote(cited.link, safe=SAFE)
-    return f"**[{cited.number}]** " + (f"[{title}](<{link}>)" if title else f"<{link}>")
+    return f"**[{cited.number}]** " + (f"[{title}](<{link}>)" if title else f"<{link}>") + time
 
 
 def _quiet(found: re.Match[str]) -> str:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from adapters.slack.rendering import escape, mrkdwn, safe, split
+from bot.chat import dated, utc
 from bot.pacing import parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from bot.chat import Button, Card, Cited, Closing
 
@@ -22,6 +24,7 @@ ESCAPES = 200  # of them for what becomes longer in Slack's own markup
 WORDS = 150  # characters of a source's own words
 SOURCES = 20
 ROW = 25  # elements of an actions block
+WHEN = "{date_short_pretty} {time}"
 WHOLE = 12_500  # characters over all blocks of a message; Slack refuses somewhere beyond 13,000
 
 
@@ -68,7 +71,8 @@ def weight(blocks: Iterable[Block]) -> int:
 def _weight(thing: object) -> int:
     if isinstance(thing, dict):
         return sum(
-            len(v) if k in ("text", "url", "value") and isinstance(v, str) else _weight(v) for k, v in thing.items()
+            len(v) if k in ("text", "url", "value", "fallback") and isinstance(v, str) else _weight(v)
+            for k, v in thing.items()
         )
     return sum(map(_weight, thing)) if isinstance(thing, list) else 0
 
@@ -92,7 +96,10 @@ def _closing(end: Closing, asker: str, form: Form, words: int) -> list[Block]:
 
 def below(end: Closing) -> str:
     """Sources and note as text, where blocks are refused."""
-    lines = [f"[{source.number}] {source.title} {source.link}".rstrip() for source in end.sources[:SOURCES]]
+    lines = [
+        f"[{source.number}] {dated(source.title, source.time)} {source.link}".rstrip()
+        for source in end.sources[:SOURCES]
+    ]
     return "\n".join(filter(None, ("\n".join(lines), end.note)))
 
 
@@ -109,7 +116,8 @@ def _citations(sources: Sequence[Cited], words: int) -> list[Block]:
 def _cited(source: Cited, words: int) -> list[Block]:
     """One source: what it is called, and what it says."""
     said = source.words[:words].strip()
-    after = [{"type": "text", "text": f" — {said}"}] if said else []
+    when: list[Block] = [{"type": "text", "text": " · "}, _date(source.time)] if source.time else []
+    after = [*when, *([{"type": "text", "text": f" — {said}"}] if said else [])]
     if not leads(source.link):
         return [{"type": "text", "text": f"[{source.number}] {source.title}"}, *after]
     number = {"type": "text", "text": f"[{source.number}] "}
@@ -124,9 +132,20 @@ def _listed(sources: Sequence[Cited], words: int) -> list[Block]:
     for source in sources[:SOURCES]:
         title = escape(f"[{source.number}] {source.title}".strip())
         named = f"<{escape(quote(source.link, safe=SAFE))}|{title}>" if leads(source.link) else title
+        named += f" · {_date_token(source.time)}" if source.time else ""
         said = escape(source.words[:words].strip())
         lines.append(f"{named} — {said}" if said else named)
     return [_section(piece) for piece in split("\n".join(["*Sources*", *lines]), SECTION)] if lines else []
+
+
+def _date(time: datetime) -> Block:
+    """An instant that Slack shows in the reader's time zone."""
+    return {"type": "date", "timestamp": int(time.timestamp()), "format": WHEN, "fallback": utc(time)}
+
+
+def _date_token(time: datetime) -> str:
+    """The same in Slack's own markup."""
+    return f"<!date^{int(time.timestamp())}^{WHEN}|{utc(time)}>"
 
 
 SAFE = "/:?#[]@!$&'()*+,;=%-._~"

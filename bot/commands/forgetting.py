@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.chat import Card
+from bot.chat import Card, utc
 from bot.commands.addresses import bare, candidates, is_address
 from bot.commands.plain import plain
 from bot.errors import NotAllowed
@@ -92,9 +92,7 @@ async def _forget_message(call: Call, address: str) -> Card:
     place, message = found
     await _may_forget(call, {message.author}, "That message")
     await call.parts.listening.forget_message(place, message.id)
-    return Card(
-        f"Forgotten: the message of {message.time:%Y-%m-%d %H:%M} UTC, with its files. In the chat it still stands."
-    )
+    return Card(f"Forgotten: the message of {utc(message.time)}, with its files. In the chat it still stands.")
 
 
 async def message_at(call: Call, address: str) -> tuple[Place, Known] | None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from bot import wording
 from bot.asked import Request, answer_id
-from bot.chat import Card
-from bot.commands.times import shown, since
+from bot.chat import Card, utc
+from bot.commands.times import since
 from engine.records import Question, Within
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ async def missed(call: Call) -> Card | None:
     time = since(call.words, call.now) if call.words else await _last_word(call)
     newest = await call.store.messages.newest(call.place.room)
     if newest is None or newest < time:
-        return Card(f"Nothing was said here since {shown(time)}, as far as I read this channel.")
+        return Card(f"Nothing was said here since {utc(time)}, as far as I read this channel.")
     if not call.settings.model:
         return await _quoted(call, time)
     await call.parts.answering.answer(
@@ -39,7 +39,7 @@ async def missed(call: Call) -> Card | None:
             answer_id(call.place, call.called.id),
             call.place,
             call.called.person,
-            QUESTION.format(time=shown(time)),
+            QUESTION.format(time=utc(time)),
             call.now,
             private=True,
             handle=call.called.handle,
@@ -53,7 +53,7 @@ async def _quoted(call: Call, time: datetime) -> Card:
     """Without a model there is nobody to tell it by subject: what was said, the newest last."""
     within = Within(rooms=frozenset({call.place.room}), since=time)
     question = Question(
-        QUESTION.format(time=shown(time)),
+        QUESTION.format(time=utc(time)),
         await call.scope(),
         mode="naive",
         within=within,
@@ -63,10 +63,10 @@ async def _quoted(call: Call, time: datetime) -> Card:
     sources = (await call.engine.recall(question)).sources
     said = sorted((each for each in sources if each.time and each.time >= time), key=lambda each: each.time or time)
     if not said:
-        return Card(f"I found nothing that was said here since {shown(time)}.")
+        return Card(f"I found nothing that was said here since {utc(time)}.")
     lines = [_line(each) for each in said[-QUOTED:]]
     more = f"\n\n… and {len(said) - QUOTED} before that." if len(said) > QUOTED else ""
-    return Card(f"**What was said here since {shown(time)}**\n" + "\n".join(lines) + more)
+    return Card(f"**What was said here since {utc(time)}**\n" + "\n".join(lines) + more)
 
 
 def _line(source: Source) -> str:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot import wording
-from bot.chat import Card
+from bot.chat import Card, dated
 from bot.commands.judging import judgements
 from bot.commands.plain import linked, plain
 from bot.commands.times import ago
@@ -72,7 +72,7 @@ async def _texts(call: Call, documents: Iterable[str], scope: Scope) -> dict[tup
 
 
 def _source(drawn: Drawn, text: str) -> str:
-    head = f"**{drawn.number}** {linked(drawn.title, drawn.link)}"
+    head = f"**{drawn.number}** {linked(dated(drawn.title, drawn.time), drawn.link)}"
     return head + (f"\n> {plain(text, QUOTED)}" if text.strip() else "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, time, timedelta
 
+from bot.chat import utc
 from engine.errors import BadQuestion
 
 _AGO = re.compile(r"(\d{1,4}) ?(m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?: ago)?")
@@ -20,13 +21,8 @@ def since(words: str, now: datetime) -> datetime:
     if found is None:
         raise BadQuestion(f"“{words}” is no time that I know.", hint=HINT)
     if found > now:
-        raise BadQuestion(f"{shown(found)} is still to come.", hint=HINT)
+        raise BadQuestion(f"{utc(found)} is still to come.", hint=HINT)
     return found
-
-
-def shown(instant: datetime) -> str:
-    """An instant as it stands in a sentence."""
-    return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def ago(instant: datetime, now: datetime) -> str:

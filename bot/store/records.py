@@ -39,7 +39,10 @@ def part_key(document: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A source below an answer as it was shown ([number], title, link, words), and where it lies in the engine."""
+    """A source below an answer as it was shown ([number], title, link, words, time), and where it lies in the engine.
+
+    `time` is that of a message, which its title does not tell.
+    """
 
     number: int
     title: str
@@ -49,6 +52,7 @@ class Drawn:
     passage: str
     space: str
     room: str
+    time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

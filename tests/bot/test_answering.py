@@ -47,7 +47,7 @@ async def test_a_question_is_answered_with_its_source(home: Asking, roof: Place)
     assert reply.closing is not None
     [source] = reply.closing.sources
     assert (source.number, source.link) == (1, "https://chat.example/T1/ROOF/m1")
-    assert source.title == "#roof · Ada, 2026-11-20 10:01 UTC"
+    assert source.title == "#roof · Ada"
     assert source.words == ""
     assert "[1]" in reply.text
 

@@ -28,16 +28,16 @@ SOURCE = Source(
 
 
 def test_a_source_is_called_by_its_document_and_the_place_in_it() -> None:
-    assert title(SOURCE) == "#roof: Tiles · Ada, 2026-11-20 12:00 UTC"
+    assert title(SOURCE) == "#roof: Tiles · Ada"
 
 
 @pytest.mark.parametrize(
     ("named", "shown"),
     [
-        ("#roof: Messages of 2026-11-20 11:50–12:10", "#roof · Ada, 2026-11-20 12:00 UTC"),
-        ("#roof: Messages of 2026-11-20 23:53–2026-11-21 00:03", "#roof · Ada, 2026-11-20 12:00 UTC"),
-        ("#roof: Thread by Bob, 2026-11-19", "#roof: Thread by Bob · Ada, 2026-11-20 12:00 UTC"),
-        ("#roof: Minutes of 2026-11-19", "#roof: Minutes of 2026-11-19 · Ada, 2026-11-20 12:00 UTC"),
+        ("#roof: Messages of 2026-11-20 11:50–12:10", "#roof · Ada"),
+        ("#roof: Messages of 2026-11-20 23:53–2026-11-21 00:03", "#roof · Ada"),
+        ("#roof: Thread by Bob, 2026-11-19", "#roof: Thread by Bob · Ada"),
+        ("#roof: Minutes of 2026-11-19", "#roof: Minutes of 2026-11-19 · Ada"),
     ],
 )
 def test_the_time_of_a_conversation_is_told_once(named: str, shown: str) -> None:
@@ -47,6 +47,13 @@ def test_the_time_of_a_conversation_is_told_once(named: str, shown: str) -> None
 def test_and_by_its_day_if_the_place_does_not_tell_it() -> None:
     assert title(replace(SOURCE, title="notes.pdf", label="p. 3")) == "notes.pdf · p. 3 · 2026-11-20"
     assert title(replace(SOURCE, title="notes.pdf", label="notes.pdf › Nails", time=None)) == "notes.pdf · Nails"
+
+
+def test_the_time_of_a_message_is_an_instant_and_that_of_a_document_a_day() -> None:
+    assert drawn(SOURCE, "").time == NOON
+    assert drawn(replace(SOURCE, title="notes.pdf", label="p. 3"), "").time is None
+    (cited,) = closing("a1", [drawn(SOURCE, "")], [], private=False, share=False).sources
+    assert cited.time == NOON
 
 
 def test_its_words_begin_where_the_answer_draws_on_them() -> None:

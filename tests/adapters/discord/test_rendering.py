@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from adapters.discord.rendering import LONGEST, NAME, named, rendered, sources, split, unfinished, with_sources
@@ -80,6 +82,12 @@ def test_sources_are_links_without_previews_with_the_note_below() -> None:
 
 def test_a_source_without_an_address_has_its_title_alone() -> None:
     assert sources(Closing("a", (Cited(3, "minutes.pdf, page 2", ""),))) == "**Sources**\n**[3]** minutes.pdf, page 2"
+
+
+def test_the_time_of_a_source_is_shown_in_that_of_the_reader() -> None:
+    said = datetime(2026, 5, 18, 9, 20, tzinfo=UTC)
+    below = sources(Closing("a", (Cited(1, "Ada", "https://ok.example", time=said), Cited(2, "Bob", "", time=said))))
+    assert below.endswith("**[1]** [Ada](<https://ok.example>) · <t:1779096000:f>\n**[2]** Bob · <t:1779096000:f>")
 
 
 def test_a_title_that_was_an_address_stays_none() -> None:

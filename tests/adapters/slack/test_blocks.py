@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 
-from adapters.slack.blocks import WHOLE, Form, body, buttons, closing, home, pressed, weight
+from adapters.slack.blocks import WHOLE, Form, below, body, buttons, closing, home, pressed, weight
 from bot.chat import Button, Card, Cited, Closing
 
 UP, DOWN = Button("👍", "up", "a1"), Button("👎", "down", "a1")
 TRASH = Button("Delete", "delete", "a1")
+SAID = datetime(2026, 5, 18, 9, 20, tzinfo=UTC)
 SOURCE = Cited(1, "#roof · 2026-05-01", "https://small.slack.com/archives/C1/p1", "the roof leaks")
 
 
@@ -31,6 +34,36 @@ def test_the_simple_form_is_a_list_of_links_that_escapes_what_it_shows() -> None
     assert "<!channel>" not in text
     assert "<!here>" not in text
     assert "<https://x.org/a%7Cb%3Ec|[1] &lt;!channel&gt; &amp; co>" in text
+
+
+def test_the_time_of_a_source_is_shown_in_that_of_the_reader() -> None:
+    end = Closing("a1", (replace(SOURCE, time=SAID), Cited(2, "Bob", "", time=SAID)))
+    (rich,) = closing(end, "UADA", Form.RICH)
+    dates = [part for line in rich["elements"][1]["elements"] for part in line["elements"] if part["type"] == "date"]
+    assert (
+        dates
+        == [
+            {
+                "type": "date",
+                "timestamp": 1779096000,
+                "format": "{date_short_pretty} {time}",
+                "fallback": "2026-05-18 09:20 UTC",
+            }
+        ]
+        * 2
+    )
+    (simple,) = closing(end, "UADA", Form.SIMPLE)
+    assert (
+        simple["text"]["text"].count("> · <!date^1779096000^{date_short_pretty} {time}|2026-05-18 09:20 UTC> — ") == 1
+    )
+    assert "[2] Bob, 2026-05-18 09:20 UTC" in below(end)
+
+
+def test_a_title_that_spells_a_date_is_text() -> None:
+    (simple,) = closing(
+        Closing("a1", (Cited(1, "<!date^1^{time}|x>", ""),), note="<!date^1^{time}|x>"), "U", Form.SIMPLE
+    )[:1]
+    assert "<!date" not in json.dumps(simple)
 
 
 def test_feedback_and_trash_share_a_row_and_only_the_asker_sees_the_trash() -> None:

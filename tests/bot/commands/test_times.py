@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.commands.times import ago, shown, since
+from bot.chat import utc
+from bot.commands.times import ago, since
 from engine.errors import BadQuestion
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)  # a Friday
@@ -29,7 +30,7 @@ NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)  # a Friday
     ],
 )
 def test_a_time_is_understood_as_people_say_it(words: str, meant: str) -> None:
-    assert shown(since(words, NOW)) == f"{meant} UTC"
+    assert utc(since(words, NOW)) == f"{meant} UTC"
 
 
 @pytest.mark.parametrize("words", ["soon", "2026-13-01", "2 fortnights", "-3h"])
