@@ -23,6 +23,8 @@ PEOPLE = {
     "second": ("Marta Diaz", "Sam Okafor", "Priya", "Dana"),
     "fourth": ("Marie Curie", "Oskar", "Femi Ade", "Mark"),
     "third": ("Nora Feld", "Emil", "Priti"),
+    "fifth": ("Lena Brandt", "Raj", "Bob Miles"),
+    "sixth": ("Aylin Kaya", "Noah"),
 }
 PRECISION, RECALL = 0.95, 0.8
 
