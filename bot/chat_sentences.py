@@ -15,6 +15,7 @@ _TOKEN = re.compile(r"<[@!#][^>\s<]*>|@[\w.-]+|[^\W_]+(?:['’_.@-][^\W_]+)*|[?!
 _LINK = re.compile(r"<?https?://\S*")
 SHORTCODE = re.compile(r":([a-z][a-z0-9_+-]{1,40}):")
 _QUOTED = re.compile(r"[“„«\"][^“”„«»\"\n]{1,400}[”“»\"]")
+_WIDE = str.maketrans("？！。、，：；｡", "?!.,,:;.")
 _ENDS = frozenset("?!.…\n")
 _BREAKS = frozenset(",;:")
 _STANDS_IN = "placeholder"  # for code and quotations
@@ -37,7 +38,7 @@ class Sentence:
 def split(text: str) -> list[Sentence]:
     """The sentences that somebody says themselves: without code, quotations, addresses and emoji."""
     lines = [line for line in _cut(text).split("\n") if not line.lstrip().startswith((">", "&gt;"))]
-    bare = _without_code("\n".join(lines))
+    bare = _without_code("\n".join(lines)).translate(_WIDE)
     bare = _QUOTED.sub(f" {_STANDS_IN} ", SHORTCODE.sub(" ", _LINK.sub(" ", bare)))
     sentences, raw = list[Sentence](), list[str]()
     for token in [*_TOKEN.findall(bare), "\n"]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from bot import phrases, social_patterns
+from bot import phrases, preambles, social_patterns
 from bot.addressee import for_others
 from bot.chat_sentences import SHORTCODE, Sentence, normal, split
+from bot.unspaced_questions import calls_somebody, is_unspaced, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -36,7 +37,7 @@ def classify(text: str, people: Collection[str] = (), *, interrupted: bool = Fal
     names = frozenset(normal(part) for name in people for part in name.split())
     if any(for_others(sentence, names) for sentence in sentences):
         return "others"
-    found = [_of_sentence(sentence, interrupted=interrupted) for sentence in sentences]
+    found = [_verdict(sentence, interrupted=interrupted) for sentence in sentences]
     if _laughs(text, sentences):
         return "chatter"
     if len(found) > 1 and found[-1] == "unclear" and not any(_is_whole(each) for each in sentences):
@@ -67,6 +68,14 @@ _AFTER = {
 }
 
 
+def _verdict(sentence: Sentence, *, interrupted: bool) -> Verdict:
+    if not is_unspaced(together := "".join(sentence.words)):
+        return _of_sentence(sentence, interrupted=interrupted)
+    if calls_somebody("、".join("".join(clause) for clause in sentence.clauses)):
+        return "others"
+    return verdict_of(together, asks=sentence.asks, interrupted=interrupted)
+
+
 def _of_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:
     words = _said(sentence)
     if not words or (_is_chatter(sentence) and not _starts(words, phrases.ORDERS)):
@@ -84,7 +93,7 @@ def _of_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:
         return "unclear"
     if _starts(words, phrases.ORDERS) and social_patterns.is_no_order(words, sentence.clauses[0]):
         return "chatter"
-    asked = _starts(words, phrases.ORDERS) or _asks(sentence, words)
+    asked = _starts(words, phrases.ORDERS) or _is_prefaced(words) or _asks(sentence, words)
     return "question" if asked else "unclear"
 
 
@@ -103,7 +112,9 @@ def _said(sentence: Sentence) -> tuple[str, ...]:
         del clauses[0]
     if clauses and clauses[0][0] in phrases.BOTS and len(clauses) > 1:
         del clauses[0]
-    words = _without_leads(tuple(word for clause in clauses for word in clause))
+    words = _without_leads(tuple(phrases.SHORT.get(word, word) for clause in clauses for word in clause))
+    opener = next((each for each in preambles.OPENERS if words[: len(each)] == each), ())
+    words = _without_leads(words[len(opener) :]) or words
     while (
         len(words) > 1
         and words[0] in phrases.ALSO | {"please", "bitte"}
@@ -140,8 +151,15 @@ def _is_rhetorical(words: Sequence[str]) -> bool:
     return complains or (wondering and (bare[-1] == "anyway" or "even" in bare[1:3]))
 
 
+def _is_prefaced(words: Sequence[str]) -> bool:
+    """Whether a question is put as a statement: "I was wondering whether …"."""
+    bare = [word for word in words if word not in phrases.PADDING]
+    wondering = not (phrases.WH | phrases.WHETHER).isdisjoint(bare[2:8])
+    return wondering and _starts(bare, preambles.PREFACES) and phrases.YOU.isdisjoint(words)
+
+
 def _asks(sentence: Sentence, words: tuple[str, ...]) -> bool:
-    if not phrases.YOU.isdisjoint(words):
+    if not phrases.YOU.isdisjoint(_without_anybody(words)) or social_patterns.addresses_familiarly(words):
         return _asks_the_bot(words)
     if words[0] in phrases.JOINERS and len(words) > 1:
         rest = words[1:]
@@ -154,6 +172,16 @@ def _asks(sentence: Sentence, words: tuple[str, ...]) -> bool:
     return _is_asked(words, asks=False)
 
 
+def _without_anybody(words: Sequence[str]) -> list[str]:
+    """The words without a "you" that is anybody: "where is the entrance if you come by bike"; "du projet" is none."""
+    no_you = {"you"} if phrases.FRENCH.isdisjoint(words) else {"you", "du"}
+    return [
+        word
+        for last, word in zip(("", *words), words, strict=False)
+        if word not in no_you or (word == "you" and last not in phrases.CONDITIONS)
+    ]
+
+
 def _asks_the_bot(words: Sequence[str]) -> bool:
     """Whether "you" may be the bot: "can you tell me", "what is your source"."""
     if words[0] in phrases.JOINERS:
@@ -164,6 +192,8 @@ def _asks_the_bot(words: Sequence[str]) -> bool:
         checks = rest[:1] == ["check"] and told in {"if", "whether", "when", "who", "what", "where"}
         return checks or (rest[:1] != [] and rest[0] in phrases.INFORMS and told not in {"him", "her", "them"})
     at = next((at for at, word in enumerate(words) if word in phrases.YOU), 0)
+    if words[at + 1 : at + 2] and words[at + 1] in phrases.MEANT:
+        return True  # "is this the version you mean"
     shared = at + 1 < len(words) and words[at] in {"your", "yours"} and words[at + 1] in phrases.SHARED_WITH_YOU
     return shared or _starts(words, phrases.ORDERS)
 
@@ -175,7 +205,8 @@ def _is_tagged(sentence: Sentence) -> bool:
     if not before or not (inverted or all(word in phrases.TAGS for word in last)):
         return False
     words = [word for clause in before for word in clause]
-    return not (words[0] in phrases.ALSO or any(map(str.isdigit, "".join(words))) or _is_asked(words, asks=True))
+    inquires = words[0] in phrases.ALSO | phrases.AUXILIARIES and _is_asked(words, asks=True)
+    return not (words[0] in phrases.ALSO or inquires or any(map(str.isdigit, "".join(words))))
 
 
 def _is_ellipsis(rest: Sequence[str]) -> bool:
@@ -189,14 +220,16 @@ def _is_ellipsis(rest: Sequence[str]) -> bool:
 def _is_asked(words: Sequence[str], *, asks: bool) -> bool:
     """Whether it has the form of a question, with or without its mark."""
     first, second = words[0], words[1] if len(words) > 1 else ""
-    if first in {"on", "at", "in", "since", "until", "by", "for", "from", "to", "with", "seit", "ab", "bis", "a", "de"}:
+    if first in phrases.PREPOSITIONS:
         return second in phrases.WH and (asks or len(words) > 2)
     if first in phrases.WH and (asks or _is_wh_question(first, words[1:])):
         return True
     if first in phrases.AUXILIARIES and (asks or _is_inverted(first, words[1:])):
         return True
-    return first in {"gilt", "gibts", "hay", "est-ce"} or _starts(
-        words, (("se", "puede"), ("y", "a-t-il"), ("cest", "quand"), ("cest", "où"), ("cest", "combien"))
+    return (
+        first in {"gilt", "gibts", "hay"}
+        or _starts(words, (("se", "puede"), ("y", "a-t-il"), ("cest", "quand"), ("cest", "où"), ("cest", "combien")))
+        or social_patterns.is_inverted_abroad(words)
     )
 
 
@@ -204,7 +237,9 @@ def _is_wh_question(first: str, rest: Sequence[str]) -> bool:
     """Whether "who …" without a question mark asks; "when I was there" and "how nice" do not."""
     if not rest:
         return first not in {"what", "was", "which", "wie", "wat"}
-    if len(rest) > 1 and rest[1] in phrases.PRONOUNS and rest[0] not in phrases.PRONOUNS:
+    measured = len(rest) > 2 and first in {"what", "which"} and rest[1] in phrases.AUXILIARIES
+    subject = rest[2] if measured else rest[1] if len(rest) > 1 else ""  # "what level do I need", "where did I …"
+    if subject in phrases.PRONOUNS and rest[0] not in phrases.PRONOUNS:
         return True
     if rest[0] in phrases.AUXILIARIES:
         return first != "which" or (len(rest) > 1 and rest[1] not in phrases.EXCLAIMED)
@@ -236,4 +271,4 @@ def _laughs(text: str, sentences: Sequence[Sentence]) -> bool:
     tail = end.rstrip("!.)️‍♂♀")
     if tail[-1:] in phrases.LAUGHTER or end.endswith((";)", ";-)", ":P", ":p", ":D", "xD", "/s")):
         return True
-    return len(sentences[-1].words) > 0 and sentences[-1].words[-1] in phrases.LAUGHTER
+    return any(word in phrases.LAUGHTER or social_patterns.is_laughter(word) for word in sentences[-1].words[-1:])

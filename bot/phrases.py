@@ -28,6 +28,7 @@ LEADS = words(
     obrigado obrigada bedankt tack genial klasse prima toll passt genau gut ja nein nee doch jo jup jaja tja naja ach
     achso aja alles klar stimmt richtig hallo moin servus hola vale perfecto perfecta claro bueno bien buena buenas sí
     jajaja jajajaja dale estupendo entendido salut bonjour coucou parfait accord daccord oui non ouais mdr ptdr bon
+    bro bruh dude fr ngl smh tbh imo imho
     bref voilà formidable top bene perfetto grande mooi
     """
 )
@@ -60,6 +61,7 @@ SMALL_QUESTIONS = frozenset(
 # Beginnings of rhetorical questions.
 RHETORICAL = phrases(
     """
+    who died and, what did i just, what did we just,
     who knew, who cares, who knows, who would have, whod have, who could have, who asked, who needs, who doesnt,
     who wouldnt, who wants to live, who even, who in their, who says i, who am i to, what could possibly,
     what could go, what else is new, whats not to, whats the point, whats the worst, what was i, what were they,
@@ -121,7 +123,8 @@ INVITATIONS = phrases(
     can we please, can we do, can we go, can we discuss, can we agree, can we stop, would it be ok,
     would it be possible for, can i help, can i come, can i join, may i join, can someone, can somebody, can anyone,
     can anybody, could someone, could somebody, could anyone, could anybody, would someone, would somebody,
-    would anyone, would anybody, will someone, will somebody, will anyone, is anyone, is anybody, is someone,
+    would anyone, would anybody, will someone, will somebody, will anyone, did everyone, did everybody, has everyone,
+    has everybody, have you all, are you all, is anyone, is anybody, is someone,
     has anyone, has anybody, has someone, did anyone, did anybody, did someone, does anyone want,
     does anyone have time, does anybody want, do we want, why dont we, why dont you, why not just, how about we,
     how about you, how about a, how about lunch, how about coffee, what about you, what if we, what do we do,
@@ -132,7 +135,8 @@ INVITATIONS = phrases(
     wer kann heute, wer bringt, können wir, lass uns, lasst uns, wie wärs, wie wäre es, vamos, alguien, puede alguien,
     podría alguien, quién viene, quién quiere, quién se apunta, quién trae, nos vemos, podemos, quedamos, quelquun,
     on y va, on se, qui vient, qui veut, qui est partant, qui peut, tu viens, vous venez, est-ce que quelquun,
-    est-ce quon, on fait, si on
+    est-ce quon y va, est-ce quon se, est-ce quon va, est-ce quon fait, est-ce quon mange, est-ce quon prend,
+    on fait, si on
     """
 )
 # Requests that a bot can meet.
@@ -168,6 +172,7 @@ ORDERS = phrases(
     il en est
     """
 )
+WHETHER = words("if whether ob si is")
 # What "can you …" may go on with if a bot is meant.
 INFORMS = words(
     """
@@ -185,6 +190,10 @@ YOU = words(
     vous toi tes ton ta as-tu avez-vous peux-tu veux-tu pouvez-vous voulez-vous es-tu êtes-vous
     """
 )
+FRENCH = words("le la les des est sont une et quel quelle qui où quand combien")
+CONDITIONS = words("if when once unless whenever where")
+MEANT = words("mean meant mentioned cited quoted listed linked named meinst meintest nanntest erwähntest")
+SHORT = {"u": "you", "r": "are", "ur": "your", "pls": "please", "plz": "please"}
 SHARED_WITH_YOU = words("source sources name answer answers data documents knowledge")
 JOINERS = words("and but or nor plus und oder aber sowie y o e pero et ou mais ma en")
 ALSO = words("also so then auch dann así entonces también también alors donc aussi anche ook maybe perhaps")
@@ -192,6 +201,13 @@ AUXILIARIES = words(
     """
     is are was were do does did can could will would should has have had may might must isnt arent wasnt werent doesnt
     dont didnt cant couldnt wont wouldnt shouldnt hasnt havent hadnt
+    """
+)
+PADDING = JOINERS | ALSO | words("just still really actually only noch eigentlich aún todavía juste encore")
+PREPOSITIONS = words(
+    """
+    on at in since until by for from to with seit ab bis mit für von bei zu an um nach a de con para desde hasta en por
+    à pour depuis jusquà avec chez
     """
 )
 SUBJECTS = words(
@@ -257,7 +273,9 @@ CLOSED = words(
     """
 )
 RELATIVE = words("means makes reminds brings explains")
-TAGS = words("right no isnt it is not eh huh innit ok okay correct yes oder ne nicht wahr gell verdad no hein non vero")
+TAGS = words(
+    "right no isnt it is not eh huh innit ok okay correct yes oder ne nicht wahr gell was verdad cierto hein non vero"
+)
 BOTS = words("bot threadlore")
 EVERYBODY = words("here channel everyone all team folks guys everybody")
 EVERYONE = words("everyone everybody anyone anybody someone somebody guys folks")

@@ -26,6 +26,7 @@ _SOCIAL = re.compile(
     rf"(?:so |and |but |ok )?(?:"
     r"(?:what|where|when|how) are we (?:do|eat|hav|drink|order|watch|play|bring|cook|wear|meet|leav|start|go|sitt|"
     r"stay|driv|celebrat|danc|gett?ing there)(?:ing)?\b|"
+    r"who(?:s| is| else is) \w{1,20}ing (?:tonight|today|tomorrow|later|now|too|this weekend|with)\b|"
     rf"who(?: i|a|)s? (?:is |all |else )?{_DOING}(?:ing)?\b|who is {_DOING}(?:ing)?\b|"
     r"are we (?:\w+ing|good|done|still|all|ready|there|set|ok|okay|cool|on|late|early|lost)\b|"
     r"(?:sounds|looks|seems|feels) |(?:same )?(?:time|place|spot|table) (?:tomorrow|again|next)\b|"
@@ -33,6 +34,10 @@ _SOCIAL = re.compile(
     rf"(?:can|could) we {_MEET}\b|"
     r"does \w+(?: \w+)? (?:work|suit)\b.* ?(?:you|everyone|everybody|all|people|us)$|"
     r"when (?:can|could) you (?:do|come|send|meet|call|be|help|finish|make)\b|"
+    r"who (?:broke|ate|stole|forgot|took|left|hid|touched|\w{1,20}ed)\b(?: \w{1,20}){0,4} again$|"
+    r"(?:\w{1,20} )?(?:would you )?mind (?:\w{1,20} )?\w{1,20}ing\b|"
+    r"(?:is|would) it (?:be )?(?:ok|okay|fine|alright|cool|possible)\b(?: \w{1,20}){0,3}? (?:if|for) (?:i|we|me|us)\b|"
+    r"can (?:we|i) (?:get|have) (?:this|that|it|these|those|the \w{1,20}) \w{1,20}(?:ed|en|ne)\b|"
     r"(?:kun|kan|wil|zou|heb|ga|kom|mag|ben) (?:je|jij|u)\b|(?:kunnen|willen|hebben|gaan|komen|zullen) (?:jullie|we)\b"
     r")"
 )
@@ -42,6 +47,10 @@ _RHETORICAL = re.compile(
     r"(?:wheres|where is) the (?:fun|joy|logic|love|sense|point|justice|magic|challenge|romance|harm)\b|"
     r"do i (?:need|have) to (?:repeat|say|spell|tell|draw|remind|beg)\b|do (?:i|we) have to .* again$|"
     r"is (?:this|that|the) (?:\w+ )?(?:thing|mic|microphone)? ?(?:on|working)$|"
+    r"(?:wer|was|wie|wo|warum|wann|wozu) .{0,80}\bdenn bitte\b|"
+    r"(?:why|how) (?:would|could|should|do|does|did|can) (?:any|some|every)(?:one|body)\b|"
+    r"(?:what|who)(?:s| is) next (?:a|an|the)\b|"
+    r"i (?:guess|suppose|think|hope|mean|bet|swear)\b|"
     r"(?:why not|may i|may we|can i|can we|should i|should we|must i|must we)$|"
     rf"(?:isnt|arent|wasnt|werent|wouldnt|doesnt|hasnt|havent|didnt|dont) (?:it|that|this|he|she|we|they|life|i|you)"
     rf"(?:$|(?: \w+){{0,3}} {_PRAISED}\b)"
@@ -72,6 +81,34 @@ _FOR_ALL = re.compile(
     r"(?!.*\b(?:work|works|ok|okay|fine|suit|suits|good|alright)\b).*\b(?:to|for|by|from|with|of|include|includes|"
     r"cover|covers|affect|affects|concern|concerns)$"
 )
+
+
+_FAMILIAR = re.compile(r"(?:\S{1,20} )?(?:me|nos) \w{2,20}[aeá]s\b")
+_INVERTED = re.compile(
+    r"(?:ist|sind|war|waren|hat|wird|werden|kann|darf|dürfen|muss|müssen|soll|sollen|steht|kostet|braucht|reicht|zählt|"
+    r"kommt|geht|fährt|findet|macht|bekommt|zahlt) (?:das|der|die|es|man|ein|eine|dieser|diese|dieses|da|dort|hier) "
+    r"(?!nicht|doch|ja|mal|so|echt|aber|nur)\w{1,30} \w|"
+    r"(?!(?:dit|semble|paraît|nest|peut|fait|va)-)[^\W\d]{2,30}-(?:t-)?(?:il|elle|on|ils|elles|ce)\b"
+)
+_LAUGHTER = re.compile(r"lma+o+|lo+l+|ro+fl+|(?:ha){2,}h?|(?:he){2,}|(?:hi){2,}|(?:ja){2,}|x+d+|k{3,}|mdr+|ptdr+")
+_LAST = frozenset({"quand", "où", "combien", "comment", "quoi"})
+_UNKNOWING = frozenset({"sais", "sait", "savoir", "savait", "nimporte", "importe", "dis", "dit", "pas"})
+
+
+def is_laughter(word: str) -> bool:
+    """Whether a word is laughter, however long: "lmaooo", "hahahah"."""
+    return bool(_LAUGHTER.fullmatch(word))
+
+
+def addresses_familiarly(words: Sequence[str]) -> bool:
+    """Whether a Spanish verb alone says "you": "marta me llamas luego"."""
+    return bool(_FAMILIAR.match(" ".join(words)))
+
+
+def is_inverted_abroad(words: Sequence[str]) -> bool:
+    """Whether German or French asks by the order of words, without a mark: "ist das schon entschieden"."""
+    last = len(words) > 2 and words[-1] in _LAST and _UNKNOWING.isdisjoint(words)
+    return last or bool(_INVERTED.match(" ".join(words)))
 
 
 def is_social(words: Sequence[str]) -> bool:

@@ -5,6 +5,11 @@ any change to the rules: precision 1.0, recall 0.94. `third.jsonl` holds what is
 by a comma, requests that are none, questions that people ask each other, and questions that look like these: precision
 0.36, recall 0.88 before the rules were mended by it. `fourth.jsonl` was written after that, of the same kinds:
 precision 0.86, recall 0.81 before any further change.
+
+`fifth.jsonl` to `eleventh.jsonl` are in ten further styles and in six languages, with names that nobody knows; each was
+written before the rules were changed by it. Precision and recall before that: fifth 0.98 and 0.89, sixth 0.94 and 0.77,
+seventh 0.91 and 0.87, eighth 0.89 and 0.89, ninth 0.83 and 0.87, tenth 0.81 and 0.91. `eleventh.jsonl` stays unseen: no
+rule was written by it.
 """
 
 from __future__ import annotations
@@ -25,8 +30,14 @@ PEOPLE = {
     "third": ("Nora Feld", "Emil", "Priti"),
     "fifth": ("Lena Brandt", "Raj", "Bob Miles"),
     "sixth": ("Aylin Kaya", "Noah"),
+    "seventh": ("Hassan Amin", "Timo"),
+    "eighth": ("Fatima Noor", "Ben"),
+    "ninth": ("Dinesh", "Uta Kern"),
+    "tenth": ("Linh Tran", "Oli"),
+    "eleventh": ("Omar", "Katja Wolf"),
 }
 PRECISION, RECALL = 0.95, 0.8
+UNSEEN = {"eleventh": 0.9}  # the precision of what no rule was written by
 
 
 def rows(part: str) -> list[dict[str, Any]]:
@@ -45,7 +56,7 @@ def test_questions_are_told_from_everything_else(part: str) -> None:
     precision, recall = right / sum(given for _, given, _ in found), right / sum(wanted for wanted, _, _ in found)
     print(f"{part}: {len(found)} messages, precision {precision:.2f}, recall {recall:.2f}")  # noqa: T201 - with -s
     missed = [text for wanted, given, text in found if wanted != given]
-    assert precision >= PRECISION, missed
+    assert precision >= UNSEEN.get(part, PRECISION), missed
     assert recall >= RECALL, missed
 
 
@@ -96,3 +107,35 @@ def test_what_may_be_asked_about_is_none(text: str) -> None:
 )
 def test_a_long_message_is_not_looked_at_as_a_whole(text: str) -> None:
     classify(text, ("Ada",))
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("締め切りはいつですか", "question"),
+        ("田中さん、電話してもらえますか？", "others"),
+        ("田中さんはいつ来ますか", "question"),
+        ("要点をまとめてください", "question"),
+        ("一緒に行きませんか？", "others"),
+        ("そうですか", "chatter"),
+        ("明日にしようかな", "unclear"),
+        ("这个什么时候开始", "question"),
+        ("ist das schon entschieden", "question"),
+        ("ist das nicht schön", "chatter"),
+        ("ça ferme quand", "question"),
+        ("je ne sais pas quand", "unclear"),
+        ("I was wondering whether the pool is open", "question"),
+        ("I was wondering if you could call them", "unclear"),
+        ("I was wondering the same", "unclear"),
+        ("marta me llamas luego?", "unclear"),
+        ("Where is the entrance if you come by bike?", "question"),
+    ],
+)
+def test_questions_without_a_mark_are_told_in_several_languages(text: str, verdict: str) -> None:
+    assert classify(text) == verdict
+
+
+@pytest.mark.parametrize("text", ["日曜も？", "場所は？"])
+def test_in_unspaced_scripts_too_only_a_whole_question_interrupts(text: str) -> None:
+    assert classify(text) == "question"
+    assert classify(text, interrupted=True) == "unclear"

@@ -1,0 +1,59 @@
+"""Questions in Japanese and Chinese, which put no blanks between words: patterns over a whole sentence. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+
+_TITLED = re.compile(
+    r".{1,8}?(?:さん|くん|君|ちゃん|様|先輩|先生|部長|課長)(?![はがのにもをとでへやかっ]|から|まで|って|だけ|より)"
+)
+_INFORMING = re.compile(r"教え|まとめ|要約|説明|見せ|示し|挙げ|列挙|訳し|翻訳|調べ|探し|告诉|解释|说明|总结|列出|介绍")
+_REQUESTS = re.compile(r"て(?:もら|いただ|くれ|くだ|下さ|ほし|おい|ね$)|お願い|頼む|頼み|手伝")
+_INVITES = re.compile(
+    r"ましょう|ようか$|行きません|行かない|しません|しない$|飲みに|食べに|みんな|皆さん|みなさん|誰か(?!$)|あなた|君[はが]|お前|"
+    r"大家|我们(?:去|一起)|一起|要不要"
+)
+_RETORTS = re.compile(
+    r"(?:え+っ?|へ+え?|ああ?|お)?(?:そう(?:なの|なん|でし)?(?:です|た)?か?(?:ね|な)?|(?:本当|ほんと|ほんとう|マジ|まじ)(?:に|で|です)*か?|"
+    r"大丈夫(?:です)?か?|いい(?:です)?か?|何|なに|え|は|ね|でしょ|なるほど(?:ね|です)?|是吗|真的吗?|真的假的|对吗|好吗|对吧|什么|行吗)"
+)
+_LAUGHS = re.compile(r"(?:笑|草|ｗ|w|哈)$")
+_STATED = re.compile(
+    r"(?:よね|だね|ですね|じゃん|でしょ|というか|とか|しか|いつか|どこか|なにか|何か|そうか|ものか|[よこそとのぼもろおご]うかな?)$"
+)
+_GUESSED = re.compile(r"(?:でしょう|だろう)かな?$")
+_ENDINGS = re.compile(r"(?:か|かな|かね|かしら|っけ|吗|呢|么|没有)$")
+_INTERROGATIVES = re.compile(
+    r"いつ(?!も|か)|どこ(?!か|も)|だれ(?!か|も)|誰(?!か|も)|何(?!か|も)|なに(?!か|も)|なぜ|なんで|どう(?!も|か|ぞ|せ)|どれ|どの|どちら|どっち|"
+    r"いくら|いくつ|どんな|什么|哪|谁|几[个点天号时次月年]|多少|多久|多长|怎么|怎样|为何|何时|是否|是不是|有没有|能不能|可以吗"
+)
+
+
+def is_unspaced(sentence: str) -> bool:
+    """Whether a sentence is written in such a script."""
+    return bool(_SCRIPT.search(sentence))
+
+
+def verdict_of(sentence: str, *, asks: bool, interrupted: bool) -> Literal["question", "unclear", "chatter", "others"]:
+    """What a sentence without its marks is, as in `follow_up.classify`; `asks`: it ends with a question mark."""
+    if _RETORTS.fullmatch(sentence) or _LAUGHS.search(sentence):
+        return "chatter"
+    informs = bool(_INFORMING.search(sentence))
+    if _INVITES.search(sentence) or (not informs and _REQUESTS.search(sentence)):
+        return "others"
+    if not informs and "你" in sentence and not _KANA.search(sentence):
+        return "others"
+    whole = bool(_ENDINGS.search(sentence)) and not (_STATED.search(sentence) and not _GUESSED.search(sentence))
+    wondering = bool(_INTERROGATIVES.search(sentence)) and (asks or not _KANA.search(sentence))
+    if whole or wondering or (informs and _REQUESTS.search(sentence)):
+        return "question"
+    return "question" if asks and not interrupted and not _STATED.search(sentence) else "unclear"
+
+
+def calls_somebody(sentence: str) -> bool:
+    """Whether it begins with somebody's name and title, and does not speak about them."""
+    return bool(_TITLED.match(sentence))
