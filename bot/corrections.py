@@ -119,7 +119,8 @@ class AnswerCorrector:
         stored = await self._store.answers.get(correction.answer)
         if stored is None:
             return True
-        allowed = await readable(self._house, basis_of(stored), correction.place)
+        person = stored.asker if stored.private else ""
+        allowed = await readable(self._house, basis_of(stored), correction.place, person)
         if allowed is False:
             await self._store.answers.retract(correction.answer)
             return await self._correct(replace(correction, checked=True))

@@ -10,19 +10,25 @@ PATIENCE = 14 * 60.0  # seconds; Discord takes an interaction's token for fiftee
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The messages of a reply, in order, and the channel they stand in."""
+    """The messages of a reply, in order, and the channel they stand in.
+
+    `handle`: of the interaction that alone can change them (a Handle as a string), empty if they are in a channel.
+    """
 
     channel: str
     messages: tuple[str, ...]
+    handle: str = ""
 
     def __str__(self) -> str:
-        return f"{self.channel}:{','.join(self.messages)}" if self.messages else ""
+        own = f":{self.handle}" if self.handle else ""
+        return f"{self.channel}:{','.join(self.messages)}{own}" if self.messages else ""
 
     @classmethod
     def of(cls, text: str) -> Mark:
         """The mark that a string was made of."""
-        channel, _, messages = text.partition(":")
-        return cls(channel, tuple(part for part in messages.split(",") if part))
+        channel, _, rest = text.partition(":")
+        messages, _, handle = rest.partition(":")
+        return cls(channel, tuple(part for part in messages.split(",") if part), handle)
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,11 +250,11 @@ class Discord:
 
     async def replace_answer(self, target: Target, text: str) -> None:
         """Show this instead of a finished answer."""
-        await PostedAnswers(self.client).replace(target, text)
+        await PostedAnswers(self.client, self.acknowledged).replace(target, text)
 
     async def delete_answer(self, target: Target) -> None:
         """Delete a finished answer, and a thread that was opened for it if nothing else is in it."""
-        await PostedAnswers(self.client).delete(target)
+        await PostedAnswers(self.client, self.acknowledged).delete(target)
 
     def reply(self, target: Target) -> Reply:
         """An answer to be written, or the one that was begun before."""

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, TypeVar
 import discord
 import structlog
 
-from adapters.discord.marks import Mark
-from adapters.discord.patience import Archived, Missing, patiently
+from adapters.discord.marks import Handle, Mark
+from adapters.discord.patience import Archived, Missing, Over, patiently
 from adapters.discord.posting import Sheet, changed
 from adapters.discord.rendering import rendered
+from adapters.discord.tokens import ORIGINAL, Acknowledged, ByToken
 from bot.errors import PlatformError, Withheld
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from bot.ports import Target
 
@@ -32,18 +33,33 @@ STARTER = discord.MessageType.thread_starter_message
 class PostedAnswers:
     """The messages that the mark of an answer names."""
 
-    def __init__(self, client: discord.Client) -> None:
+    def __init__(self, client: discord.Client, acknowledged: Acknowledged) -> None:
         self._client = client
         self._http = client.http
+        self._acknowledged = acknowledged
 
     async def replace(self, target: Target, text: str) -> None:
-        """Show this in the first message that is still there, and delete the others. Raises PlatformError."""
+        """Show this in the first message that is still there, and delete the others. Raises PlatformError.
+
+        What one person alone sees stays as it is once the token of its command is of no use.
+        """
         mark, shown = Mark.of(target.mark), False
+        if handle := Handle.of(mark.handle):
+            with suppress(Over):
+                await self._replace_private(handle, mark.messages, Sheet(rendered(text)))
+            return
         for message in mark.messages:
             if shown:
                 await self._delete(mark.channel, message)
             else:
                 shown = await self._rewrite(mark.channel, message, Sheet(rendered(text)))
+
+    async def _replace_private(self, handle: Handle, messages: Sequence[str], sheet: Sheet) -> None:
+        way = ByToken(self._client, handle, self._acknowledged)
+        first, *others = messages
+        await way.put(ORIGINAL, first, sheet)
+        for message in others:
+            await way.take(message)
 
     async def delete(self, target: Target) -> None:
         """Delete all messages. Raises PlatformError."""

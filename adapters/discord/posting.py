@@ -41,6 +41,10 @@ class Sheet:
 class Way(Protocol):
     """How the messages of a reply get to its readers."""
 
+    @property
+    def handle(self) -> str:
+        """What alone can change these messages (Mark.handle); empty if they are in a channel."""
+
     async def put(self, part: int, message: str, sheet: Sheet) -> Posted:
         """Send a part, or if it was sent before as this message, change it."""
 
@@ -50,6 +54,8 @@ class Way(Protocol):
 
 class InChannel:
     """Messages that everyone there sees. `reference`: the message that they answer; `answer`: what they belong to."""
+
+    handle = ""
 
     def __init__(self, http: HTTPClient, channel: str, answer: str, reference: str = "") -> None:
         self._http = http

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from adapters.discord.marks import Mark
@@ -141,7 +142,7 @@ class Writing:
         with struck() as strikes:
             channel, message = await way.put(part, written[part] if part < len(written) else "", sheet)
         self._pace.wrote(len(strikes))
-        self._mark = Mark(channel, (*written[:part], message, *written[part + 1 :]))
+        self._mark = Mark(channel, (*written[:part], message, *written[part + 1 :]), way.handle)
         self._sheets += [None] * (part + 1 - len(self._sheets))
         self._sheets[part] = sheet
 
@@ -160,5 +161,5 @@ class Writing:
         superfluous = self._mark.messages[length:]
         for message in superfluous:
             await way.take(message)
-        self._mark = Mark(self._mark.channel, self._mark.messages[:length])
+        self._mark = replace(self._mark, messages=self._mark.messages[:length])
         del self._sheets[length:]

@@ -51,10 +51,15 @@ class ByToken:
         acknowledged: Acknowledged,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self.handle = handle
+        self._handle = handle
         self._acknowledged = acknowledged
         self._now = now
         self._session = discord.Webhook.partial(int(handle.application), handle.token, client=client).session
+
+    @property
+    def handle(self) -> str:
+        """The handle, if one person alone sees the messages: a channel does not know them."""
+        return str(self._handle) if self._handle.private else ""
 
     async def put(self, part: int, message: str, sheet: Sheet) -> Posted:
         """Send a part, or if it was sent before as this message, change it."""
@@ -66,7 +71,7 @@ class ByToken:
         return str(sent.get("channel_id", "")), str(sent["id"])
 
     async def _put(self, part: int, message: str, sheet: Sheet) -> Mapping[str, Any]:
-        if part == ORIGINAL and not self.handle.click:
+        if part == ORIGINAL and not self._handle.click:
             return await patiently("to answer a command", lambda: self._change_original(sheet))
         if message:
             return await patiently("to change an answer to a command", lambda: self._change(message, sheet))
@@ -85,15 +90,15 @@ class ByToken:
             await patiently("to delete an answer to a command", lambda: self._delete(message))
 
     async def _ready(self) -> None:
-        await self._acknowledged.wait(self.handle.interaction)
-        if self._now() >= self.handle.until:
+        await self._acknowledged.wait(self._handle.interaction)
+        if self._now() >= self._handle.until:
             raise Over("The time to answer this command is over.")
 
     async def _change_original(self, sheet: Sheet) -> Any:
         params = changed(sheet)
         return await async_context.get().edit_original_interaction_response(
-            int(self.handle.application),
-            self.handle.token,
+            int(self._handle.application),
+            self._handle.token,
             session=self._session,
             payload=params.payload,
             multipart=params.multipart,
@@ -103,8 +108,8 @@ class ByToken:
     async def _change(self, message: str, sheet: Sheet) -> Any:
         params = changed(sheet)
         return await async_context.get().edit_webhook_message(
-            int(self.handle.application),
-            self.handle.token,
+            int(self._handle.application),
+            self._handle.token,
             int(message),
             session=self._session,
             payload=params.payload,
@@ -113,10 +118,10 @@ class ByToken:
         )
 
     async def _send(self, sheet: Sheet) -> Any:
-        params = fresh(sheet, flags=ALONE if self.handle.private else QUIET)
+        params = fresh(sheet, flags=ALONE if self._handle.private else QUIET)
         return await async_context.get().execute_webhook(
-            int(self.handle.application),
-            self.handle.token,
+            int(self._handle.application),
+            self._handle.token,
             session=self._session,
             payload=params.payload,
             multipart=params.multipart,
@@ -126,5 +131,5 @@ class ByToken:
 
     async def _delete(self, message: str) -> Any:
         return await async_context.get().delete_webhook_message(
-            int(self.handle.application), self.handle.token, int(message), session=self._session
+            int(self._handle.application), self._handle.token, int(message), session=self._session
         )

@@ -79,7 +79,7 @@ async def request(db: Transaction, answers: Collection[str], *, checked: bool = 
     made = await db.run(
         "INSERT INTO correction (answer, platform, workspace, channel, thread, asker, message, mark, asked, since, due,"
         " checked) SELECT id, platform, workspace, channel, thread, asker, message, mark, time, ?2, ?2, ?3 FROM answer"
-        " WHERE id IN (SELECT value FROM json_each(?1)) AND NOT private AND mark <> ''"
+        " WHERE id IN (SELECT value FROM json_each(?1)) AND mark <> ''"
         " ON CONFLICT DO UPDATE SET checked = MAX(checked, excluded.checked), due = MIN(due, excluded.due)"
         " RETURNING answer",
         (json.dumps(sorted(answers)), clock.time(), checked),

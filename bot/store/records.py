@@ -106,8 +106,9 @@ class Stored:
 
 
 def messages_of(mark: str) -> tuple[str, ...]:
-    """The messages that the mark of a reply names."""
-    return tuple(filter(None, mark.partition(":")[2].split(",")))
+    """The messages that the mark of a reply names; behind them may stand what the platform needs to change them."""
+    _, _, rest = mark.partition(":")
+    return tuple(filter(None, rest.partition(":")[0].split(",")))
 
 
 @dataclass(frozen=True, slots=True)

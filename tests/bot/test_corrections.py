@@ -480,12 +480,32 @@ async def test_a_platform_that_is_not_there_costs_no_try(home: Asking, roof: Pla
     assert waiting.tries == 0
 
 
-async def test_what_one_alone_saw_is_not_posted_anew(home: Asking, roof: Place, tiles: Message) -> None:
+@pytest.mark.parametrize("lasting", [False, True])
+async def test_what_one_alone_saw_is_replaced_where_the_platform_can(
+    home: Asking, roof: Place, tiles: Message, *, lasting: bool
+) -> None:
+    home.platform.marks_private = lasting
     reply = await home.command(roof, "bob", ASKED)
     await home.delete(tiles)
     await corrected(home)
-    assert "Monday" in reply.text, "nobody can edit what one person alone was shown"
+    assert (reply.text == wording.SOURCE_REMOVED) is lasting
+    assert ("Monday" in reply.text) is not lasting
     assert (await stored(home, reply)).text == ""
+    assert len(home.platform.replies) == 1
+
+
+@pytest.mark.parametrize("member", [False, True])
+async def test_what_one_alone_saw_stays_while_that_person_may_read_it(home: Asking, *, member: bool) -> None:
+    roof, hall = await home.joined("ROOF", "ada", "bob"), await home.joined("HALL", "ada", "bob")
+    await home.say(roof, "ada", "The Tiles come on Monday.")
+    await home.learnt()
+    reply = await home.command(hall, "bob", ASKED)
+    assert "Monday" in reply.text
+    home.platform.change("ROOF", kind="closed", members=frozenset({"ada", "bob"} if member else {"ada"}))
+    await home.listening.take(Changed(roof))
+    await corrected(home)
+    assert ("Monday" in reply.text) is member
+    assert (reply.text == wording.SOURCE_REMOVED) is not member
 
 
 @pytest.mark.parametrize("drop", ["its question", "its asker"])

@@ -73,7 +73,9 @@ class FakeReply:
     def _now(self, call: str) -> Written:
         self._platform.may(call)
         if self._written is None:
-            self._written = Written(self._target, f"{self._target.place.channel}:r{len(self._platform.replies) + 1}")
+            mark = f"{self._target.place.channel}:r{len(self._platform.replies) + 1}"
+            lasting = self._platform.marks_private or not self._target.private
+            self._written = Written(self._target, mark if lasting else "")
             self._platform.replies.append(self._written)
         return self._written
 
@@ -90,6 +92,7 @@ class FakePlatform:
     `posts` are (place, card), `whispers` (target, card), `signs` by message the reactions it ever had, in order,
     `replies` all answers, `calls` the names of the calls that were made. A history has `page` messages a page; the
     first one is said a minute after `start`. `listed`: what lists show, if that is less than there is, or older.
+    `marks_private`: what one person alone is shown can be changed later.
     """
 
     def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
@@ -103,6 +106,7 @@ class FakePlatform:
         self.files: dict[str, bytes] = {}
         self.failing: dict[str, Exception] = {}
         self.page = 50
+        self.marks_private = True
         self.start = START
         self.posts: list[tuple[Place, Card]] = []
         self.whispers: list[tuple[Target, Card]] = []

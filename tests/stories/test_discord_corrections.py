@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,6 +90,51 @@ async def test_so_does_the_answer_to_a_command_after_a_restart(house: House) -> 
     await corrected(house)
     assert wording.SOURCE_REMOVED in house.said(ada, square)
     assert told(house.all_read_by(ada)) == ""
+
+
+async def test_so_does_what_one_person_saw_alone_after_a_restart(house: House) -> None:
+    guild = house.discord.guild("Private")
+    ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
+    await house.switched_on(square)
+    said = await ada.says(square, "The password of the safe is agate.")
+    await house.settled()
+    house.script("in all its length", "It is agate [1]. ", "So it is said. " * 200).set()
+    used = await ada.slash("ask", here=square, question=f"{QUESTION} Tell it in all its length.", private=True)
+    assert told(await house.answer(ada, used)) == "agate"
+    assert len(house.posts(ada, used)) > 1
+    await house.restart()
+    await ada.edits(said, "The password of the safe is not told here.")
+    await corrected(house)
+    assert [post.text for post in house.posts(ada, used)] == [wording.SOURCE_REMOVED]
+    assert wording.SOURCE_REMOVED not in shown(house, house.discord.member(guild, "Bob"), square)
+
+
+async def test_but_not_once_its_token_is_of_no_use(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    guild = house.discord.guild("Late")
+    ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
+    await house.switched_on(square)
+    said = await ada.says(square, "The password of the safe is agate.")
+    await house.settled()
+    used = await ada.slash("ask", here=square, question=QUESTION, private=True)
+    assert told(await house.answer(ada, used)) == "agate"
+    late = time.time() + 15 * 60
+    monkeypatch.setattr("adapters.discord.tokens.ByToken.__init__.__defaults__", (lambda: late,))
+    await ada.deletes(said)
+    await corrected(house)
+    [post] = house.posts(ada, used)
+    assert told(post.text) == "agate"
+
+
+async def test_a_direct_message_is_corrected(house: House) -> None:
+    guild = house.discord.guild("Direct")
+    ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
+    await house.switched_on(square)
+    said = await ada.says(square, "The password of the safe is agate.")
+    await house.settled()
+    assert "agate" in await house.in_private(ada, QUESTION)
+    await ada.deletes(said)
+    await corrected(house)
+    assert wording.SOURCE_REMOVED in await house.in_private(ada, "Thanks!")
 
 
 @pytest.mark.parametrize("manages", [False, True])

@@ -4,8 +4,8 @@ from adapters.discord.marks import Handle, Mark, nonce
 
 
 def test_a_mark_comes_back_as_it_was() -> None:
-    mark = Mark("12", ("34", "56"))
-    assert Mark.of(str(mark)) == mark
+    for mark in (Mark("12", ("34", "56")), Mark("12", ("34",), "p:1800:1:2:to:k:en")):
+        assert Mark.of(str(mark)) == mark
     assert str(Mark("12", ())) == ""
     assert Mark.of("") == Mark("", ())
 

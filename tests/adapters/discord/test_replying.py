@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from adapters.discord.marks import Mark
+from adapters.discord.marks import Handle, Mark
 from adapters.discord.patience import Over
 from adapters.discord.posting import Posted, Sheet, Way
 from adapters.discord.replying import EVERY, Pace, Writing
 from bot.chat import Button, Cited, Closing
+from bot.store.records import messages_of
 
 CLOSING = Closing("a1", (Cited(1, "Ada", "https://discord.com/channels/1/2/3"),), "", (Button("👍", "up", "a1"),))
 
@@ -23,8 +24,9 @@ class Clock:
 class Paper:
     """A channel of messages; `over`: no write is taken any more."""
 
-    def __init__(self, channel: str, clock: Clock) -> None:
+    def __init__(self, channel: str, clock: Clock, handle: str = "") -> None:
         self.channel = channel
+        self.handle = handle
         self.clock = clock
         self.messages: dict[str, Sheet] = {}
         self.writes: list[float] = []
@@ -60,6 +62,16 @@ class Door:
 
 def writing(door: Door, clock: Clock) -> Writing:
     return Writing(door, door.mark, Pace(clock=clock, sleep=clock.sleep))
+
+
+async def test_the_mark_of_what_one_person_sees_bears_what_can_change_it() -> None:
+    clock = Clock()
+    handle = str(Handle("1", "2", "to:k:en", 900.0, private=True, click=False))
+    reply = writing(Door(Paper("c", clock, handle), private=True), clock)
+    await reply.finish(["The roof leaks [1]"], CLOSING)
+    assert reply.mark == f"c:c0:{handle}"
+    assert Mark.of(reply.mark) == Mark("c", ("c0",), handle)
+    assert messages_of(reply.mark) == ("c0",)
 
 
 async def test_one_message_goes_from_status_to_answer_with_sources_and_buttons() -> None:
