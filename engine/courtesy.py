@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from engine.language.priority import urgent
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
@@ -34,7 +36,8 @@ class Courtesy:
         self._asked = time.monotonic()
         self._free.clear()
         try:
-            yield
+            with urgent():
+                yield
         finally:
             self._waiting -= 1
             self._asked = time.monotonic()

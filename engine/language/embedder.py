@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import Unavailable
-from engine.language.priority import QUESTION_TEXTS
+from engine.language.priority import embedding_rank
 from engine.records import Bill
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class LiteLLMEmbedder:
         return f"{self._model.model}@{self.dim}"
 
     async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
-        rank = 0 if len(texts) <= QUESTION_TEXTS else 1
+        rank = embedding_rank(len(texts))
         starts = range(0, len(texts), self._batch)
         calls = (self._call(texts[at : at + self._batch], rank, bill) for at in starts)
         made = [_told(outcome) for outcome in await asyncio.gather(*calls, return_exceptions=True)]

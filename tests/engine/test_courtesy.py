@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from engine import courtesy
 from engine.courtesy import Courtesy, in_turns
+from engine.language.priority import URGENT, embedding_rank
 
 if TYPE_CHECKING:
     import pytest
@@ -98,3 +99,20 @@ def test_a_question_is_recent_for_a_while(monkeypatch: pytest.MonkeyPatch) -> No
     assert kind.recent
     monkeypatch.setattr(courtesy, "RECENT", 0.0)
     assert not kind.recent
+
+
+async def test_many_texts_are_urgent_only_while_somebody_waits_for_them() -> None:
+    kind, ranks = Courtesy(), list[int]()
+
+    async def background() -> None:
+        await kind.after_you()
+        ranks.append(embedding_rank(100))
+
+    working = asyncio.create_task(background())
+    with kind.asked():
+        with kind.asked():
+            assert embedding_rank(100) == URGENT
+        assert embedding_rank(100) == URGENT
+    await working
+    assert embedding_rank(100) > URGENT
+    assert ranks == [URGENT + 1]

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,8 +15,12 @@ from hypothesis import strategies as st
 
 from engine.errors import EngineError
 from engine.language import minilm
-from engine.language.minilm import GRID, TEXTS, MiniLM, batches
+from engine.language.minilm import GRID, TEXTS, MiniLM, Model, batches
+from engine.language.priority import urgent
 from engine.records import Bill
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 GOLDEN = json.loads(Path(__file__).parents[1].joinpath("minilm_golden.json").read_text(encoding="utf-8"))
 
@@ -66,6 +71,28 @@ async def test_a_question_waits_for_one_run_of_an_ingest_and_not_for_all(
     await embed("question", ["Who?"])
     await asyncio.gather(*ingests)
     assert order[0] == "question"
+
+
+async def test_the_sentences_of_an_answer_come_before_those_of_an_ingest(
+    embedder: MiniLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await embedder.embed(["warm"], Bill())
+    runs = list[int]()
+
+    def run(_: Model, rows: Sequence[Sequence[int]]) -> np.ndarray:
+        runs.append(len(rows[0]))
+        return np.zeros((len(rows), 384), dtype=np.float32)
+
+    monkeypatch.setattr(Model, "run", run)
+    pouring = asyncio.create_task(embedder.embed(["one two"] * 10_000, Bill()))
+    while not runs:  # noqa: ASYNC110 - as it says
+        await asyncio.sleep(0.01)
+    before = len(runs)
+    with urgent():
+        await embedder.embed(["a sentence of an answer"] * 200, Bill())
+    assert len(set(runs[before + 1 :])) == 1  # behind the run under way no other of the ingest
+    assert not pouring.done()
+    await pouring
 
 
 async def test_no_texts_give_no_vectors_and_no_bill(embedder: MiniLM) -> None:
