@@ -121,7 +121,7 @@ class Answering:
         return not refusal
 
     async def _refuse(self, request: Request, sentence: str, outcome: str) -> None:
-        """Say why there is no answer: to the asker alone where a channel allows that, else below his question."""
+        """Say why there is no answer: to the asker alone where a channel allows that, else below their question."""
         await self._house.whisper(request.target(), Card(sentence))
         await self._end(request, outcome)
 

@@ -64,7 +64,7 @@ async def _prove(folder: Path, path: Path, expected: dict[str, str]) -> None:
         )
 
 
-UNPROVED = "Give the command again; if it fails again, `threadlore export` writes what can be read."
+UNPROVED = "Run the command again; if it fails again, `threadlore export` writes what can be read."
 
 
 def unpack(path: Path, home: Path, *, force: bool = False) -> None:

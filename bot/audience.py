@@ -1,4 +1,4 @@
-"""Who will read a reply, and what it may therefore draw on: only what every one of them could read himself. Pure.
+"""Who will read a reply, and what it may therefore draw on: only what every one of them could read. Pure.
 
 Spaces are named after what they hold: a workspace's open channels (`slack:T1:open`), its open age-restricted ones
 (`discord:G1:adult`), one channel (its room), what one person gave the bot alone (`slack:T1:dm:U1`).
@@ -22,7 +22,7 @@ NOWHERE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Sole:
-    """Somebody who alone reads a reply. `workspaces`: those that he and the bot are in, as far as it is read there.
+    """Somebody who alone reads a reply. `workspaces`: those that they and the bot are in, as far as it is read there.
 
     `guest`: of another workspace, or not allowed to read every open channel. `adult`: it is read in an
     age-restricted channel.
@@ -62,12 +62,12 @@ def here(channel: Channel, others: Iterable[Channel] = ()) -> Scope:
 
 
 def alone(person: Sole, channels: Iterable[Channel]) -> Scope:
-    """What a reply may draw on that one person alone sees; `channels` are the known ones of his workspaces."""
-    his = [each for each in channels if person.id in each.members and _seen(each, person)]
-    spaces = {home(each) for each in his if each.kind == "closed" or each.shared}
+    """What a reply may draw on that one person alone sees; `channels` are the known ones of their workspaces."""
+    joined = [each for each in channels if person.id in each.members and _seen(each, person)]
+    spaces = {home(each) for each in joined if each.kind == "closed" or each.shared}
     spaces |= {own(person.platform, workspace, person.id) for workspace in ("", *person.workspaces)}
     if person.guest:
-        rooms = {each.place.room for each in his if any(_plain(each, name) for name in person.workspaces)}
+        rooms = {each.place.room for each in joined if any(_plain(each, name) for name in person.workspaces)}
         return Scope(frozenset(spaces), frozenset(rooms))
     for adult in {False, person.adult}:
         spaces |= {common(person.platform, workspace, adult=adult) for workspace in person.workspaces}

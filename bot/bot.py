@@ -122,7 +122,7 @@ class Bot:
         return []
 
     async def home(self, platform: str, workspace: str, person: str) -> Card:
-        """A page for one person: what is indexed that he may read, and what he can do."""
+        """A page for one person: what is indexed that they may read, and what they can do."""
         return await homepage(self.house, platform, workspace, person, datetime.now(UTC))
 
     def alive(self, platform: str) -> None:

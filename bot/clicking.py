@@ -80,7 +80,7 @@ class Clicks:
         if clicked.person != stored.asker and not await self._manages(clicked):
             raise NotAllowed(wording.NOT_YOURS)
         if stored.private:
-            raise NotFound(wording.NO_ANSWER)  # nobody else saw it, and what he saw alone cannot be taken back
+            raise NotFound(wording.NO_ANSWER)  # nobody else saw it, and what the asker saw alone cannot be taken back
         await self.house.platform(stored.place).delete_answer(_target(stored, stored.mark))
         await self.house.store.answers.drop(stored.id)
         return ""

@@ -74,7 +74,7 @@ class Filing:
         """Make the files of a message documents; durable when it returns, searchable a little later.
 
         `asked`: they came with a question, and are read even where the channel is not. `quiet`: without reactions.
-        `wished`: whoever shared them wants it, even if nothing of that time is read of him.
+        `wished`: whoever shared them wants it, even if nothing of that time is read of them.
         Raises PlatformError for what may pass by itself.
         """
         if not message.uploads or message.own or (message.by_bot and not self._house.settings.index_bots):

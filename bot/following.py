@@ -67,7 +67,7 @@ class Following:
         thread = replace(message.place, thread=message.thread)
         chosen = await self._house.store.channels.get(_key(thread))
         await self._house.store.channels.put(_key(thread), replace(chosen, answers="mention"))
-        target = Target("", thread, message.author, message.id)  # where he said so
+        target = Target("", thread, message.author, message.id)  # where they said so
         await self._house.whisper(target, Card(wording.QUIET))
         return True
 

@@ -33,7 +33,7 @@ class Hearing:
     async def hear(self, message: Message, *, addressed: bool, wished: bool = False) -> None:
         """A new message. What is said to the bot is known to have been said, but not indexed.
 
-        `wished`: its author wants it to be known, even if nothing of that time is read of him.
+        `wished`: its author wants it to be known, even if nothing of that time is read of them.
         """
         room = message.place.room
         known = await self._store.messages.get(room, message.id)

@@ -1,4 +1,4 @@
-"""The page that a person finds at the bot's own place: what it knows that he may read, and what he can do about it."""
+"""The page that a person finds at the bot's own place: what it knows that they may read, and what they can do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOMS = 30  # channels that are listed; further ones are counted
 
 
 async def homepage(house: House, platform: str, workspace: str, person: str, now: datetime) -> Card:
-    """The page of one person of a workspace. Raises PlatformError if the workspace does not know him."""
+    """The page of one person of a workspace. Raises PlatformError if the workspace does not know them."""
     place = Place(platform, workspace, "")
     known = await house.readers.person(platform, workspace, person)
     scope = await house.readers.scope_alone(place, person)

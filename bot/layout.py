@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from engine.ledger.census import Listed
     from engine.records import Source, Usage
 
-GO_ON = "Give the command again once it can be reached; --wait waits for that."
+GO_ON = "Run the command again once it can be reached; --wait waits for that."
 ALLOW_MORE = "THREADLORE_MAX_OUTPUT_TOKENS sets how long an answer may be."
 UNDATED = "Documents without a date are left out of this span of time."
 NARROWEST = (12, 8, 10, 10, 8, 10)  # columns of a table of documents beside the key, and what is between them

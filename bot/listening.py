@@ -127,7 +127,7 @@ class Listening:
     # What people want known, and what forgotten.
 
     async def add(self, message: Message) -> None:
-        """Take in a message that its author points at, even if nothing of that time is read of him."""
+        """Take in a message that its author points at, even if nothing of that time is read of them."""
         async with self._shelf.alone(message.place.room):
             await self._hearing.hear(message, addressed=False, wished=True)
 
@@ -157,7 +157,7 @@ class Listening:
             await self._hearing.delete(place, [message], wanted=True)
 
     async def forget_person(self, platform: str, workspace: str, person: str) -> None:
-        """Forget what somebody wrote, shared and asked, and index nothing of his from now on."""
+        """Forget what somebody wrote, shared and asked, and index nothing of theirs from now on."""
         store = self._house.store
         for where in {workspace, ""}:
             await store.people.opt_out(platform, where, person)

@@ -100,7 +100,7 @@ class Platform(Protocol):
         """
 
     async def person(self, workspace: str, person: str) -> Person:
-        """Somebody, as the workspace knows him."""
+        """Somebody, as the workspace knows them."""
 
     async def readable(self, workspace: str, text: str) -> str:
         """A text with its mentions of people and channels as names (@Ada, #roof), and no markup of the platform."""
@@ -130,9 +130,9 @@ class Platform(Protocol):
         """Say something to all readers of a place; gives the message's id."""
 
     async def whisper(self, target: Target, card: Card) -> None:
-        """Say something to one person alone: the answer to a command, a button, or a line about his message.
+        """Say something to one person alone: the answer to a command, a button, or a line about their message.
 
-        Where nobody can be spoken to alone in a channel, what is not `target.private` is said below his message.
+        Where nobody can be spoken to alone in a channel, what is not `target.private` is said below their message.
         """
 
     async def replace_answer(self, target: Target, text: str) -> None:

@@ -177,7 +177,7 @@ class Shelf:
             await self._engine.amend(document, drop=drop)
 
     async def _name(self, message: Message) -> str:
-        """Who wrote it; somebody whom the platform does not show bears his id."""
+        """Who wrote it; somebody whom the platform does not show bears their id."""
         place = message.place
         try:
             return (await self._house.readers.person(place.platform, place.workspace, message.author)).name

@@ -75,7 +75,7 @@ END = b"{}\n"
 
 
 def _gone() -> StoreError:
-    return StoreError("The program that held the data folder has ended.", hint="Give the command again.")
+    return StoreError("The program that held the data folder has ended.", hint="Run the command again.")
 
 
 async def connected(home: Path) -> Remote | None:

@@ -1,4 +1,4 @@
-"""What somebody states is known as his, as if he had written it: only where what is written is read."""
+"""What somebody states is known as theirs, as if they had written it: only where what is written is read."""
 
 from __future__ import annotations
 

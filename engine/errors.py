@@ -101,7 +101,7 @@ class Closed(StoreError):
 class FolderInUse(StoreError):
     """Another process holds the data folder."""
 
-    hint = "Give the command again in a moment; if the other program hangs, stop it."
+    hint = "Run the command again in a moment; if the other program hangs, stop it."
 
 
 class NewerSchema(StoreError):

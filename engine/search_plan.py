@@ -55,7 +55,7 @@ def condition(area: Area) -> str | None:
 
 
 def upper_bound(area: Area) -> int | None:
-    """How many rows can be in the area by what the caller knows; None if he does not know."""
+    """How many rows can be in the area by what the caller knows; None if they do not know."""
     known = None if area.rooms or not area.population else sum(area.population.get(space, 0) for space in area.spaces)
     if area.ids is None:
         return known

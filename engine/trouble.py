@@ -43,7 +43,7 @@ def in_words(error: BaseException, path: Path) -> EngineError:
     if any(words in told for words in POOL):
         return StoreError(
             f"The memory set aside for {path} is too small.",
-            hint="Give the command again; if it stays so, make the graph anew with `threadlore rebuild`.",
+            hint="Run the command again; if it stays so, make the graph anew with `threadlore rebuild`.",
         )
     if any(words in told for words in PASSING):
         return StoreError(f"{path}: {_first_line(error)}", hint="It is tried again.")

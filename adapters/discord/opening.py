@@ -40,7 +40,7 @@ class Doors:
     acknowledged: Acknowledged
 
     async def direct(self, person: str) -> str:
-        """The channel of a DM with somebody. Raises Withheld if he takes none."""
+        """The channel of a DM with somebody. Raises Withheld if they take none."""
         channel = await patiently("to write to somebody", lambda: self.client.http.start_private_message(int(person)))
         return str(channel["id"])
 

@@ -218,7 +218,7 @@ class Discord:
     async def whisper(self, target: Target, card: Card) -> None:
         """Say something to one person alone.
 
-        Without a command that it answers, it goes into a DM; but what is not private is said below his message.
+        Without a command that it answers, it goes into a DM; but what is not private is said below their message.
         """
         handle = Handle.of(target.handle)
         try:

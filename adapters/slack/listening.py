@@ -119,7 +119,7 @@ class Listener:
     # What is no happening.
 
     async def person(self, event: Mapping[str, Any]) -> None:
-        """Somebody came or changed; if he may read more or less than before, that concerns all channels."""
+        """Somebody came or changed; if they may read more or less than before, that concerns all channels."""
         if self._study.people.note(event.get("user") or {}):
             stamp = event.get("event_ts") or event.get("cache_ts") or datetime.now(UTC).timestamp()
             key = f"{NAME}:person:{(event.get('user') or {}).get('id')}:{stamp}"

@@ -31,7 +31,7 @@ SERVANT = "USLACKBOT"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Somebody, his workspace, whether he was deactivated, and when this was said."""
+    """Somebody, their workspace, whether they were deactivated, and when this was said."""
 
     person: Person
     team: str
@@ -40,7 +40,7 @@ class Known:
 
 
 def someone(user: Mapping[str, Any], us: Us) -> Person:
-    """A user as Slack describes him. Whoever is of another workspace counts as a guest."""
+    """A user as Slack describes them. Whoever is of another workspace counts as a guest."""
     profile = user.get("profile") or {}
     name = profile.get("display_name") or profile.get("real_name") or user.get("real_name") or user.get("name")
     teams = {user.get("team_id") or us.team, *((user.get("enterprise_user") or {}).get("teams") or ())}
@@ -67,7 +67,7 @@ class People:
         self._gate = asyncio.Semaphore(AT_ONCE)
 
     async def person(self, id_: str, age: float = BELIEVED) -> Person:
-        """Somebody, as he was known no longer than `age` seconds ago. Raises PlatformError."""
+        """Somebody, as they were known no longer than `age` seconds ago. Raises PlatformError."""
         known = self._fresh(id_, age)
         if known:
             return known.person
@@ -107,7 +107,7 @@ class People:
         return self._known[id_].person.name if id_ in self._known else ""
 
     def note(self, user: Mapping[str, Any]) -> bool:
-        """What Slack says of somebody; whether it changes what he may read."""
+        """What Slack says of somebody; whether it changes what they may read."""
         person = someone(user, self._us)
         before, left = self._known.get(person.id), bool(user.get("deleted"))
         self._known[person.id] = Known(person, str(user.get("team_id") or self._us.team), left, self._clock())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bot.chat import Cited
     from bot.ports import Target
 
-PATIENCE = 2.0  # seconds that somebody waits for the start of a stream before he is answered by a plain message
+PATIENCE = 2.0  # seconds that somebody waits for the start of a stream before they are answered by a plain message
 TITLE = 100
 SEARCHED = "Searched"
 LISTED = 4  # sources of a task

@@ -39,7 +39,7 @@ class Whispers:
         self._study = study
 
     async def say(self, target: Target, letter: Letter) -> None:
-        """Tell somebody something where he asked. Raises what Slack refuses in every way."""
+        """Tell somebody something where they asked. Raises what Slack refuses in every way."""
         if target.handle and await self._respond(target, letter):
             return
         if target.place.channel.startswith("D"):

@@ -65,7 +65,7 @@ def run(context: typer.Context, work: Callable[[Common], Awaitable[int]]) -> Non
         code = PIPE_CLOSED
     except EngineError as error:
         code = tell(error, debug=common.debug)
-    except Exception as error:  # noqa: BLE001  - a person is told in a sentence, and the trace if he asks for it
+    except Exception as error:  # noqa: BLE001  - a person is told in a sentence, and the trace on request
         code = tell(unexpected(error), debug=common.debug)
     raise typer.Exit(code)
 
@@ -81,7 +81,7 @@ def unexpected(error: Exception) -> EngineError:
     """A mistake of the program itself, as an error that can be told."""
     wrapped = EngineError(
         f"Something went wrong that should not: {type(error).__name__}: {error}",
-        hint="Give the command again with `threadlore --debug …` to see where.",
+        hint="Run the command again with `threadlore --debug …` to see where.",
     )
     wrapped.__cause__ = error
     return wrapped

@@ -1,4 +1,4 @@
-"""A command that somebody gave, with what it takes to obey it: what he may read, and what he may do."""
+"""A command that somebody gave, with what it takes to obey it: what they may read, and what they may do."""
 
 from __future__ import annotations
 
@@ -68,22 +68,22 @@ class Call:
         return self.parts.house.settings
 
     async def scope(self) -> Scope:
-        """What he may read: the answer goes to him alone."""
+        """What they may read: the answer goes to them alone."""
         return await self.parts.house.readers.scope_alone(self.place, self.called.person)
 
     async def reads(self, room: str) -> bool:
-        """Whether he may read a room now: its documents may lie in another space than when they were drawn on."""
+        """Whether they may read a room now: its documents may lie in another space than when they were drawn on."""
         drawn = Basis(Scope(frozenset(), frozenset({room})), {}, 0.0)
         return bool(await readable(self.parts.house, drawn, self.place, self.called.person))
 
     async def manages(self) -> bool:
-        """Whether he may forget what others said or shared, and decide for channels."""
+        """Whether they may forget what others said or shared, and decide for channels."""
         place = self.place
         person = await self.parts.house.readers.person(place.platform, place.workspace, self.called.person)
         return person.manager
 
     async def only_managers(self, what: str) -> None:
-        """Raises NotAllowed for everybody else; in his talk with the bot alone, everybody decides for himself."""
+        """Raises NotAllowed for everybody else; in a talk with the bot alone, everybody decides for themselves."""
         channel = await self.parts.house.readers.channel(self.place)
         if channel.kind != "direct" and not await self.manages():
             raise NotAllowed(f"Only managers of this workspace can {what}.", hint="Ask one of them.")

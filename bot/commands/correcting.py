@@ -82,7 +82,7 @@ async def _unhide(call: Call, space: str, words: Words) -> str:
 
 
 async def _state(call: Call, space: str, words: Words) -> str:  # noqa: ARG001  - a correction's signature
-    """Whoever may write in a channel that is read may state something there: it is known as his, as if he wrote it."""
+    """Whoever may write in a channel that is read may state something there, as if in a message of theirs."""
     if not await _may_write(call):
         raise NotAllowed(wording.NO_WRITER, hint="Join it, or ask somebody who writes there.")
     name, description = words.plain
@@ -92,7 +92,7 @@ async def _state(call: Call, space: str, words: Words) -> str:  # noqa: ARG001  
 
 
 async def _may_write(call: Call) -> bool:
-    """Whether the caller could have said it himself: where it is told who joined a channel, he is one of them."""
+    """Whether the caller could have said it: where it is told who joined a channel, they are among them."""
     joined = (await call.parts.house.readers.channel(call.place)).members
     return call.called.may_write and (not joined or call.called.person in joined)
 

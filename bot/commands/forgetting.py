@@ -1,6 +1,6 @@
 """Forgetting: a document, a message, or a person. Whoever wrote or shared something may, and managers may anything.
 
-What the caller cannot read does not exist for him.
+What the caller cannot read does not exist for them.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ async def message_at(call: Call, address: str) -> tuple[Place, Known] | None:
 
 
 async def forget_me(call: Call) -> Card:
-    """Forget what the caller wrote, shared and asked, and index nothing further of his."""
+    """Forget what the caller wrote, shared and asked, and index nothing further of theirs."""
     place, person = call.place, call.called.person
     await call.parts.listening.forget_person(place.platform, place.workspace, person)
     return Card(

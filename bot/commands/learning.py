@@ -84,7 +84,7 @@ async def _left_out(call: Call, message: Message) -> str:
 
 
 def _his_own(call: Call, message: Message) -> bool:
-    """Whether its author points at it: he may also let in what he wrote before he was read again."""
+    """Whether its author points at it: they may also let in what they wrote before they were read again."""
     return message.author == call.called.person
 
 

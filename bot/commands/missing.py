@@ -1,4 +1,4 @@
-"""What somebody missed in a channel: a question about what was said there since a time, answered to him alone."""
+"""What somebody missed in a channel: a question about what was said there since a time, answered to them alone."""
 
 from __future__ import annotations
 

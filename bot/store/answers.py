@@ -109,7 +109,7 @@ class Answers:
     ) -> list[Stored]:
         """The latest finished answers to what was asked in a thread before a time, the latest first.
 
-        All its readers saw them, or with an asker: he did.
+        All its readers saw them, or with an asker: they did.
         """
         seen = "room = ? AND thread = ? AND time < ? AND state = 'done' AND (NOT private OR asker = ?)"
         return await self._latest(seen, place.room, place.thread, stored(before), asker, limit=limit, skip=skip)
@@ -128,7 +128,7 @@ class Answers:
         return frozenset(row[0] for row in rows), max((shown(row[1]) or EPOCH for row in rows), default=None)
 
     async def last_in(self, room: str, thread: str, asker: str = "") -> Stored | None:
-        """The latest answer of a thread (empty: of the channel) that all saw; with an asker: the latest that he saw."""
+        """The latest answer of a thread (empty: of the channel) that all saw; with an asker: that they saw."""
         seen = "room = ? AND (NOT private OR asker = ?)"
         if thread:
             return next(iter(await self._latest(f"{seen} AND thread = ?", room, asker, thread, limit=1)), None)

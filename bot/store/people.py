@@ -19,7 +19,7 @@ class People:
         self._database = database
 
     async def opted_out(self, platform: str, workspace: str, person: str, time: datetime | None = None) -> bool:
-        """Whether nothing of this person is indexed now; with a time, or nothing that he wrote then."""
+        """Whether nothing of this person is indexed now; with a time, or nothing that they wrote then."""
         sql = (
             "SELECT 1 FROM opted_out WHERE platform = ? AND workspace = ? AND person = ?"
             " AND (until IS NULL OR until > ?)"
@@ -32,7 +32,7 @@ class People:
         await self._database.write(sql, (platform, workspace, person))
 
     async def opt_in(self, platform: str, workspace: str, person: str, since: datetime) -> None:
-        """What this person writes from then on may be indexed again; what he wrote before stays out for ever."""
+        """What this person writes from then on may be indexed again; what they wrote before stays out for ever."""
         sql = "UPDATE opted_out SET until = ? WHERE platform = ? AND workspace = ? AND person = ? AND until IS NULL"
         await self._database.write(sql, (stored(since), platform, workspace, person))
 
@@ -44,7 +44,7 @@ class Feedback:
         self._database = database
 
     async def put(self, answer: str, person: str, up: bool) -> bool:  # noqa: FBT001 - a thumb points up or down
-        """Keep what somebody thinks of an answer; False if he thought so before, or if there is no such answer."""
+        """Keep what somebody thinks of an answer; False if they thought so before, or if there is no such answer."""
         sql = (
             "INSERT INTO feedback SELECT id, ?, ? FROM answer WHERE id = ?"
             " ON CONFLICT DO UPDATE SET up = excluded.up WHERE up <> excluded.up RETURNING answer"

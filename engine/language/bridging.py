@@ -1,4 +1,4 @@
-"""Two sentences that only together answer: the first says who is meant, the second what is asked about him. Pure."""
+"""Two sentences that only together answer: the first says who is meant, the second what is asked about them. Pure."""
 
 from __future__ import annotations
 

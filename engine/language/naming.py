@@ -100,7 +100,7 @@ def know(sentences: Iterable[str], speakers: Iterable[str]) -> Known:
 
 
 def people_of(speakers: Iterable[str]) -> dict[str, str]:
-    """Each speaker by his name and by every part of it that no other speaker has."""
+    """Each speaker by their name and by every part of it that no other speaker has."""
     found: dict[str, str] = {}
     for speaker in sorted(set(speakers)):
         for part in {speaker, *speaker.split()}:

@@ -71,7 +71,7 @@ def _links(said: Iterable[_Said]) -> list[Link]:
 
 
 def _pairs(found: Sequence[Named]) -> list[tuple[Named, Named]]:
-    """The pairs of names that stand nearest, at most five; a speaker is near to all that he says."""
+    """The pairs of names that stand nearest, at most five; a speaker is near to all that they say."""
     pairs = combinations(range(len(found)), 2)
     spoken = bool(found) and found[0].start < 0
     ranked = sorted(pairs, key=lambda pair: (1 if spoken and pair[0] == 0 else pair[1] - pair[0], pair))

@@ -147,7 +147,7 @@ def test_a_prompt_is_shown_message_by_message() -> None:
 
 def test_failures_are_a_table_with_hints() -> None:
     waiting = drawn(layout.ingested(events.Ingested(1, 1, 1, 30.0, trouble="Nobody is there. 1 document waits.")))
-    assert "Nobody is there. 1 document waits.\nGive the command again" in waiting
+    assert "Nobody is there. 1 document waits.\nRun the command again" in waiting
     shown = drawn(layout.ingested(events.Ingested(3, 2, 1, 2.0, (events.Failure("/a.pdf", "Broken.", "Save it."),))))
     assert "3 files → 2 documents (1 new or changed, 1 as before) in 2.0 s" in shown
     assert "/a.pdf" in shown

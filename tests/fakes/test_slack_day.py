@@ -20,7 +20,7 @@ async def test_a_day_in_a_small_workspace() -> None:
     assert "21 April" in moved.partition("A source of this answer was removed")[2]
     assert "✅" in day.partition("Bo drops a file")[2].partition("Cleo asks")[0]
     assert "4,150" in day.partition("Ada asks in private in #general")[2].partition("What Cleo sees")[0]
-    assert "2 March" not in day.partition("Bo deletes what he wrote")[2].partition("━━ Dee")[0]
+    assert "2 March" not in day.partition("Bo deletes what they wrote")[2].partition("━━ Dee")[0]
     assert "4,150" not in in_public
     assert "4,150" in in_wages.partition("What Cleo sees")[0]
     assert "4,150" not in in_wages.partition("What Cleo sees")[2]

@@ -83,7 +83,7 @@ class Trial:
         await self.house.settled()
 
     async def asked(self, texts: Iterable[str]) -> None:
-        """About each, by who knows the secret and by who does not; for himself, and now and then in public."""
+        """About each, by who knows the secret and by who does not; for themselves, and now and then in public."""
         for number, text in enumerate(texts):
             words = " ".join(re.findall(r"\w+", text)[:12])
             question = f"What is the password of the safe, and what is written about {words}?"

@@ -140,7 +140,7 @@ async def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path: Path
         )
         told_by_second, _ = await second.communicate()
         assert b"is in use by another program (process " in told_by_second
-        assert b"Give the command again in a moment" in told_by_second
+        assert b"Run the command again in a moment" in told_by_second
         with pytest.raises(FolderInUse):
             async with open_engine(tmp_path):
                 raise AssertionError("it was opened twice")

@@ -1,4 +1,4 @@
-"""Nobody learns on Discord what he may not read: each row of who reads a reply, with secrets planted around it.
+"""Nobody learns on Discord what they may not read: each row of who reads a reply, with secrets planted around it.
 
 The language tells all that it is shown, so what is not told was never in its reach. People look at their screens.
 """
@@ -187,10 +187,10 @@ async def test_pictures_numbers_sources_and_suggestions_obey_it_too(house: House
     assert await bob.autocompletes("graph", "name", "Quil", here=square) == []
     assert await bob.autocompletes("graph", "name", "Barn", here=square)
     assert "Marrowgate" in await house.calls(ada, square, "graph", name="Barnaby Finch")
-    his = await house.calls(bob, square, "graph", name="Barnaby Finch")
-    assert "Barnaby Finch" in his
-    assert "Quillon" not in his
-    assert "Marrowgate" not in his
+    theirs = await house.calls(bob, square, "graph", name="Barnaby Finch")
+    assert "Barnaby Finch" in theirs
+    assert "Quillon" not in theirs
+    assert "Marrowgate" not in theirs
     assert "Quillon" not in (await house.calls(bob, square, "graph", name="quillon abernathy"))
     assert "2 documents" in await house.calls(ada, square, "status")
     assert "1 document," in await house.calls(bob, square, "status")

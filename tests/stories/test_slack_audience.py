@@ -1,4 +1,4 @@
-"""Nobody learns on Slack what he may not read: each row of who reads a reply, with secrets planted around it.
+"""Nobody learns on Slack what they may not read: each row of who reads a reply, with secrets planted around it.
 
 The language tells all that it is shown, so what is not told was never in its reach. People look at their screens.
 """

@@ -24,7 +24,7 @@ class Cannot(AssertionError):
 
 
 class Person:
-    """Somebody in a guild; `here` is the channel he looks at: the one he spoke in last, or entered."""
+    """Somebody in a guild; `here` is the channel they look at: the one they spoke in last, or entered."""
 
     def __init__(self, world: World, user: User, guild: Guild) -> None:
         self.world = world

@@ -61,7 +61,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A channel as one person sees it; hidden from him: no posts."""
+    """A channel as one person sees it; hidden from them: no posts."""
 
     title: str
     posts: tuple[Post, ...] = ()

@@ -131,7 +131,7 @@ def react(world: World, message: Message, user: User, emoji: str) -> None:
 
 
 def unreact(world: World, message: Message, user: User, emoji: str) -> None:
-    """Somebody takes his emoji away again."""
+    """Somebody takes their emoji away again."""
     if user.id not in message.reactions.get(emoji, []):
         raise Refused(10014)
     message.reactions[emoji].remove(user.id)
@@ -201,7 +201,7 @@ def _name(world: World, message: Message, allowed: Json | None) -> Named:
 
 
 def _in_thread(world: World, message: Message, found: Named) -> None:
-    """Talking in a thread wakes it, and makes the speaker and those he pings members."""
+    """Talking in a thread wakes it, and makes the speaker and those they ping members."""
     facts = message.channel.thread
     if facts is None:
         return

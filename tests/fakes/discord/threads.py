@@ -31,7 +31,7 @@ def announce(world: World, thread: Channel) -> None:
 
 
 def join(world: World, thread: Channel, users: list[str]) -> None:
-    """People come into a thread; who is in it already stays as he is."""
+    """People come into a thread; who is in it already stays as they are."""
     facts, guild = thread.thread, thread.guild
     assert facts is not None
     assert guild is not None

@@ -111,7 +111,7 @@ class World:
     # What somebody may do.
 
     def powers(self, user: User, channel: Channel) -> Can:
-        """What somebody may do in a channel; nothing in a private thread that he is not in."""
+        """What somebody may do in a channel; nothing in a private thread that they are not in."""
         if channel.guild is None:
             return DM_POWERS if user in {self.app, channel.recipient} else NOTHING
         member = channel.guild.members.get(user.id)

@@ -203,7 +203,7 @@ async def afternoon(day: Day, said: list[Said]) -> None:
     await day.breath()
     day.show(str(day.entry(day.bo, day.workshop, asked.ts)))
     await day.ask(day.bo, day.workshop, question)
-    day.scene("Bo deletes what he wrote about the nylon; Cleo asks for it")
+    day.scene("Bo deletes what they wrote about the nylon; Cleo asks for it")
     await day.bo.deletes(nylon)
     await day.breath()
     await day.ask(day.cleo, day.workshop, "When will Hanako Textiles send the ripstop nylon?")

@@ -78,7 +78,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A channel as one person sees it; `open` is False if he may not look into it."""
+    """A channel as one person sees it; `open` is False if they may not look into it."""
 
     title: str
     entries: tuple[Entry, ...]

@@ -69,7 +69,7 @@ def thread(call: Call, channel: Channel) -> str:
 
 
 def destination(call: Call) -> Channel:
-    """The channel to post into; a person's id stands for the direct conversation with him."""
+    """The channel to post into; a person's id stands for the direct conversation with them."""
     target = call.text("channel")
     if target.startswith(("U", "W")) and target in call.space.users:
         return call.space.direct(target)
