@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bot.events import Advanced, Cited, Found, Prompted, Recalled, Said
 from bot.verbs.naming import keys_of, scope_of
 from bot.verbs.settling import inside
+from engine.asking import Answer
 from engine.errors import BadQuestion, NotFound
 from engine.overview_request import narrowed, recognize
 from engine.records import Question, Within
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from bot.desk import Desk
     from bot.events import Event
-    from bot.requests import Ask
+    from bot.requests import Ask, Outcome
     from engine.engine import Engine
     from engine.records import Context, Scope
 
@@ -30,23 +31,30 @@ LATE = 2.0  # seconds after which whoever asked is told what the answer waits fo
 async def ask(desk: Desk, request: Ask) -> AsyncGenerator[Event]:
     """Recalled, Said…, Cited for an answer; else Found or Prompted. Raises NotFound if there is no document at all."""
     question, engine = await _question(desk, request), desk.engine
-    if request.outcome == "context":
-        yield Found(await engine.recall(question))
-    elif request.outcome == "prompt":
-        yield Prompted(tuple(await engine.prompt(question)))
-    else:
-        async with child_task(engine.ask(question)) as asking:
-            if not (await asyncio.wait({asking}, timeout=LATE))[0]:
-                yield await _delay(engine, question.scope)
-            begun = await asking
-        async with aclosing(begun) as answer:
-            context = answer.context
-            await _must_know_something(engine, context, question.scope)
-            yield Recalled(len(context.entities), len(context.relations), len(context.sources))
-            async for piece in answer:
-                yield Said(piece)
-            truncated = context.overview is not None and context.overview.truncated
-            yield Cited(answer.sources, answer.usage, answer.cut_off, context.undated, truncated)
+    async with child_task(_begun(engine, question, request.outcome)) as working:
+        if not (await asyncio.wait({working}, timeout=LATE))[0]:
+            yield await _delay(engine, question.scope)
+        begun = await working
+    if not isinstance(begun, Answer):
+        yield begun
+        return
+    async with aclosing(begun) as answer:
+        context = answer.context
+        await _must_know_something(engine, context, question.scope)
+        yield Recalled(len(context.entities), len(context.relations), len(context.sources))
+        async for piece in answer:
+            yield Said(piece)
+        truncated = context.overview is not None and context.overview.truncated
+        yield Cited(answer.sources, answer.usage, answer.cut_off, context.undated, truncated)
+
+
+async def _begun(engine: Engine, question: Question, outcome: Outcome) -> Answer | Found | Prompted:
+    """An answer that has found its context, or all of what was wanted instead of one."""
+    if outcome == "context":
+        return Found(await engine.recall(question))
+    if outcome == "prompt":
+        return Prompted(tuple(await engine.prompt(question)))
+    return await engine.ask(question)
 
 
 async def _must_know_something(engine: Engine, context: Context, scope: Scope) -> None:
@@ -59,7 +67,7 @@ async def _must_know_something(engine: Engine, context: Context, scope: Scope) -
 
 
 async def _delay(engine: Engine, scope: Scope) -> Advanced:
-    """Why an answer does not come at once."""
+    """Why nothing comes at once."""
     left = inside(await engine.status(scope))
     trouble = f"{left}; the answer is drawn from what is known by now." if left else "the model has not answered yet."
     return Advanced("searching", trouble=trouble)

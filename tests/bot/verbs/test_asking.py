@@ -15,6 +15,8 @@ from engine.records import Turn
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bot.events import Event
+    from bot.requests import Outcome
     from tests.bot.conftest import Perform
 
 pytestmark = pytest.mark.usefixtures("taken_in")
@@ -98,11 +100,12 @@ async def test_a_span_of_time_says_that_it_leaves_out_undated_documents(perform:
     assert all(source.time for source in since.sources)
 
 
-async def test_an_answer_that_does_not_come_at_once_says_what_it_waits_for(
-    perform: Perform, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("outcome", "kind"), [("answer", Recalled), ("context", Found), ("prompt", Prompted)])
+async def test_what_does_not_come_at_once_says_what_it_waits_for(
+    perform: Perform, monkeypatch: pytest.MonkeyPatch, outcome: Outcome, kind: type[Event]
 ) -> None:
     monkeypatch.setattr(asking, "LATE", 0.0)
-    first, second, *_ = await perform(Ask("When does the Gudgeon leave?", (LOCAL,)))
+    first, second, *_ = await perform(Ask("When does the Gudgeon leave?", (LOCAL,), outcome=outcome))
     assert isinstance(first, Advanced)
     assert first.trouble == "the model has not answered yet."
-    assert isinstance(second, Recalled)
+    assert isinstance(second, kind)
