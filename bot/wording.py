@@ -25,7 +25,7 @@ from engine.errors import (
 from engine.links import Links
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 SEARCHING = "is searching…"
 READING = "is reading your file…"
@@ -146,14 +146,41 @@ def prefix(platform: str) -> str:
     return "/threadlore " if platform == "slack" else "/"
 
 
+_OPTIONS: Mapping[str, tuple[str, ...]] = {  # the names of Discord's options, in the order of our words
+    "learn": ("file",),
+    "forget": ("what",),
+    "graph": ("name",),
+    "missed": ("since",),
+    "help": ("topic",),
+    "settings": ("setting", "value"),
+    "backfill": ("days",),
+    "correct": ("correction", "words"),
+}
+
+
+def options(platform: str, command: str) -> tuple[str, ...]:
+    """The names that stand before the words of a command where a platform wants them named."""
+    return _OPTIONS.get(command, ()) if platform == "discord" else ()
+
+
+def typed(platform: str, words: str) -> str:
+    """A command with its words as it is typed on a platform."""
+    command, *rest = words.split(" ", 1)
+    if not (rest and (names := options(platform, command))):
+        return prefix(platform) + words
+    values = rest[0].split(" ", len(names) - 1)
+    named = (f"{name}:{value}" for name, value in zip(names, values, strict=False))
+    return f"{prefix(platform)}{command} {' '.join(named)}"
+
+
 def joined(platform: str, days: int) -> str:
     """What a channel is told once when the bot comes in: what it will do, and how to stop it."""
     past = f"the last {days} days of this channel and " if days else ""
     return (
         f"Hello! I read {past}what is said and shared here from now on, so that I can answer questions about it, with "
         "the messages I rely on. Mention me to ask. I never tell anyone what they could not read themselves. If you do "
-        f"not want to be read, use `{prefix(platform)}forget-me`; a manager stops me here with "
-        f"`{prefix(platform)}settings ingest off`."
+        f"not want to be read, use `{typed(platform, 'forget-me')}`; a manager stops me here with "
+        f"`{typed(platform, 'settings ingest off')}`."
     )
 
 
@@ -184,9 +211,8 @@ def unread_here(platform: str, *, inside: bool) -> str:
 
 
 def _switched_on(platform: str) -> str:
-    if platform == "discord":
-        return "Someone with Manage Server can run `/settings setting:ingest value:on`"
-    return f"An admin can run `{prefix(platform)}settings ingest on`"
+    who = "Someone with Manage Server" if platform == "discord" else "An admin"
+    return f"{who} can run `{typed(platform, 'settings ingest on')}`"
 
 
 def ask_alone(platform: str) -> str:

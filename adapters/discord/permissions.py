@@ -21,7 +21,6 @@ NEEDED = {
     "Create Public Threads": discord.Permissions(create_public_threads=True),
     "Read Message History": discord.Permissions(read_message_history=True),
     "Add Reactions": discord.Permissions(add_reactions=True),
-    "Embed Links": discord.Permissions(embed_links=True),
     "Attach Files": discord.Permissions(attach_files=True),
 }
 INVITED = discord.Permissions(sum(each.value for each in NEEDED.values()))

@@ -90,4 +90,4 @@ class Call:
 
     def example(self, words: str) -> str:
         """A command as it is typed on this platform."""
-        return f"`{wording.prefix(self.place.platform)}{words}`"
+        return f"`{wording.typed(self.place.platform, words)}`"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.chat import Card
 from bot.errors import PlatformError
-from bot.wording import prefix
+from bot.wording import options, prefix, typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ def detail(platform: str, name: str, command: Command) -> str:
     lines = [f"`{_usage(platform, name, command)}` – {command.about}"]
     lines += [command.more.replace("{}", prefix(platform))] if command.more else []
     lines += ["_For managers of this workspace._"] if command.managers else []
-    return "\n".join([*lines, *(f"- `{prefix(platform)}{name} {each}`" for each in command.examples)])
+    return "\n".join([*lines, *(f"- `{typed(platform, f'{name} {each}')}`" for each in command.examples)])
 
 
 async def show(call: Call, commands: Mapping[str, Command]) -> Card:
@@ -65,4 +65,5 @@ async def show(call: Call, commands: Mapping[str, Command]) -> Card:
 
 
 def _usage(platform: str, name: str, command: Command) -> str:
-    return f"{prefix(platform)}{name} {command.words}".rstrip()
+    named = " ".join(f"{each}:…" for each in options(platform, name))
+    return f"{prefix(platform)}{name} {named or command.words}".rstrip()

@@ -72,3 +72,25 @@ def test_nothing_found_offers_privacy_only_where_others_read() -> None:
 
 def test_what_the_rules_say_of_nothing_is_known_as_such() -> None:
     assert all(wording.says_nothing(text) for text in NOTHING_WANTED.values())
+
+
+@pytest.mark.parametrize(
+    ("platform", "words", "shown"),
+    [
+        ("slack", "settings ingest on", "/threadlore settings ingest on"),
+        ("console", "settings ingest on", "/settings ingest on"),
+        ("discord", "settings ingest on", "/settings setting:ingest value:on"),
+        ("discord", "graph Ada Lovelace", "/graph name:Ada Lovelace"),
+        ("discord", 'correct hide "Ada L."', '/correct correction:hide words:"Ada L."'),
+        ("discord", "correct unhide", "/correct correction:unhide"),
+        ("discord", "forget-me", "/forget-me"),
+        ("discord", "backfill", "/backfill"),
+    ],
+)
+def test_commands_are_shown_as_the_platform_types_them(platform: str, words: str, shown: str) -> None:
+    assert wording.typed(platform, words) == shown
+
+
+def test_so_they_are_in_what_a_channel_is_told() -> None:
+    assert "`/settings setting:ingest value:off`" in wording.joined("discord", 90)
+    assert "`/threadlore settings ingest off`" in wording.joined("slack", 90)

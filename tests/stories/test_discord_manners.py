@@ -55,7 +55,9 @@ async def test_the_words_of_an_old_message_are_known_once_it_was_added_by_its_me
     guild = house.discord.guild("Menu")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
     said = await ada.says(square, "The password of the safe is agate.")
-    assert "`/settings ingest on`" in await house.answer(ada, await ada.context_menu("Add to knowledge", said))
+    assert "`/settings setting:ingest value:on`" in await house.answer(
+        ada, await ada.context_menu("Add to knowledge", said)
+    )
     await house.switched_on(square)
     assert KNOWN in await house.answer(ada, await ada.context_menu("Add to knowledge", said))
     await house.calls(ada, square, "forget-me")

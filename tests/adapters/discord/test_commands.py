@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bot import wording
 from bot.chat import Button, Card
 from bot.commands import offered
 from bot.happenings import Asked, Called, Clicked, Heard
@@ -135,3 +136,14 @@ async def test_every_interaction_is_acknowledged_within_its_time(town: Town) -> 
     assert (interaction.error, interaction.took < 3.0) == ("", True)
     await town.ear.hears(Asked)
     assert town.ear.all(Heard) == []
+
+
+async def test_the_options_that_texts_name_are_those_of_the_commands(town: Town) -> None:
+    commands = town.fake.world.commands[""].values()
+    taken = {
+        each["name"]: tuple(option["name"] for option in each.get("options", ()))
+        for each in commands
+        if each.get("type", 1) == 1 and each["name"] != "ask"  # which texts name without its words
+    }
+    assert taken["settings"] == ("setting", "value")
+    assert {name: wording.options("discord", name) for name in taken} == taken

@@ -37,6 +37,8 @@ async def test_a_command_is_explained_with_examples(workspace: Workspace) -> Non
 
 def test_commands_are_shown_as_each_platform_has_them() -> None:
     assert "`/status`" in overview("discord", offered("discord"), manager=False)
+    assert "`/settings setting:… value:…`" in overview("discord", offered("discord"), manager=True)
+    assert "`/settings setting:ingest value:off`" in detail("discord", "settings", offered("discord")["settings"])
     assert "`/threadlore status`" in overview("slack", offered("slack"), manager=False)
 
 
@@ -45,7 +47,7 @@ async def test_where_no_file_can_come_with_a_command_there_is_no_command_for_it(
     assert "`/threadlore learn" not in text
     assert "share a file in a channel that I am in" in text
     assert (await workspace.command("bob", "learn")).text == text
-    assert "`/learn FILE`" in overview("discord", offered("discord"), manager=False)
+    assert "`/learn file:…`" in overview("discord", offered("discord"), manager=False)
 
 
 def test_how_to_ask_in_private_is_told_first() -> None:
