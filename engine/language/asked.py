@@ -23,8 +23,8 @@ _MEASURE = (
 )
 _DEGREE = re.compile(_MEASURE, re.IGNORECASE)
 _FOCUS = re.compile(
-    r"\b(?:(?:what|who|where|when) (?:is|are|was|were) (?:the|an?)|(?:is|are|was|were) there(?: an?| any)?"
-    r"|which|what|whose) ((?:\w+ ){0,2}\w+)",
+    r"\b(?:(?:what|who|where|when|how much|what time) (?:is|are|was|were|do|does|did|will) (?:the|an?)"
+    r"|(?:is|are|was|were) there(?: an?| any)?|which|what|whose) ((?:\w+ ){0,2}\w+)",
     re.IGNORECASE,
 )
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
@@ -62,6 +62,7 @@ _MEASURES = {
     **dict.fromkeys(("hot", "warm", "cold"), _HEAT),
     **dict.fromkeys(("big", "large"), _SIZE),
 }
+_EXPIRES = frozenset(map(stem, ["expire", "expiry", "lapse", "valid"]))
 _PRICED = frozenset(map(stem, ["cost", "price", "fee", "fare", "charge", "pay"]))
 _TIME_WORDS = word_set(
     """
@@ -71,7 +72,7 @@ _TIME_WORDS = word_set(
 _TIME_STEMS = frozenset(map(stem, CALENDAR | _TIME_WORDS))
 
 _TOLD_BY: dict[Kind, re.Pattern[str]] = {
-    "person": re.compile(rf"[^\W_] {UPPER}[^\W_]|\b(?:I|my|me)\b"),
+    "person": re.compile(rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"),
     "reason": re.compile(r"\b(?:because|since|so that|due to|therefore|in order to|reason)\b", re.IGNORECASE),
 }
 
@@ -94,16 +95,18 @@ def kind(question: str) -> Kind:
 
 
 def counted(question: str) -> frozenset[str]:
-    """The stems of what is to be counted: "how many iron treads"."""
-    return frozenset(stem(word) for found in _COUNTED.findall(question) for word in tokens(found) if not is_stop(word))
+    """The stems of what is to be counted, "how many iron treads", or of what "who" asks about: that is nobody."""
+    about = [question] if kind(question) == "person" else _COUNTED.findall(question)
+    return frozenset(stem(word) for found in about for word in tokens(found) if not is_stop(word))
 
 
 def has_kind(text: str, wanted: Kind, of: frozenset[str] = frozenset()) -> bool | None:
-    """Whether a text has that kind of thing in it, a number `of` these; None if that is not to be told."""
+    """Whether a text has that kind of thing in it, a number or somebody else `of` these; None if not to be told."""
     words = tokens(text.casefold())
     numbers = [any(map(str.isdigit, word)) or word in _NUMBER_WORDS for word in words]
     if wanted in _TOLD_BY:
-        return bool(_TOLD_BY[wanted].search(text)) or None
+        known = of | _TIME_STEMS if wanted == "person" else frozenset()
+        return not known.issuperset(map(stem, _TOLD_BY[wanted].findall(text))) or None
     if wanted == "price":
         return tells_price(text) or (None if any(map(str.isdigit, text)) else False)
     if wanted == "quantity" and of and any(numbers):
@@ -118,7 +121,8 @@ def qualities(question: str) -> dict[str, frozenset[str]]:
     found = {stem(word): frozenset(map(stem, _MEASURES[word.lower()].split())) for word in _DEGREE.findall(question)}
     if kind(question) == "price":
         found |= {stem(word): frozenset({MONEY}) for word in tokens(question) if stem(word) in _PRICED}
-    return found
+    # What expires is valid "until" then.
+    return found | {stem(word): frozenset({"until"}) for word in tokens(question) if stem(word) in _EXPIRES}
 
 
 def focus(question: str) -> frozenset[str]:

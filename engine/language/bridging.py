@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.language.naming import Known, names
+from engine.language.quotable import stemmed
 from engine.language.words import stem, tokens
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ FIRSTS = 4
 _OWN_SHARE = 0.2
 _PAIRED = 0.9
 
-_SPEAKS_OF_HIMSELF = re.compile(r"\b(?:I|my|me|mine)\b")
+_SELF = re.compile(r"\b(?:I|my|me|mine)\b")
 
 
 def bridge(clause: Weighed, quotables: Sequence[Quotable]) -> tuple[int, int, float] | None:
@@ -43,16 +44,18 @@ def _pairs(clause: Weighed, quotables: Sequence[Quotable], shares: np.ndarray) -
         more = np.maximum(clause.covers - clause.covers[first], 0) @ shares
         less = np.maximum(clause.covers[first] - clause.covers, 0) @ shares
         for second in map(int, np.flatnonzero((more >= _OWN_SHARE) & (less >= _OWN_SHARE))):
-            if any(key <= quotables[second].words for key in keys):
+            if any(key <= stemmed(_told(quotables[second])) for key in keys):
                 yield first, second
 
 
 def _new_names(quotable: Quotable) -> list[frozenset[str]]:
     """The stems of each name that it tells something of."""
-    found = [name.name for name in names(quotable.text, Known())]
-    if quotable.speaker and _SPEAKS_OF_HIMSELF.search(quotable.text):
-        found.append(quotable.speaker)
-    return [frozenset(map(stem, tokens(name))) for name in found]
+    return [frozenset(map(stem, tokens(name.name))) for name in names(_told(quotable), Known())]
+
+
+def _told(quotable: Quotable) -> str:
+    """What it says, with its speaker only if they speak of themselves."""
+    return quotable.shown if _SELF.search(quotable.text) else quotable.text
 
 
 def _support(clause: Weighed, pair: tuple[int, int], shares: np.ndarray) -> float:

@@ -12,7 +12,7 @@ def word_set(text: str) -> frozenset[str]:
 STOP = word_set(
     """
     a an the and or but if nor so yet of to in on at by for from with without within about above below into onto over
-    under out up off down through between among against during before after until till since because while when where
+    across along under out up off down through between among during before after till since because while when where
     why how who whom whose what which that this these those there here then than as is are was were be been being am do
     does did doing done has have had having can could will would shall should may might must not no yes i me my mine we
     us our ours you your yours he him his she her hers it its they them their theirs himself herself itself themselves
@@ -34,7 +34,7 @@ GENERIC = word_set(
     exactly total thing something anything everything nothing someone anyone anybody somebody everybody person people
     man woman kind type sort way part place time day date week month year hour minute moment number amount name reason
     case fact detail information question answer list material machine tool animal colour color object item far ago away
-    around back well really actually usually normally currently together per after all
+    around back well until against really actually usually normally currently together per after all
     """
 )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # How many sentences or messages before one still tell what it is about.
 BEFORE = 2
 _JOINTS = re.compile(r"[-_./]")
+_TITLE_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,12 @@ class Quotable:
     def shown(self) -> str:
         """As it is compared with a question: with its speaker."""
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
+
+    @property
+    def is_title(self) -> bool:
+        """Whether it is short and ends without a mark, or says nothing but what stands above it."""
+        bare = self.text[-1:].isalnum() and ": " not in self.text and len(self.text.split()) <= _TITLE_WORDS
+        return not self.speaker and (bare or self.words <= self.head)
 
     @property
     def asks(self) -> bool:

@@ -34,10 +34,11 @@ _LIKE = 0.3
 
 _CITED = re.compile(r"\[(\d[\d\s,;–-]*)\]")
 _LEANING = re.compile(
-    r"(?:and |but |so |then |also )?(?:he|she|it|its|they|his|her|their|this|that|these|those|there|both|neither|such|"
+    r"(?:and |but |so |then |also )?(?:he|she|it|its|they|his|her|their|this|that|these|those|both|neither|such|"
     r"after that|then|otherwise|the rest|the same|the other)\b",
     re.IGNORECASE,
 )
+_ENDED = re.compile(r"[.!?…:;,。！？][\"'”’»)\]]*+\Z")
 _SHORT = 6
 _TIE = 0.05
 
@@ -59,15 +60,21 @@ def choose(study: Study) -> list[int]:
     for clause in study.clauses:
         beside = _beside(chosen, clause, study.quotables)
         answers = [study.places[at] for at in _answers(clause, study, share)]
-        chosen += beside if beside and (clause.brief or not answers) else answers
+        chosen += beside if beside and (clause.brief or not answers) else _of_kind(answers, clause, study.quotables)
     return list(dict.fromkeys(chosen))[:MOST]
+
+
+def _of_kind(places: list[int], clause: Weighed, said: Sequence[Quotable]) -> list[int]:
+    """Those that have what is asked for; if none has, the one beside which it stands, and that; else all."""
+    fitting = [at for at in places if has_kind(said[at].text, clause.wanted, clause.counted)]
+    return fitting or next(([at, *beside] for at in places if (beside := _beside([at], clause, said))), places)
 
 
 def _beside(places: Sequence[int], clause: Weighed, said: Sequence[Quotable]) -> list[int]:
     """The sentence next to an answer to what was asked before that has what a clause asks for, if there is one."""
-    near = [(at, said[place].source) for place in places for at in (place + 1, place - 1) if 0 <= at < len(said)]
-    beside = [at for at, source in near if is_beside(said[at].source, source, chat=False)]
-    return [at for at in beside if has_kind(said[at].text, clause.wanted)][:1]
+    near = [(at, place) for place in places for at in (place + 1, place - 1, place + 2) if 0 <= at < len(said)]
+    beside = (at for at, place in near if is_beside(said[at].source, said[place].source, chat=False))
+    return [at for at in beside if has_kind(said[at].text, clause.wanted, clause.counted)][:1]
 
 
 def quotations(chosen: Sequence[int], quotables: Sequence[Quotable]) -> list[Quotation]:
@@ -154,24 +161,28 @@ def _runs(at: int, quotables: Sequence[Quotable]) -> list[list[int]]:
     quotable = quotables[at]
     if not quotable.speaker:
         return [_with_what_it_leans_on(at, quotables)]
-    following = at + 1
-    if quotable.asks and following < len(quotables) and at in quotables[following].before:
-        return [[at], [following]]
+    if quotable.asks and at in _before(at + 1, quotables):
+        return [[at], [at + 1]]
     if quotable.before and _is_short(quotable) and quotables[quotable.before[-1]].asks:
         return [[quotable.before[-1]], [at]]
     return [[at]]
 
 
 def _with_what_it_leans_on(at: int, quotables: Sequence[Quotable]) -> list[int]:
-    """Sentences of one passage: a pronoun or a short remark goes with what stands before it."""
+    """Sentences of one passage: a pronoun or a short remark goes with what stands before it, a title with its text."""
     run = [at]
     while len(run) <= BEFORE and quotables[run[0]].before and _leans(quotables[run[0]]):
         run.insert(0, quotables[run[0]].before[-1])
-    return run
+    run = run[1:] if len(run) > 1 and quotables[run[0]].is_title else run
+    return [*run, at + 1] if quotables[at].is_title and at in _before(at + 1, quotables) else run
+
+
+def _before(at: int, quotables: Sequence[Quotable]) -> tuple[int, ...]:
+    return quotables[at].before if at < len(quotables) else ()
 
 
 def _leans(quotable: Quotable) -> bool:
-    return bool(_LEANING.match(quotable.text)) or _is_short(quotable)
+    return not quotable.is_title and (bool(_LEANING.match(quotable.text)) or _is_short(quotable))
 
 
 def _is_short(quotable: Quotable) -> bool:
@@ -186,6 +197,7 @@ def _touch(one: Sequence[int], other: Sequence[int], quotables: Sequence[Quotabl
 
 
 def quotation(run: Sequence[Quotable]) -> Quotation:
-    """Sentences in a row of one source."""
+    """Sentences in a row of one source; what ends without a mark, as items of a list do, is set off by one."""
     last = run[-1]
-    return Quotation(last.source.number, " ".join(one.text for one in run), last.speaker, last.when)
+    said = (one.text + ("" if _ENDED.search(one.text) else ":" if one.is_title else ";") for one in run[:-1])
+    return Quotation(last.source.number, " ".join([*said, last.text]), last.speaker, last.when)

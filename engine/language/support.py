@@ -23,6 +23,7 @@ GENERIC_SHARE = 0.35
 HINT_SHARE = 0.4
 # How far a sentence speaks of what only its heading or the two before it tell.
 IN_HEAD = 0.8
+IN_ROOM = 0.5  # the name of a channel stands above everything that is said there
 NEAR = 0.7
 MOST_ALIKE = 0.8
 # Cosine of two single words: at the first they have nothing to do with each other, at the second they are one word.
@@ -32,7 +33,6 @@ ASKS, TITLE = -0.1, -0.15
 NEWEST = 0.08
 UNNAMED_FOCUS = 0.25
 UNNAMED, UNNAMED_ID = 0.35, 0.5
-_TITLE_WORDS = 6
 
 _HINTS = re.compile(r"\(([^()]*)\)[\s?.!]*$")
 
@@ -68,6 +68,7 @@ class Weighed:
     score: np.ndarray
     support: np.ndarray
     lost: np.ndarray
+    counted: frozenset[str]
 
 
 # For the stem of each term other words by their stems, with a share of its meaning.
@@ -118,7 +119,7 @@ def weigh(
     lost = _without_focus(clause, about, covers)
     support = 0.5 * (whole + rest + similar + manner) - lost - _without_names(about, covers)
     score = whole + similar + manner + _newness(quotables)
-    return Weighed(wanted, brief, tuple(about), covers, similar, score, support, lost)
+    return Weighed(wanted, brief, tuple(about), covers, similar, score, support, lost, counted)
 
 
 def _measured(clause: str, likes: Likes) -> Likes:
@@ -139,8 +140,8 @@ def _matched(term: Term, quotable: Quotable, likes: Likes) -> float:
     if term.stem in quotable.words:
         return 1.0
     found = [share for word, share in likes.get(term.stem, {}).items() if word in quotable.words]
-    around = (IN_HEAD if term.stem in quotable.head else 0.0, NEAR if term.stem in quotable.near else 0.0)
-    return max(*found, *around)
+    above = (IN_ROOM if quotable.speaker else IN_HEAD) * (term.stem in quotable.head)
+    return max(*found, above, NEAR * (term.stem in quotable.near))
 
 
 def _share(covers: np.ndarray, about: Sequence[Term]) -> np.ndarray:
@@ -157,13 +158,9 @@ def _manner(quotable: Quotable, wanted: asked.Kind, counted: frozenset[str]) -> 
     value = 0.0 if fits is None else RIGHT_KIND if fits else WRONG_KIND
     if quotable.asks:
         value += ASKS
-    elif not quotable.speaker and _is_title(quotable.text):
+    elif quotable.is_title:
         value += TITLE
     return value
-
-
-def _is_title(text: str) -> bool:
-    return text[-1:].isalnum() and ": " not in text and len(text.split()) <= _TITLE_WORDS
 
 
 def _without_focus(clause: str, about: Sequence[Term], covers: np.ndarray) -> np.ndarray:

@@ -120,7 +120,7 @@ def _vocabulary(best: Sequence[Quotable]) -> dict[str, str]:
     """The words that say something, by stem."""
     found: dict[str, str] = {}
     for quotable in best:
-        for word in tokens(quotable.text):
-            if word.islower() and len(word) >= _SHORTEST and not is_stop(word) and len(found) < VOCABULARY:
+        for at, word in enumerate(tokens(quotable.text)):
+            if (word.islower() or not at) and len(word) >= _SHORTEST and not is_stop(word) and len(found) < VOCABULARY:
                 found.setdefault(stem(word), word)
     return found

@@ -42,6 +42,7 @@ def test_a_question_wants_a_kind_of_thing(question: str, wanted: str, right: str
         ("Which football team plays here?", "football"),
         ("What is the password of the network?", "password"),
         ("Is there a sauna in town?", "sauna"),
+        ("What time does the cinema begin?", "cinema"),
         ("How heavy is the door?", "heavy"),
     ],
 )
@@ -76,3 +77,9 @@ def test_what_is_counted_who_and_why_are_kinds(text: str, wanted: Kind, has: boo
 
 def test_what_somebody_weighs_is_no_price() -> None:
     assert kind("How much does the anchor weigh?") == "quantity"
+
+
+def test_whom_the_question_names_is_nobody_who_answers_it() -> None:
+    named = counted("Who is the skipper of the Patient Agnes?")
+    assert has_kind("Only the Patient Agnes sails in May.", "person", named) is None
+    assert has_kind("On the Patient Agnes sails Bo Holm.", "person", named) is True

@@ -25,6 +25,11 @@ def test_without_a_shared_name_there_is_no_bridge() -> None:
     assert bridged("Which banner does the tenant of locker L-19 paint?", *texts) is None
 
 
-def test_somebody_who_speaks_of_himself_is_meant() -> None:
+def test_who_speaks_of_something_else_is_no_link() -> None:
+    texts = ("Locker L-19 is rented by Hanna Karim.", "[2026-02-20 19:40] Hanna Karim: Bo Holm paints the banner.")
+    assert bridged("Which banner does the tenant of locker L-19 paint?", *texts) is None
+
+
+def test_somebody_who_speaks_of_themselves_is_meant() -> None:
     texts = ("[2026-02-20 19:40] Hanna Karim: I rent locker L-19.", "Hanna Karim paints the banner.")
     assert bridged("Which banner does the tenant of locker L-19 paint?", *texts) == (0, 1)

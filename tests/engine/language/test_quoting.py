@@ -84,3 +84,79 @@ async def test_the_sentence_beside_an_answer_carries_the_other_half(
 ) -> None:
     said = await quoted(minilm, question, text)
     assert all(half in said for half in both)
+
+
+async def test_a_channel_named_for_the_matter_makes_no_thanks_an_answer(minilm: MiniLM) -> None:
+    lines = (
+        "[2026-03-01 10:00] Ada: For the two of us only: Bo's wage rises to 4,150 a month from May on.",
+        "[2026-03-01 10:01] Bo: Thank you, Ada. I will not tell anybody.",
+    )
+    sources = [source(n, line, "d", title="#wages") for n, line in enumerate(lines, 1)]
+    studied = await study("What will Bo's wage be from May on?", sources, minilm, Bill())
+    assert choose(studied) == [0]
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "right", "wrong"),
+    [
+        (
+            "Who is the harbour master?",
+            ("The harbour master answers within two weeks.", "Kept by the harbour master, Ada Byron."),
+            "Ada Byron",
+            "two weeks",
+        ),
+        (
+            "Who is the skipper of the Patient Agnes?",
+            ("The skipper of the Patient Agnes likes herring.", "The Patient Agnes sails at noon. Skipper: Bo Holm."),
+            "Bo Holm",
+            "herring",
+        ),
+        (
+            "How many kites did Lumen Sports order?",
+            (
+                "[2026-03-01 10:00] Ada: Lumen Sports ordered 400 Delta kites, to be delivered on 14 April.",
+                "[2026-03-01 10:01] Bo: Hanako Textiles will send us the nylon for the Lumen order on 2 March.",
+            ),
+            "400",
+            "nylon",
+        ),
+    ],
+)
+async def test_what_has_the_kind_of_thing_that_is_asked_for_stands_without_what_has_not(
+    minilm: MiniLM, question: str, texts: tuple[str, ...], right: str, wrong: str
+) -> None:
+    said = await quoted(minilm, question, *texts)
+    assert right in said
+    assert wrong not in said
+
+
+async def test_the_reason_beside_an_answer_goes_with_it(minilm: MiniLM) -> None:
+    said = await quoted(
+        minilm, "Why is the town clock slow?", "The town clock is four minutes slow. It stays so because Bo asked."
+    )
+    assert said == "“The town clock is four minutes slow. It stays so because Bo asked.” [1]"
+
+
+async def test_a_sentence_of_other_words_at_its_start_is_found_by_them(minilm: MiniLM) -> None:
+    texts = ("The bakery is open on Fridays.", "The bakery on Quay Street. Telephone: ask for 322.")
+    assert "322" in await quoted(minilm, "How do I phone the bakery?", *texts)
+
+
+async def test_what_is_valid_until_then_expires_then(minilm: MiniLM) -> None:
+    text = "Permit 9-A allows forty racks until 31 December 2026. Permit 9-B allows a boat of wood on the quay in 2026."
+    said = await quoted(minilm, "Which permit expires at the end of 2026?", text)
+    assert "9-A" in said
+    assert "9-B" not in said
+
+
+def test_items_of_a_list_and_titles_are_set_off_from_what_follows() -> None:
+    said = quotables([source(1, "- White bread: €3.60\n- Plum plait: €3.10"), source(2, "Next meeting\n\nOn 9 June.")])
+    assert [each.text for each in quotations([0, 1, 2], said)] == [
+        "White bread: €3.60; Plum plait: €3.10",
+        "Next meeting: On 9 June.",
+    ]
+
+
+def test_a_title_is_no_sentence_to_lean_on() -> None:
+    said = quotables([source(1, "Sleeping\n\nThis room is above the loft and costs €52 a night.")])
+    assert [each.text for each in quotations([1], said)] == ["This room is above the loft and costs €52 a night."]
