@@ -271,6 +271,21 @@ async def test_above_twenty_thousand_rows_an_index_finds_what_exact_search_finds
     await store.close()
 
 
+async def test_an_area_of_four_thousand_rows_misses_nothing_whatever_vectors_stand_outside_it(tmp_path: Path) -> None:
+    own, foreign = 4_000, 8_000
+    vectors = np.concatenate([random_units(1, 32) + 0.02 * random_units(own, 32, 1), random_units(foreign, 32, 2)])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    store = await LanceVectors.open(tmp_path, 32)
+    await store.put("chunks", [Row(at, int(at >= own), 0, 0) for at in range(own + foreign)], vectors)
+    await store.compact()
+    assert store._tables["chunks"].indexed
+    for query in vectors[:20]:
+        exact = np.sort(vectors[:own] @ query)[::-1][:20]
+        hits = await store.search("chunks", query, 20, Area(frozenset({0}), population={0: own, 1: foreign}))
+        assert [hit.similarity for hit in hits] == pytest.approx(exact.tolist(), abs=1e-6)
+    await store.close()
+
+
 async def test_the_bytes_of_dropped_rows_leave_the_disk_with_an_index_and_without(tmp_path: Path) -> None:
     store, vectors, _ = await large(tmp_path)
     secret = random_units(1, 32, 77)
