@@ -11,7 +11,7 @@ from bot.chat import dated, utc
 from bot.pacing import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from bot.chat import Button, Card, Cited, Closing
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 OWN = "threadlore"
 SECTION = 3000  # characters of a section
 ESCAPES = 200  # of them for what becomes longer in Slack's own markup
+SHORTEST = 400  # characters that surely fit, whatever is escaped in them
 WORDS = 150  # characters of a source's own words
 SOURCES = 20
 ROW = 25  # elements of an actions block
@@ -50,8 +51,17 @@ def body(markdown: str, form: Form) -> list[Block]:
 
 def sections(markdown: str) -> list[Block]:
     """A text in Slack's own markup."""
-    shown = (mrkdwn(part) for part in parts(markdown, SECTION - ESCAPES))
-    return [_section(piece) for text in shown for piece in split(text, SECTION) if piece.strip()]
+    return [_section(text) for text in _fitting(markdown, SECTION - ESCAPES) if text.strip()]
+
+
+def _fitting(markdown: str, limit: int) -> Iterator[str]:
+    """A text in Slack's own markup, in pieces that fit a section; they are shorter where much is escaped."""
+    for part in parts(markdown, limit):
+        text = mrkdwn(part)
+        if len(text) > SECTION and limit >= SHORTEST:
+            yield from _fitting(part, limit // 2)
+        else:
+            yield from split(text, SECTION)
 
 
 def _section(text: str) -> Block:

@@ -4,7 +4,9 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from adapters.slack.blocks import WHOLE, Form, below, body, buttons, closing, home, pressed, weight
+import pytest
+
+from adapters.slack.blocks import WHOLE, Form, below, body, buttons, closing, home, pressed, sections, weight
 from bot.chat import Button, Card, Cited, Closing
 
 UP, DOWN = Button("👍", "up", "a1"), Button("👎", "down", "a1")
@@ -64,6 +66,16 @@ def test_a_title_that_spells_a_date_is_text() -> None:
         Closing("a1", (Cited(1, "<!date^1^{time}|x>", ""),), note="<!date^1^{time}|x>"), "U", Form.SIMPLE
     )[:1]
     assert "<!date" not in json.dumps(simple)
+
+
+@pytest.mark.parametrize("before", range(485, 500))
+def test_no_link_is_cut_where_escapes_make_a_text_longer(before: int) -> None:
+    link = "[the opening hours of the kiosk](https://ok.example/hours)"
+    texts = [block["text"]["text"] for block in sections("& " * before + link + " word" * 200)]
+    assert all(len(text) <= 3000 for text in texts)
+    assert sum(text.count("<https://ok.example/hours|the opening hours of the kiosk>") for text in texts) == 1
+    assert "".join(texts).count("&amp;") == before
+    assert "".join(texts).count("word") == 200
 
 
 def test_feedback_and_trash_share_a_row_and_only_the_asker_sees_the_trash() -> None:
