@@ -19,7 +19,10 @@ LEAST = 400  # tokens of a part, however long the rest of its prompt is
 def parts_of(
     prompt: Prompt, messages: Callable[[Prompt], Sequence[Message]], count: Callable[[str], int]
 ) -> list[Prompt]:
-    """The prompt, or several that each hold the next of its sources; the numbers of the sources stay."""
+    """The prompt, or several that each hold the next of its sources; the numbers of the sources stay.
+
+    Only the answer that is made of several tells its days.
+    """
     room = _room(prompt, messages, count)
     parts: list[list[Source]] = [[]]
     left = room
@@ -30,7 +33,10 @@ def parts_of(
             left = room
         parts[-1].append(source)
         left -= tokens
-    return [replace(prompt, context=replace(prompt.context, sources=tuple(part))) for part in parts]
+    if len(parts) < 2:
+        return [prompt]
+    overview = prompt.context.overview and replace(prompt.context.overview, days="")
+    return [replace(prompt, context=replace(prompt.context, sources=tuple(part), overview=overview)) for part in parts]
 
 
 def noted(

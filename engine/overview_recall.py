@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine import context
 from engine.composing import Recalled, holds
+from engine.language.highlights import covered
 from engine.ledger import search, work
 from engine.ledger.latest import latest_chunks, latest_time
 from engine.records import Condensed, Context
@@ -39,11 +40,12 @@ async def recall_overview(ledger: Ledger, question: Question, overview: Overview
     fitting = _newest_within(texts, PARTS * question.max_total_tokens)
     kept = [replace(text, pieces=tuple(piece for piece in text.pieces if holds(within, piece))) for text in fitting]
     numbered = context.number(text for text in kept if text.pieces)
+    days = covered(numbered.sources) if overview.wanted == "summary" else ""
     made = Context(
         Condensed(question.text),
         question.mode,
         sources=numbered.sources,
-        overview=replace(overview, truncated=len(ids) > len(fitting)),
+        overview=replace(overview, truncated=len(ids) > len(fitting), days=days),
     )
     return Recalled(made, generation, frozenset(text.id for text in fitting))
 

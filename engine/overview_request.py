@@ -77,11 +77,13 @@ class Overview:
     """What is wanted of all that was said; `recent`: of the last two weeks before the newest of it.
 
     `truncated` is set on what was recalled: there was more than could be taken in, and only the newest is there.
+    `days` tells of a recalled summary which days it is of.
     """
 
     wanted: Wanted
     recent: bool = False
     truncated: bool = False
+    days: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -93,4 +94,14 @@ async def _question(desk: Desk, request: Ask) -> Question:
         model=request.model,
     )
     asked = recognize(question.text, datetime.now(UTC)) if question.mode != "bypass" else None
-    return narrowed(question, asked) if asked and not asked.channel else question
+    if asked is None or not asked.channel:
+        return narrowed(question, asked) if asked else question
+    rooms = await _rooms(desk, asked.channel, scope)
+    within = replace(question.within, rooms=question.within.rooms or rooms)
+    return narrowed(replace(question, within=within), asked) if rooms else question
+
+
+async def _rooms(desk: Desk, name: str, scope: Scope) -> frozenset[str]:
+    """The chats in scope that are called so."""
+    there = (each.room for each in await desk.engine.documents(scope) if each.kind == "conversation")
+    return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.language import condensing
-from engine.language.highlights import covered, highlights, put_together
+from engine.language.highlights import highlights, put_together
 from engine.language.noticing import notice
 from engine.language.prompting import render_answer
 from engine.language.quoting import choose, listed, quotations
@@ -109,8 +109,8 @@ class EmbeddedLanguage:
             return ONLY_QUOTES
         if context.overview is not None:
             notes = put_together(prompt.notes) if prompt.notes else highlights(context.sources, context.overview.wanted)
-            days = covered(context.sources) if notes and context.overview.wanted == "summary" else ""
-            return (f"{days}\n{notes}" if days else notes) or NOTHING_WANTED[context.overview.wanted]
+            days = f"{context.overview.days}\n" if context.overview.days and notes else ""
+            return f"{days}{notes}" or NOTHING_WANTED[context.overview.wanted]
         question = context.question.question.strip() or prompt.question
         if not context.sources or not question:
             return NOTHING_FOUND

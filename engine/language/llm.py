@@ -184,16 +184,18 @@ class LLM:
     async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
         model = self.settings.answer.instead(prompt.model)
         thinking, said = ThinkingFilter(), False
+        overview = prompt.context.overview
+        days = f"{overview.days}\n\n" if overview and overview.days else ""
         ask = Ask(model, "answer", self.messages(prompt))
         self._check(ask)
         async with aclosing(self.calls.stream(ask, bill)) as deltas:
             async for delta in deltas:
                 if text := thinking.feed(delta):
+                    yield text if said else f"{days}{text}"
                     said = True
-                    yield text
         rest = thinking.finish()
         if rest:
-            yield rest
+            yield rest if said else f"{days}{rest}"
         elif not said:
             cut_off = any(each.cut_off for each in bill.items)
             raise Unavailable(f"{model.model} thought, but gave no answer.", hint=NO_ROOM if cut_off else "")

@@ -189,6 +189,17 @@ async def test_offline_a_summary_quotes_and_cites(tmp_path: Path, offline: Embed
         assert all(re.search(r"\[\d+\]$", line) for line in lines)
 
 
+async def test_offline_the_days_stand_once_above_what_several_parts_gave(
+    tmp_path: Path, offline: EmbeddedLanguage
+) -> None:
+    async with light_engine(tmp_path, offline) as engine:
+        for day in range(6):
+            await engine.add(said(day, f"The council decided to buy {day + 2} boats of wood. " + "word " * 600))
+        text = await told(engine, overview("summary", max_total_tokens=2000))
+        assert text.startswith("From 1 to 6 May 2026:\n")
+        assert text.count("May 2026:") == 1
+
+
 @pytest.mark.parametrize("wanted", ["decisions", "questions", "summary"])
 async def test_offline_nothing_is_said_to_be_nothing(tmp_path: Path, offline: EmbeddedLanguage, wanted: str) -> None:
     async with light_engine(tmp_path, offline) as engine:

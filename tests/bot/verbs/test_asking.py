@@ -65,6 +65,18 @@ async def test_a_question_can_be_narrowed_to_a_chat_by_the_path_of_its_file(perf
     assert found == {said(town, "m1"), said(town, "m2")}
 
 
+@pytest.mark.parametrize("name", ["#harbour", "#Harbour"])
+async def test_a_summary_of_a_chat_is_of_the_chat_with_the_name_typed(perform: Perform, town: Path, name: str) -> None:
+    found = await sources(perform, f"Summarise {name}")
+    assert found == {said(town, "m1"), said(town, "m2")}
+
+
+async def test_a_name_that_no_chat_has_makes_no_summary(perform: Perform) -> None:
+    [found] = await perform(Ask("Summarise #nowhere", (LOCAL,), outcome="context"))
+    assert isinstance(found, Found)
+    assert found.context.overview is None
+
+
 async def test_a_question_can_be_narrowed_to_a_document_by_its_path(perform: Perform, town: Path) -> None:
     assert await sources(perform, "Ada?", documents=("tea.txt",), here=str(town)) == {f"file:{town / 'tea.txt'}"}
 

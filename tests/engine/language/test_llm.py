@@ -12,6 +12,7 @@ from engine.language.calls import Ask, Calls
 from engine.language.direct import Direct
 from engine.language.llm import LLM, MIXED_REPLIES, LLMSettings
 from engine.language.models import ModelSettings, Patience
+from engine.overview_request import Overview
 from engine.records import Bill, Condensed, Context, Excerpt, Fragments, Link, Mention, Message, Prompt, Reading, Turn
 from tests.fakes.openai_server import Fault, OpenAIServer
 
@@ -404,6 +405,15 @@ async def test_a_half_answer_is_billed_as_cut_off(
     said = await heard(llm(calls, ModelSettings(provider, model.api_base, "x")).answer(asked(), bill))
     assert said.startswith("Ada runs")
     assert [usage.cut_off for usage in bill.items] == [cut_off]
+
+
+async def test_a_summary_tells_above_it_which_days_it_is_of(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies("Ada runs the mill [1].")
+    days = Overview("summary", days="From 4 to 9 May 2026:")
+    prompt = Prompt("Summarize this", Context(Condensed("Summarize this"), "mix", overview=days))
+    assert await heard(llm(calls, model).answer(prompt, Bill())) == "From 4 to 9 May 2026:\n\nAda runs the mill [1]."
 
 
 async def test_an_answer_that_its_reader_left_is_not_cut_off(
