@@ -48,14 +48,15 @@ BARE = re.compile(
 WWW = re.compile(r"www\.", re.IGNORECASE)
 RELATIVE = re.compile(r"(?<![:/\]])(?<![^\W_])//(?=\w)")
 MAIL = re.compile(r"(?<=[^\s@])@(?=[^\s@])")
-MAILED = re.compile(r"[^\s@]@[^\s@.]*\.\w")
+MAILED = re.compile(r"[^\s@]@[^\s@.]*\.[\w.]")
 NUMERIC = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}[/:?#\\]")
 DOT = re.compile(r"(?<![\s.])\.(?=[*_~]*([^\W_][\w-]*))")
-WHOLE_DOT = re.compile(r"\.(?=[*_~]*\w)")
+WHOLE_DOT = re.compile(r"\.(?=[^\s\]])")
 LOCAL = re.compile(r"(?<=[/@\]])(?=localhost)", re.IGNORECASE)
 INVISIBLE = re.compile(
     r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
+HOSTLESS = re.compile(r"\[:\]//(?=[^.]*\Z)")  # the rest of a host may stand behind what ends the word
 MARKUP = re.compile(r"[`<\t\n\r\x00-\x1f]|!(?=\[)|\](?=[(:\[])")
 
 JOINER = "\u2060"  # of no width: the name reads as before, and no platform takes it for a domain
@@ -94,6 +95,15 @@ def normal(text: str) -> str:
     if text.isascii():
         return text
     return unicodedata.normalize("NFKC", INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
+
+
+def resolved(text: str) -> str:
+    """The text decoded and normal, also where one makes something for the other."""
+    for _ in range(LAYERS):
+        before, text = text, normal(decoded(text))
+        if text == before:
+            break
+    return text
 
 
 def key(address: str) -> str:

@@ -14,7 +14,7 @@ PLAIN = re.compile(r"(?!www\.)[\w.+-]+(?:@[\w.-]+)?", re.IGNORECASE)  # nothing 
 PLAIN_END = re.compile(r"[^?:]*(?:\?|:[*_~]*)?")  # behind a plain name every platform ends the link here
 WRITTEN = re.compile(r"[^.:@/\\&!\x80-\U0010ffff]*")  # what may be written of a word before it is whole
 GROWN = re.compile(
-    r"[\w.+@\u200b-]\Z|_[*~(\[{\"'‘“«]*\Z|[^\s(\[{|>*~]\"[*~]*\Z|[^\s|]\|+[*_~(\[{\"'‘“«]*\Z"
+    r"[\w.+@~`\u200b-]\Z|_[*~(\[{\"'‘“«]*\Z|[^\s(\[{|>*~]\"[*~]*\Z|[^\s|]\|+[*_~(\[{\"'‘“«]*\Z"
 )  # before a name: some platform begins the link earlier
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.addresses import CLOSERS, OPENERS, STRIPPED, alive, decoded, inert, normal, scheme_at
+from engine.addresses import CLOSERS, OPENERS, STRIPPED, alive, decoded, inert, normal, resolved, scheme_at
 from engine.link_syntax import PIVOTS
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def coded(word: str, known: Known, *, angled: bool) -> str:
     """
     if word.isascii() and not PIVOTS.search(word):
         return word
-    read = normal(decoded(word))
+    read = resolved(word)
     if not alive(read, domains=False) or (not angled and _known(word, known)):
         return word
     return inert(read, domains=False)

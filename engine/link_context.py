@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.addresses import CLOSERS, ENDS, STRIPPED
+from engine.addresses import CLOSERS, STRIPPED
 from engine.link_syntax import BLANK, EDGES, OPENING
 
 
@@ -12,12 +12,17 @@ class LinkContext:
     def __init__(self, *, angled: bool = False) -> None:
         self.angled = angled  # behind a `<` that is written, with neither a space nor a `>` since
         self.linked = False  # within brackets, behind a link
+        self.struck = False  # behind `~~` in its paragraph
         self._depth = 0  # of brackets that are open
 
     def within_angle(self, text: str) -> bool:
         """Whether a `<` stands before the end of this text that Discord would take for the start of a link."""
         _, angle, rest = text.rpartition("<")
         return (self.angled or bool(angle)) and " " not in rest and ">" not in rest
+
+    def takes_words(self, link: str) -> bool:
+        """Whether a link may be written behind its words here."""
+        return not self.angled and not set("()[]") & set(link)
 
     def count(self, read: str, *, linked: bool) -> None:
         """Take note of a bracket, and of a link; renderers disagree about a link within the words of another."""
@@ -29,7 +34,8 @@ class LinkContext:
     def wrote(self, before: str, text: str) -> None:
         """Take note of what is written; brackets close at the latest with their paragraph."""
         if "\n\n" in before[-1:] + text:
-            self._depth, self.linked = 0, False
+            self._depth, self.linked, self.struck = 0, False, False
+        self.struck = self.struck or "~~" in before[-1:] + text
         self.angled = self.within_angle(text)
 
     def angle_link(self, link: str, before: str, tail: str) -> str:
@@ -45,5 +51,5 @@ def apart(first: str, text: str, tail: str, *, linked: bool, bare: bool) -> bool
     if not linked or first in BLANK:
         return False
     if bare:
-        return not STRIPPED.fullmatch(text) or (first in EDGES and tail[-1:] in tuple(ENDS))
+        return not STRIPPED.fullmatch(text) or (first in EDGES and tail[-1:] in tuple(CLOSERS))
     return first in OPENING or bool(text.partition(" ")[0].strip(CLOSERS + EDGES))

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from engine.addresses import (
     CLOSERS,
+    HOSTLESS,
+    JOINER,
     LONGEST,
     OPENERS,
     SCHEME,
@@ -23,6 +25,7 @@ from engine.addresses import (
     ends,
     inert,
     normal,
+    resolved,
     scheme_at,
 )
 from engine.bare_names import bare_name
@@ -171,15 +174,21 @@ class Links(Scanner):
             return word
         read = decoded(word)
         before = "x" if word[0] == "." and self.tail[-1:] not in ("", *BLANK) else ""
-        after = "x" if behind and behind in EDGES and read.endswith(":") else ""
-        if not alive(before + normal(read) + after, domains=self.domains):
+        plain = resolved(read)
+        after = "x" if behind and behind in EDGES and plain.endswith((":", ".")) else ""
+        if not any(alive(before + form + after, domains=self.domains) for form in {plain, read}):
             return word
         tail = self.tail[: -len(begun)] if begun else self.tail
-        return self.address(read, behind) or self.name(word, read, tail) or self.dead(read, before, after)
+        if self.linked and not begun and word.strip(CLOSERS):
+            tail = " "  # a blank will keep it from the link before it
+        dead = self.dead(read, before, after)
+        if behind and behind in EDGES:
+            dead = HOSTLESS.sub(f"[:]/{JOINER}/", dead)  # what follows may be its host
+        return self.address(read, behind) or self.name(word, read, tail) or dead
 
     def dead(self, read: str, before: str, after: str) -> str:
         """A word without any address in it, with what stands in for its neighbors."""
-        shown = inert(before + normal(read) + after, domains=self.domains)
+        shown = inert(before + resolved(read) + after, domains=self.domains)
         return shown[len(before) : len(shown) - len(after)]
 
     def address(self, read: str, behind: str) -> str:
@@ -246,12 +255,7 @@ class Links(Scanner):
         if not link:
             return Step(at + 2, "] (")
         self.links, self.bare = True, False
-        plain = (
-            not self.context.angled
-            and not self.context.linked
-            and not NUMBERED.search(self.tail)
-            and not set("()[]") & set(link)
-        )
+        plain = self.context.takes_words(link) and not self.context.linked and not NUMBERED.search(self.tail)
         return Step(at + 1 + found.end(), f"]({link})" if plain else f"] (<{link}>)")
 
     def angle(self, at: int, *, final: bool) -> Step | None:
@@ -268,12 +272,7 @@ class Links(Scanner):
             words = self.within(found[2] or "")
             words += " " if self.links and self.bare else ""
             angled = self.angle_link(link)
-            worded = (
-                words
-                and not self.context.angled
-                and not self.context.within_angle(words)
-                and not set("()[]") & set(link)
-            )
+            worded = words and self.context.takes_words(link) and not self.context.within_angle(words)
             return Step(at + found.end(), f"[{words}]({link})" if worded else angled)
         if TAG.fullmatch(found[0]):
             self.certain = False  # renderers of HTML read no code in it
@@ -295,4 +294,5 @@ class Links(Scanner):
             f"<{UNSEEN}", CODE.sub(lambda found: coded(found[0], self.known, angled=self.context.angled), called)
         )
         self.links, self.bare = any("://" in word for word in shown.rsplit(None, 1)[-1:]), False
-        return shown
+        struck = shown != code or "~~" in code or self.context.struck  # some renderers read strikethrough first
+        return shown.replace("](", "] (") if struck else shown

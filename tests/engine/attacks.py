@@ -63,6 +63,16 @@ HOSTS = [
     "evil.md",
     "evil.zip",
     "evil.io",
+    "evil．com",
+    "evil․com",
+    "evil..com",
+    "evil.=com",
+    "evil.|",
+    "evil.рф",
+    "evil.测试",
+    "%65vil.com",
+    "discord.gg",
+    "evil.com.",
 ]
 SCHEMES = [
     "https://",
@@ -85,6 +95,13 @@ SCHEMES = [
     "ssh://",
     "steam://",
     "view-source:https://",
+    "web+x://",
+    "bitcoin:",
+    "https：／／",
+    "https:⁄⁄",
+    "https&colon//",
+    "https:&Tab;//",
+    "jar:https://",
 ]
 WORDS = [
     "The",
@@ -148,6 +165,15 @@ FRAMES = [
     "- ```\n{}\n  ```\n",
     "`a\n\n{}` b",
     "`` ` {} ``",
+    "~~`a` [x]({}) `~~",
+    "`a`{}",
+    "[[{}]]",
+    "<:{}:123>",
+    "</{}:123>",
+    "[^1]: {}\n\n[^1]",
+    "[x]\u200b({})",
+    "[x]&#40;{}&#41;",
+    "\u202e{}\u202c",
 ]
 ESCAPED = ":/.@()[]<>w"
 
@@ -306,6 +332,42 @@ def marked(rng: Random) -> str:
             f"x.({to})",
         ]
     )
+
+
+POOL = [
+    *map(
+        chr, (*range(128), 0x301, 0x338, 0x34F, 0x61C, 0x2024, 0x2044, 0x20DD, 0x2215, 0x2236, 0x3164, 0xFE52, 0xFF5C)
+    ),
+    *("\u00ad", "\u200b", "\u2028", "\u202e", "\ufe0f", "\ufeff", "．", "／", "：", "＠", "。", "🔗", "\U000e0061"),
+    *(
+        "&lt;",
+        "&gt",
+        "&#x2f;",
+        "&#47",
+        "&sol;",
+        "\\/",
+        "%2e",
+        "[1]",
+        "【1】",
+        "```",
+        "~~~",
+        "\n\n",
+        "](",
+        "](<",
+        "||",
+        "![",
+    ),
+]  # what a mutation puts anywhere
+
+
+def mutated(rng: Random, text: str) -> str:
+    """The same with some characters lost, replaced, doubled, or put in between."""
+    letters = list(text)
+    for _ in range(rng.choice((1, 1, 2, 3, 6))):
+        at = rng.randrange(len(letters) + 1)
+        lost, put = rng.choice(((0, 1), (0, 1), (1, 0), (1, 1)))
+        letters[at : at + lost] = rng.choices(POOL, k=put) if rng.random() < 0.9 else letters[at : at + 20]
+    return "".join(letters)
 
 
 def stream(rng: Random) -> str:

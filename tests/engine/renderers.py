@@ -36,6 +36,8 @@ MARKDOWN.linkify.tlds(TLDS)
 MISTUNE = mistune.create_markdown(renderer=None, plugins=["url", "table", "strikethrough", "def_list"])
 ATTRIBUTE = re.compile(r"(?:href|src|action|data|poster|background)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]*)", re.IGNORECASE)
 
+TAG = re.compile(r"<[a-z][a-z0-9-]*(?:\"[^\"]*\"|'[^']*'|[^\"'>])*", re.IGNORECASE)
+
 LABEL = r"(?:[^\[\]\n]|\[[^\[\]\n]*\])*"
 ANYWHERE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|(?<![a-z0-9])(?:www\.|mailto:|tel:|sms:))[^\s<>|`]+", re.IGNORECASE)
 DOMAIN = re.compile(
@@ -70,8 +72,14 @@ def _tokens(tokens: list[Token]) -> Iterator[str]:
     for token in tokens:
         yield from (str(token.attrs[name]) for name in ("href", "src") if name in token.attrs)
         if token.type.startswith("html"):
-            yield from (found[1].strip("\"'") for found in ATTRIBUTE.finditer(token.content))
+            yield from _attributes(token.content)
         yield from _tokens(token.children or [])
+
+
+def _attributes(raw: str) -> Iterator[str]:
+    """The addresses in the tags of HTML; what stands between tags is text."""
+    for tag in TAG.finditer(raw):
+        yield from (found[1].strip("\"'") for found in ATTRIBUTE.finditer(tag[0]))
 
 
 def gfm(text: str) -> Iterator[str]:
@@ -85,7 +93,7 @@ def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
         if node["type"] in {"link", "image"}:
             yield node["attrs"]["url"]
         if node["type"] in {"inline_html", "block_html"}:
-            yield from (found[1].strip("\"'") for found in ATTRIBUTE.finditer(node["raw"]))
+            yield from _attributes(node["raw"])
         yield from _nodes(node.get("children") or [])
 
 

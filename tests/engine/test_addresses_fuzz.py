@@ -14,7 +14,7 @@ from adapters.slack.rendering import mrkdwn as slack_mrkdwn
 from engine.citing import Citing
 from engine.links import Links
 from tests.engine import renderers
-from tests.engine.attacks import NAMES, OK, SECRET, cut, stream
+from tests.engine.attacks import NAMES, OK, SECRET, cut, mutated, stream
 
 TEXTS = (f"See {OK} and https://ok.com/b_(c) and www.ok.com/d or ok.com or ada@ok.com and notes.md",)
 EXACTLY = {OK, "https://ok.com/b_(c)", *NAMES}
@@ -57,7 +57,7 @@ def known(judge: str, address: str) -> bool:
 def test_no_renderer_finds_a_secret_in_a_live_address(share: int) -> None:
     rng = Random(f"addresses {share}")
     for _ in range(STREAMS // SHARES):
-        text = stream(rng)
+        text = stream(rng) if rng.random() < 0.7 else mutated(rng, stream(rng))
         pieces = cut(rng, text)
         output = shown(pieces)
         assert not leaks(output), (text, output)
