@@ -35,6 +35,7 @@ NEIGHBOURS = 240  # edges looked at around the local entities, the heaviest firs
 WORDS_DEEPER = 2  # what both searches find counts, however far down the words have it
 OVERFETCH = 4  # rows asked for at once, at most, as a multiple of what is wanted, until enough names differ
 DEEPEST = 64  # rows of vectors looked at, at most, as a multiple of the ids that are wanted
+MORE = 8  # times more are looked at each time: another search costs more than many more rows of it
 # … and of what a question is narrowed to, as a number, and how many times more are looked at each time
 DEEPEST_NARROWED, DEEPER = 4096, 4
 DIGITS = 6  # of a similarity: what a batch or a processor may change lies beyond them
@@ -177,7 +178,7 @@ class Searcher:
             whole = enough or len(hits) < rows or hits[-1].similarity < self.question.threshold
             if whole or rows >= deepest:
                 return found, whole
-            rows *= 2 if narrowing is None else DEEPER
+            rows *= MORE if narrowing is None else DEEPER
 
     async def _inside(self, kind: Stale, ids: Collection[int]) -> Collection[int]:
         """Those of the ids that a narrowed question may draw on."""
