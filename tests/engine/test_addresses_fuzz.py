@@ -91,3 +91,27 @@ def test_every_renderer_finds_a_known_address_alive_and_whole(frame: str, known:
             continue
         found = {address.rstrip(").") if name in {"mrkdwn", "discord"} else address for address in judge(output)}
         assert {known, known.rstrip(")")} & found, (name, output)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "~~notes.md",
+        "`x ok.com’ `c`ok.com",
+        'www.ok.com/d")"',
+        f"{SECRET}.a@ok\u200c﹒\u200b.com",
+        f"{SECRET}@evil..com",
+        f"{SECRET}@evil.co&#x2\u200bE;uk",
+        f"https://{SECRET}.=com",
+        f"https://kes|{SECRET}.com",
+        f"https://kes`{SECRET}.com",
+        f"[x]({SECRET}https://ok.| b)",
+        f'~~<a title="`"> x ` `~~ [x]( discord://evil.com/{SECRET} ) [`a](https://ok.com/a)`',
+        'ok.cｏm"ok.com',
+        "[x](https://ok.com/a)||w\u2060ww.ok.com/d||",
+    ],
+)
+def test_forms_that_fuzzing_found_are_inert_however_they_are_cut(text: str) -> None:
+    whole = shown([text])
+    assert not leaks(whole)
+    assert {shown([text[at : at + size] for at in range(0, len(text), size)]) for size in (1, 2, 3, 7)} == {whole}
