@@ -26,7 +26,6 @@ from bot.enclosing import Enclosed
 from bot.errors import PlatformError, Withheld
 from bot.graph_evidence import note_facts
 from bot.history import Historian
-from bot.pacing import mended
 from bot.putting import heading, put, reach_of
 from bot.store import Outcome
 from engine.errors import EngineError
@@ -217,7 +216,7 @@ class Answering:
             said += piece
             if overheard and not (answer.sources or bypass):
                 continue  # in the words of a model, "I found nothing" cites nothing
-            draft.text = mended(said)
+            draft.text = said
             delivery.say(draft.text)
             if delivery.withdrawn:
                 return

@@ -91,16 +91,6 @@ def says_something(text: str) -> bool:
     return any(len(begun[:end].split()) >= FEWEST for end in ends)
 
 
-def mended(text: str) -> str:
-    """A growing text in whole characters: halves that do not belong together are replaced, a last one is held back."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text[:-1] if "\ud800" <= text[-1] <= "\udbff" else text
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
-
-
 def closed(text: str) -> str:
     """A text with its open fence closed, for where it is shown as it stands."""
     fence = fence_after(text)

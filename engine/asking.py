@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, get_args
 
+from engine.answer_stream import well_formed_deltas
 from engine.bounds import QUESTION, check_numbers
 from engine.citing import Citing
 from engine.composing import Recalled
@@ -178,7 +179,7 @@ class Asker:
                 yield piece
             return
         pieces: list[str] = []
-        async with aclosing(projector.language.answer(prompt, bill)) as stream:
+        async with aclosing(well_formed_deltas(projector.language.answer(prompt, bill))) as stream:
             with projector.courtesy.asked():
                 first = await anext(stream, "")
             yield first

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import stamina
 
+from engine.boundary import well_formed
 from engine.errors import LanguageError, RateLimited, Refused, Unavailable, Unreachable
 from engine.language.direct import Direct
 from engine.language.failures import failure
@@ -84,7 +85,7 @@ class Calls:
                 raise _empty(reply.finish, ask.model)
             return reply.text
 
-        return without_thoughts(await self._run(ask.model, RANKS[ask.purpose], call))
+        return well_formed(without_thoughts(await self._run(ask.model, RANKS[ask.purpose], call)))
 
     async def stream(self, ask: Ask, bill: Bill) -> AsyncGenerator[str]:
         """The reply in pieces. Tried again only before the first one; after it, a break raises Unavailable.

@@ -206,10 +206,3 @@ def test_the_first_write_does_not_wait() -> None:
 def test_the_next_one_waits_for_its_turn() -> None:
     assert pacing.wait(100.5, 100.0, 0.7) == pytest.approx(0.2)
     assert pacing.wait(101.5, 100.0, 0.7) == 0.0
-
-
-def test_halves_of_a_character_that_come_apart_are_joined() -> None:
-    assert pacing.mended("a\ud83d") == "a"
-    assert pacing.mended("a\ud83d\ude00") == "a😀"
-    assert pacing.mended("a\ude00b\ud83dc") == "a�b�c"
-    assert pacing.mended("Grüße 😀") == "Grüße 😀"

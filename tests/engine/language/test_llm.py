@@ -371,6 +371,14 @@ async def test_descriptions_are_summarised_by_the_model_of_extraction(
     assert [(usage.purpose, usage.model) for usage in bill.items] == [("summarise", "openai/small")]
 
 
+async def test_half_characters_in_a_summary_are_replaced(
+    server: OpenAIServer, calls: Calls, model: ModelSettings
+) -> None:
+    server.replier = replies("Ada \ud83d runs the mill \ud83d\ude00.")
+    said = await llm(calls, model).summarise([Fragments("Ada", ("a", "b"))], Bill())
+    assert said == ["Ada \ufffd runs the mill 😀."]
+
+
 async def test_an_empty_summary_is_an_error(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
     server.replier = replies("")
     with pytest.raises(Unavailable):

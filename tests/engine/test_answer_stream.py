@@ -1,0 +1,46 @@
+"""Answers of models that write badly: half characters, nothing to be seen, far too much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.records import Question
+from tests.fakes.answering import Scripted
+from tests.fakes.engines import HERE, doc, light_engine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FERRY = Question("What does the Ferry cost?", HERE)
+
+
+async def answered(home: Path, language: Scripted, times: int = 1) -> list[str]:
+    """The pieces of the last answer to the same question."""
+    async with light_engine(home, language) as engine:
+        await engine.add(doc("ferry", "The Ferry costs four crowns."))
+        await engine.settled()
+        for _ in range(times):
+            pieces = [piece async for piece in await engine.ask(FERRY)]
+    return pieces
+
+
+@pytest.mark.parametrize(
+    ("deltas", "said"),
+    [
+        (("Four \ud800crowns [1].",), "Four \ufffdcrowns [1]."),
+        (("Four crowns \ud83d", "\ude00 [1]."), "Four crowns 😀 [1]."),
+        (("Four crowns \ud83d", "", "\ude00 [1]."), "Four crowns 😀 [1]."),
+        (("Four \udfff", "crowns\ud83d", "\ud83d\ude00 [1]."), "Four \ufffdcrowns\ufffd😀 [1]."),
+        (("Four crowns [1].\ud83d",), "Four crowns [1].\ufffd"),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 2])
+async def test_half_characters_are_joined_or_replaced(
+    tmp_path: Path, deltas: tuple[str, ...], said: str, times: int
+) -> None:
+    pieces = await answered(tmp_path, Scripted(*deltas), times)
+    assert "".join(pieces) == said
+    for piece in pieces:
+        piece.encode()
