@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from bot import wording
 from bot.asked import Request, answer_id
 from bot.chat import Card, utc
+from bot.closing import said_at
+from bot.commands.plain import linked
 from bot.commands.times import since
 from engine.records import Question, Within
 
@@ -72,8 +74,8 @@ async def _quoted(call: Call, time: datetime) -> Card:
 def _line(source: Source) -> str:
     text = wording.harmless(" ".join(source.text.partition(": ")[2].split()))
     short = f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text
-    who = f"[{source.label}]({source.link})" if source.link.startswith("http") else source.label
-    return f"- {who}: {short}"
+    who = f"{source.label} UTC" if said_at(source) else source.label
+    return f"- {linked(who, source.link)}: {short}"
 
 
 async def _last_word(call: Call) -> datetime:

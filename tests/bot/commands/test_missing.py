@@ -107,9 +107,21 @@ async def test_without_a_model_the_messages_themselves_are_shown_the_newest_last
     await workspace.say("ada", "Elsewhere.", workspace.attic)
     card = await workspace.command("eve", "missed 3 days")
     first, *said = card.text.splitlines()
+    assert said[0].startswith("- [Ada, 2026-11-20 10:01 UTC](https://")
     assert "since 2026-11-19 10:00 UTC" in first
     assert [each.rpartition(": ")[2] for each in said] == [
         "The roof leaks.",
         wording.harmless("I will look after it @channel."),
     ]
     assert workspace.answering.asked == []
+
+
+async def test_names_in_it_are_text(workspace: Workspace) -> None:
+    workspace.house = replace(workspace.house, settings=load(home=workspace.house.settings.home))
+    workspace.platform.people["ada"] = replace(
+        workspace.platform.people["ada"], name="[Ada](https://evil.example) <!here>"
+    )
+    await workspace.say("ada", "The roof leaks.")
+    card = await workspace.command("eve", "missed 3 days")
+    assert "The roof leaks." in card.text
+    assert not any(bad in card.text for bad in ("[Ada](", "https://evil", "<!here>"))
