@@ -180,19 +180,19 @@ class _Pieces:
         self.finish = ""
 
     async def next(self, seconds: float) -> str | None:
-        """The next text, None at the end; `seconds` bound each wait for a sign of life, thoughts included."""
-        while True:
-            try:
-                async with asyncio.timeout(seconds):
-                    piece = await anext(self._pieces, None)
-            except TimeoutError as error:
-                raise failure(error, self._model.model) from error
-            if piece is None:
-                return None
-            self.spent = piece.spent or self.spent
-            self.finish = piece.finish or self.finish
-            if piece.text:
-                return piece.text
+        """The next text, None at the end; `seconds` bound the wait for it, which begins anew with each thought."""
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                async for piece in self._pieces:
+                    self.spent = piece.spent or self.spent
+                    self.finish = piece.finish or self.finish
+                    if piece.text:
+                        return piece.text
+                    if piece.thought:
+                        limit.reschedule(asyncio.get_running_loop().time() + seconds)
+        except TimeoutError as error:
+            raise failure(error, self._model.model) from error
+        return None
 
     async def aclose(self) -> None:
         """Let the connection go, also when nobody wants the rest."""

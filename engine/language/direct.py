@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # What pydantic says about litellm's own types at a stream; where warnings are errors, the stream would break on it.
 _PYDANTIC_COMPLAINS = ("Item .* on TypedDict class", "Accessing the 'model_(computed_)?fields' attribute")
 
+# Where litellm puts what a model thinks, in the part of a stream.
+_THOUGHTS = ("reasoning_content", "thinking_blocks", "reasoning_items")
+
 
 class Direct:
     """Implements `Provider` with litellm in this process."""
@@ -121,7 +124,8 @@ def _piece(chunk: Any, litellm: Any, parameters: Parameters) -> Piece:
     spent = _spent(chunk, _cost(litellm, parameters["model"], chunk)) if getattr(chunk, "usage", None) else None
     if choice is None:
         return Piece(spent=spent)
-    return Piece(choice.delta.content or "", choice.finish_reason or "", spent)
+    thought = any(getattr(choice.delta, name, None) for name in _THOUGHTS)
+    return Piece(choice.delta.content or "", choice.finish_reason or "", spent, thought)
 
 
 def _spent(reply: Any, cost: float) -> Spent:

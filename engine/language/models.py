@@ -67,7 +67,8 @@ class ModelSettings:
 class Patience:
     """How long a call may take, and how often it is tried; all times in seconds.
 
-    `timeout` is for a whole call, or up to the first piece of a stream; `silence` is for each further piece.
+    `timeout` is for a whole call, or up to the first text or thought of a stream; `silence` is for each further text.
+    The thoughts of a model begin a wait anew; pieces of a stream with nothing in them do not.
     A provider that asks for a wait longer than `longest_wait` is not asked again here.
     """
 

@@ -35,7 +35,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a streamed reply; one without text is a sign of life. `spent` comes with one of the last.
+    """A part of a streamed reply. `thought`: the model thinks, a sign of life. `spent` comes with one of the last.
 
     `finish` is the provider's reason for the end, or `UNFINISHED` where none was given; the last one counts.
     """
@@ -43,6 +43,7 @@ class Piece:
     text: str = ""
     finish: str = ""
     spent: Spent | None = None
+    thought: bool = False
 
 
 @dataclass(frozen=True, slots=True)

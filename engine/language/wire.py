@@ -34,7 +34,7 @@ def reply(frame: Frame) -> Reply:
 def piece(frame: Frame) -> Piece:
     """A part of a reply."""
     spent = frame["spent"]
-    return Piece(frame["text"], frame["finish"], Spent(**spent) if spent else None)
+    return Piece(frame["text"], frame["finish"], Spent(**spent) if spent else None, frame["thought"])
 
 
 def vectors(frame: Frame) -> Vectors:

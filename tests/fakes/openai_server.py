@@ -26,6 +26,7 @@ from tests.fakes.openai_wire import (
     error_reply,
     rerank_reply,
     stream_pieces,
+    stream_thought,
     stream_usage,
 )
 
@@ -68,7 +69,7 @@ def echo(messages: Sequence[Mapping[str, Any]]) -> str:
 class OpenAIServer:
     """The server; `faults` are used up one a request, in order; `gate` holds every chat request while it is closed.
 
-    `pace`: seconds between two pieces of a stream, as of a model that thinks.
+    `pace`: seconds between two pieces of a stream, as of a slow model; `thoughts` are streamed before each reply.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class OpenAIServer:
         self.requests: list[Recorded] = []
         self.faults: deque[Fault] = deque()
         self.scores: list[dict[str, Any]] | None = None
+        self.thoughts: tuple[str, ...] = ()
         self.gate = asyncio.Event()
         self.gate.set()
         self.arrived = asyncio.Condition()
@@ -160,6 +162,8 @@ class OpenAIServer:
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
+        for thought in self.thoughts:
+            await response.write(stream_thought(thought))
         for index, piece in enumerate(stream_pieces(text, "length" if fault and fault.kind == "length" else "stop")):
             if fault is not None and fault.kind in {"silence", "cut"} and index == fault.pieces:
                 await self._break(request, fault)

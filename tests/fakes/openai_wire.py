@@ -48,6 +48,11 @@ def stream_pieces(text: str, finish: str) -> Iterator[bytes]:
     yield _event([{"index": 0, "delta": {}, "finish_reason": finish}])
 
 
+def stream_thought(text: str) -> bytes:
+    """An event of a stream with something that the model thinks."""
+    return _event([{"index": 0, "delta": {"role": "assistant", "reasoning_content": text}, "finish_reason": None}])
+
+
 def stream_usage(body: Mapping[str, Any], text: str) -> bytes:
     """The last event of a stream, if usage was asked for."""
     return _event([], usage=usage(body, text))

@@ -71,6 +71,16 @@ async def test_a_reply_comes_whole_and_in_pieces_with_what_it_took(calls: Calls,
     ]
 
 
+async def test_thoughts_in_a_stream_are_known_as_such(server: OpenAIServer, apart: Apart) -> None:
+    server.thoughts = ("Who might", " it be?")
+    asked = {"model": "openai/stub", "api_base": server.base, "api_key": "x"}
+    messages = [{"role": "user", "content": "Who?"}]
+    pieces = [piece async for piece in apart.stream({**asked, "messages": messages})]
+    assert [piece.thought for piece in pieces[:2]] == [True, True]
+    assert not any(piece.text and piece.thought for piece in pieces)
+    assert "".join(piece.text for piece in pieces) == "You said: Who?"
+
+
 async def test_many_calls_at_once_each_get_their_own_reply(apart: Apart, model: ModelSettings) -> None:
     many = Calls(20, QUICK, apart)
     asked = [Ask(model, "extract", [Message("user", f"number {number}")]) for number in range(60)]
