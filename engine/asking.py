@@ -21,6 +21,7 @@ from engine.ledger.provenance import passages_stating
 from engine.ledger.undated import leaves_out_undated
 from engine.overview_parts import noted, parts_of
 from engine.overview_recall import recall_overview
+from engine.plugin_calls import MODEL, guarded, next_piece
 from engine.prompt_budget import RESERVE, prompt_of, prompt_tokens, today
 from engine.query_cache import QueryCache
 from engine.records import Bill, Condensed, Context, Mode, Prompt
@@ -181,12 +182,11 @@ class Asker:
         pieces: list[str] = []
         async with aclosing(well_formed_deltas(projector.language.answer(prompt, bill))) as stream:
             with projector.courtesy.asked():
-                first = await anext(stream, "")
-            yield first
-            pieces.append(first)
-            async for piece in stream:
-                pieces.append(piece)
-                yield piece
+                told: str | None = await next_piece(stream) or ""
+            while told is not None:
+                pieces.append(told)
+                yield told
+                told = await next_piece(stream)
         if keep and not any(each.cut_off for each in bill.items):
             made = memos.Reply(
                 key, "".join(pieces), recalled.generation, recalled.chunks, recalled.names, recalled.pairs
@@ -211,8 +211,7 @@ class Asker:
         if not bill.items:
             return
         with suppress(Closed):  # of an answer that outlived its engine
-            day = today().isoformat()
-            await self.recaller.projector.ledger.write(memos.add_usage, day, tuple(bill.items))
+            await self.recaller.projector.ledger.write(memos.add_usage, today().isoformat(), tuple(bill.items))
 
     async def _condense(self, question: Question, bill: Bill) -> Condensed:
         """Keywords that are given or remembered cost no call; a naive question without history needs none.
@@ -227,17 +226,18 @@ class Asker:
             return Condensed(question.text, question.high, question.low)
         if question.mode == "naive" and not question.history:
             return Condensed(question.text)
-        condense, asker = self.recaller.projector.language.condense, question.asker
-        made = await self.queries.get(
-            key, lambda: condense(question.text, question.history, bill, today=day, asker=asker)
-        )
+        made = await self.queries.get(key, lambda: self._condensed(question, day, bill))
         return made if made.high or made.low else replace(made, low=(made.question,))
 
+    async def _condensed(self, question: Question, day: date, bill: Bill) -> Condensed:
+        condense = self.recaller.projector.language.condense
+        with guarded(MODEL):
+            return await condense(question.text, question.history, bill, today=day, asker=question.asker)
+
     async def _overheard(self, question: Question, day: date, bill: Bill) -> Condensed:
-        language = self.recaller.projector.language
-        heard = await language.condense_overheard(
-            question.text, question.history, bill, today=day, asker=question.asker
-        )
+        condense = self.recaller.projector.language.condense_overheard
+        with guarded(MODEL):
+            heard = await condense(question.text, question.history, bill, today=day, asker=question.asker)
         return heard or Condensed(question.text, ignored=True)
 
     def _trimmed(self, question: Question) -> Question:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import BadKey, EngineError, NoSuchModel, RateLimited, Refused, TooLong, Unavailable, Unreachable
-from engine.supervisor import EXITS
+from engine.plugin_calls import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,12 +54,11 @@ class CheckedEmbedder:
         if not texts:
             return np.empty((0, self.dim), np.float32)
         try:
-            return self._checked(await self.embedder.embed(texts, bill), len(texts))
+            with guarded(f"The embedder {self.name}"):
+                return self._checked(await self.embedder.embed(texts, bill), len(texts))
         except EngineError:
             raise
-        except BaseException as error:  # plug-ins raise what they like, and native libraries panic
-            if isinstance(error, EXITS):
-                raise
+        except Exception as error:  # plug-ins raise what they like
             raise Unavailable(f"The embedder {self.name} failed ({type(error).__name__}).") from error
 
     async def blames_the_text(self, error: EngineError, bill: Bill) -> bool:

@@ -24,6 +24,7 @@ from engine.errors import (
 from engine.extraction_batches import MOST_EXCERPTS, Batch, batches, shared_key
 from engine.haste import Then, Wish
 from engine.ledger import facts, memos, work
+from engine.plugin_calls import MODEL, guarded
 from engine.records import Bill, Excerpt
 from engine.tasks import together
 
@@ -124,7 +125,8 @@ class ChunkReader:
             return chunks
         try:
             await self.projector.courtesy.after_you()
-            found = await self.projector.language.extract_several([_excerpt(chunk) for chunk in asked], bill)
+            with guarded(MODEL):
+                found = await self.projector.language.extract_several([_excerpt(chunk) for chunk in asked], bill)
             self.unheard = self.failing = None
             trusted = [(chunk, reading) for chunk, reading in zip(asked, found, strict=True) if reading is not None]
             await self._keep_shared(trusted)
@@ -154,7 +156,8 @@ class ChunkReader:
                 found = await self._remembered(chunk)
                 if found is None:
                     await self.projector.courtesy.after_you()
-                    found = key, await self.projector.language.extract(_excerpt(chunk), bill)
+                    with guarded(MODEL):
+                        found = key, await self.projector.language.extract(_excerpt(chunk), bill)
                     self.unheard = self.failing = None
                 await self.projector.courtesy.after_you()
                 await self.ledger.write(facts.keep_reading, chunk.id, *found)

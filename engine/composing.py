@@ -12,6 +12,7 @@ from engine import context
 from engine.language.prompting import entity_line, relation_line, source_block
 from engine.ledger import names, search
 from engine.ledger.marks import Stale
+from engine.plugin_calls import guarded
 from engine.prompt_budget import JOINT, NUMBER, RESERVE, fit_sizes, prompt_of, prompt_tokens
 from engine.records import Context, EntityRow, RelationRow
 from engine.refreshing import Refresher
@@ -170,7 +171,8 @@ class Draft:
         """Order the chunks by a reranker's scores."""
         texts = self._narrowed(await self._texts(self.order[: 2 * self.question.chunk_top_k]))
         scoring = reranker.rerank(self.found.asked.question, [self._shown(text) for text in texts], bill)
-        scores = await self.searcher.watch.timed("rerank", scoring)
+        with guarded(f"The reranker {reranker.name}"):
+            scores = await self.searcher.watch.timed("rerank", scoring)
         least = self.projector.options.min_rerank_score
         self.order = context.apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, least)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from engine.courtesy import in_turns
 from engine.errors import LanguageError
+from engine.plugin_calls import MODEL, guarded
 from engine.records import Fragments
 from engine.reducing import Limits, joined, newest, reduction
 from engine.tasks import together
@@ -130,7 +131,8 @@ class Describer:
     async def _made(self, call: Sequence[_Wanted], bill: Bill) -> dict[bytes, str]:
         made: dict[bytes, str] = {}
         with suppress(LanguageError):
-            texts = await self.language.summarise([each.fragments for each in call], bill)
+            with guarded(MODEL):
+                texts = await self.language.summarise([each.fragments for each in call], bill)
             made = {each.key: text for each, text in zip(call, texts, strict=True) if text is not None}
             await self.memo.keep_summaries(made)
         return made

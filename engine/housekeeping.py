@@ -16,8 +16,8 @@ from engine import verifying
 from engine.errors import BrokenProjection, EngineError, LanguageError, StoreError
 from engine.indexing import TROUBLE_WAIT
 from engine.ledger import census, marks, memos, orphans, work
-from engine.supervisor import EXITS
-from engine.tasks import end
+from engine.supervisor import ends_task
+from engine.tasks import end, running_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -40,13 +40,13 @@ PATIENCE = 60.0  # seconds that a question waits for a rebuild
 
 async def failures(*stages: Callable[[], Awaitable[None]]) -> list[BaseException]:
     """Run each stage, whatever became of those before it; gives what they raised, in order."""
-    found = list[BaseException]()
+    found, task = list[BaseException](), running_task()
     for stage in stages:
         try:
             await stage()
-        except EXITS:
-            raise
-        except BaseException as error:  # noqa: BLE001 - a panic of a native library is no Exception
+        except BaseException as error:  # a panic of a native library is no Exception
+            if ends_task(error, task):
+                raise
             found.append(error)
     return found
 

@@ -14,8 +14,8 @@ from engine.chunk_reader import ChunkReader
 from engine.errors import BrokenProjection, EngineError, LanguageError, StoreError
 from engine.haste import Haste, Then, Wish
 from engine.ledger import work
-from engine.supervisor import EXITS, reason
-from engine.tasks import end
+from engine.supervisor import ends_task, reason
+from engine.tasks import end, running_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -134,9 +134,9 @@ class Worker:
                 self._troubles[name], then = error, Then.REST
                 self.projector.supervisor.failed(name, error)
                 await asyncio.sleep(TROUBLE_WAIT)
-            except EXITS:
-                raise
             except BaseException as error:  # the supervisor runs this anew
+                if ends_task(error, running_task()):
+                    raise
                 self._troubles[name] = EngineError(f"The step “{name}” of indexing failed: {reason(error)}.")
                 raise
             else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 
 from engine.errors import EngineError
-from engine.tasks import end
+from engine.tasks import end, running_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -28,6 +28,19 @@ LOOP = "event loop"
 def backoff(tries: int, first: float, longest: float) -> float:
     """Seconds to wait after so many failures in a row: `first` after one, then doubled up to `longest`."""
     return float(min(first * 2 ** min(max(tries - 1, 0), 64), longest))
+
+
+def ends_task(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
+    """Whether an error that was raised within `task` ends the task or the program.
+
+    A CancelledError is a failure like any other if nobody has cancelled the task: it comes from a library, or from
+    another task that was awaited. A GeneratorExit is one if the task itself runs: a coroutine is closed from outside.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        return task is None or task.cancelling() > 0
+    if isinstance(error, GeneratorExit):
+        return task is None or task is not running_task()
+    return isinstance(error, EXITS)
 
 
 def reason(error: BaseException) -> str:
@@ -147,12 +160,12 @@ class Supervisor:
     async def _repeat(
         self, name: str, work: Callable[[], Awaitable[object]], fatal: tuple[type[BaseException], ...]
     ) -> None:
-        record = self._records[name]
+        record, task = self._records[name], running_task()
         while True:
             try:
                 await work()
             except BaseException as error:  # native libraries panic with what is no Exception
-                if isinstance(error, EXITS + fatal):
+                if isinstance(error, fatal) or ends_task(error, task):
                     raise
                 tries = self.failed(name, error)
             else:
@@ -165,11 +178,13 @@ class Supervisor:
                 record.waiting -= 1
 
     def _spawned(self, name: str, task: asyncio.Task[Any]) -> None:
-        if not task.cancelled():
-            if (error := task.exception()) is None:
-                self.succeeded(name)
-            else:
-                self.failed(name, error)
+        if task.cancelled():
+            if not task.cancelling():
+                self.failed(name, asyncio.CancelledError())
+        elif (error := task.exception()) is None:
+            self.succeeded(name)
+        else:
+            self.failed(name, error)
 
     def _failing(self, record: _Record) -> bool:
         if not record.in_a_row:

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
+def running_task() -> asyncio.Task[Any] | None:
+    """The task that runs this code; None outside of an event loop."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
 @asynccontextmanager
 async def child_task(work: Coroutine[Any, Any, Result], name: str | None = None) -> AsyncIterator[asyncio.Task[Result]]:
     """Run `work` beside the block. On leaving, it is cancelled and awaited; a failure that it had before is raised.

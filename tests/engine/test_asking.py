@@ -16,13 +16,14 @@ from engine.options import Options
 from engine.records import Condensed, Message, Passage, Question, Scope, Turn
 from tests.fakes.answering import Scripted
 from tests.fakes.engines import HERE, doc, light_engine
+from tests.fakes.language import ToyLanguage
 from tests.fakes.tokenizers import Characters
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.engine import Engine
-    from engine.records import Mode
+    from engine.records import Mode, Purpose
 
 FERRY = Question("What does the Ferry cost?", HERE)
 HISTORY = (Turn("user", "Tell me of the Ferry."), Turn("assistant", "It leaves at noon."))
@@ -358,6 +359,16 @@ async def test_a_model_that_breaks_off_is_an_error_and_half_an_answer_is_not_kep
             with pytest.raises(Unavailable, match="gone"):
                 await (await engine.ask(FERRY)).text()
         assert language.calls["answer"] == 2
+
+
+@pytest.mark.parametrize("purpose", ["condense", "answer"])
+async def test_a_model_that_is_cancelled_by_nobody_is_an_error(tmp_path: Path, purpose: Purpose) -> None:
+    language = ToyLanguage()
+    language.failing[purpose, "Ferry"] = asyncio.CancelledError()
+    async with light_engine(tmp_path, language) as engine:
+        await town(engine)
+        with pytest.raises(Unavailable, match="CancelledError"):
+            await (await engine.ask(FERRY)).text()
 
 
 async def test_a_failed_rewrite_is_raised_and_its_call_is_charged(tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ WAYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "a status of 500": broken(Unavailable("HTTP 500")),
     "a foreign error": broken(ConnectionResetError()),
     "a panic": broken(Panic()),
+    "a cancellation that nobody asked for": broken(asyncio.CancelledError()),
+    "a generator exit": broken(GeneratorExit()),
     "NaN": with_last(float("nan")),
     "infinity": with_last(float("inf")),
     "one vector too few": lambda made: made[:-1],

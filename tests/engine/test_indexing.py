@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine import Engine
-    from engine.records import Bill
+    from engine.records import Bill, Purpose
 
 
 class Steps:
@@ -75,9 +75,12 @@ class Panic(BaseException):
     ("step", "error"),
     [
         ("_embed", Panic()),
+        ("_embed", asyncio.CancelledError()),
         ("_embed", sqlite3.OperationalError("odd")),
         ("_read", KeyError("bug")),
+        ("_read", asyncio.CancelledError()),
         ("_project", ConnectionResetError()),
+        ("_project", asyncio.CancelledError()),
         ("end_quiet", KeyError("bug")),
     ],
 )
@@ -419,3 +422,22 @@ async def test_a_hot_key_is_summarised_once_a_quiet_period_unless_somebody_waits
         ada = await engine.entity("Ada", HERE)
         assert ada is not None
         assert "13 parts" in ada.description
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), GeneratorExit(), Panic()])
+@pytest.mark.parametrize(("purpose", "shared"), [("extract", 0), ("extract", 4000), ("summarise", 0)])
+async def test_what_a_model_raises_that_is_no_exception_is_a_failure_that_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, purpose: Purpose, shared: int, error: BaseException
+) -> None:
+    monkeypatch.setattr(chunk_reader, "wait_before", lambda _: 0.05)
+    language = ToyLanguage()
+    language.shared_tokens = shared
+    language.failing[purpose, "Ada"] = error
+    async with light_engine(tmp_path, language, options=Options(linger=0.05)) as engine, asyncio.timeout(30):
+        await engine.add(doc("a", *(f"Ada met Bob {'very ' * 300} in case {number}." for number in range(9))))
+        await engine.add(doc("b", "Carl met Dora."))
+        await language.asked(purpose, 2)
+        language.failing.clear()
+        await engine.settled()
+        assert {each.status for each in await engine.documents(HERE)} == {"indexed"}
+        assert (await engine.status(HERE)).background == ()

@@ -29,7 +29,9 @@ def test_the_wait_doubles_up_to_the_longest() -> None:
     assert [backoff(tries, 1.0, 60.0) for tries in (0, 1, 2, 3, 7, 10_000)] == [1.0, 1.0, 2.0, 4.0, 60.0, 60.0]
 
 
-@pytest.mark.parametrize("error", [KeyError("a bug"), ConnectionResetError(), StoreError("locked"), Panic()])
+@pytest.mark.parametrize(
+    "error", [KeyError("a bug"), ConnectionResetError(), StoreError("locked"), Panic(), asyncio.CancelledError()]
+)
 async def test_a_task_that_fails_is_counted_and_started_again(error: BaseException) -> None:
     supervisor, runs, done = quick(), 0, asyncio.Event()
 
@@ -106,6 +108,36 @@ async def test_a_task_that_runs_once_and_fails_is_counted_though_nobody_awaits_i
     supervisor.spawn("sign", work())
     await asyncio.sleep(0.01)
     assert [(each.name, each.failures, each.failing) for each in supervisor.reports()] == [("sign", 1, True)]
+
+
+async def test_a_task_that_runs_once_and_is_cancelled_by_nobody_is_counted() -> None:
+    supervisor = quick()
+
+    async def work() -> None:
+        raise asyncio.CancelledError
+
+    supervisor.spawn("sign", work())
+    ended = supervisor.spawn("wait", asyncio.sleep(60))
+    await asyncio.sleep(0.01)
+    ended.cancel()
+    await asyncio.sleep(0.01)
+    assert [(each.name, each.failures) for each in supervisor.reports()] == [("sign", 1), ("wait", 0)]
+
+
+async def test_a_task_that_was_cancelled_while_a_call_of_its_own_was_cancelled_too_is_not_started_again() -> None:
+    supervisor, runs = quick(), 0
+
+    async def work() -> None:
+        nonlocal runs
+        runs += 1
+        await asyncio.gather(asyncio.sleep(60), asyncio.sleep(60))
+
+    task = supervisor.run("work", work)
+    await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
+    assert runs == 1
 
 
 async def test_a_failure_that_nobody_awaits_in_a_librarys_own_task_is_counted() -> None:

@@ -35,7 +35,7 @@ class ToyLanguage:
     def __init__(self, name: str = "toy") -> None:
         self.name = name
         self.calls: Counter[str] = Counter()
-        self.failing: dict[tuple[Purpose, str], Exception] = {}
+        self.failing: dict[tuple[Purpose, str], BaseException] = {}
         self.shared_tokens = 0
         self.shared_calls: list[tuple[str, ...]] = []
         self.unsure: set[str] = set()
