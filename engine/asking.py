@@ -8,14 +8,12 @@ import time
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from engine.answer_stream import well_formed_deltas
-from engine.bounds import QUESTION, check_numbers
+from engine.answer_stream import ShownText, well_formed_deltas
 from engine.citing import Citing
 from engine.composing import Recalled
-from engine.errors import BadQuestion, Closed
-from engine.fence_unwrapper import FenceUnwrapper
+from engine.errors import BadQuestion, Closed, Unavailable
 from engine.ledger import memos, work
 from engine.ledger.provenance import passages_stating
 from engine.ledger.undated import leaves_out_undated
@@ -24,7 +22,9 @@ from engine.overview_recall import recall_overview
 from engine.plugin_calls import MODEL, guarded, next_piece
 from engine.prompt_budget import RESERVE, prompt_of, prompt_tokens, today
 from engine.query_cache import QueryCache
-from engine.records import Bill, Condensed, Context, Mode, Prompt
+from engine.question_check import check_question
+from engine.records import Bill, Condensed, Context, Prompt
+from engine.visibility import is_visible_uncited
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from engine.recalling import Recaller
     from engine.records import Message, Question, Scope, Source, Turn, Usage
 
-LONGEST_QUESTION = 8_000  # characters
 HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the newest turns stay
-MODES = frozenset(get_args(Mode))
 
 
 class Answer:
@@ -84,6 +82,10 @@ class Answer:
         """What the calls made for this question took."""
         return tuple(self._bill.items)
 
+    @property
+    def _model(self) -> str:
+        return next((each.model for each in self._bill.items if each.purpose == "answer"), "The model")
+
     async def text(self) -> str:
         """The whole answer, where nobody waits for the first word."""
         return "".join([piece async for piece in self])
@@ -97,19 +99,22 @@ class Answer:
 
     async def _stream(self) -> AsyncGenerator[str, None]:
         self._begun = True
-        unwrapper = FenceUnwrapper()
+        shown = ShownText(self._citing)
         try:
             async with aclosing(self._asker.answer(self._prompt, self._recalled, self._bill)) as raw:
                 async for delta in raw:
                     self._asker.recaller.projector.ledger.must_be_open()
-                    if piece := self._citing.feed(unwrapper.feed(delta)):
+                    if piece := shown.feed(delta):
                         yield piece
-            if piece := self._citing.feed(unwrapper.close()) + self._citing.close():
-                yield piece
         except Exception:
-            if piece := self._citing.feed(unwrapper.close()) + self._citing.close():
+            if piece := shown.close():
                 yield piece  # what was held back belongs to what was said
             raise
+        else:
+            if piece := shown.close():
+                yield piece
+            if not shown.visible:
+                raise Unavailable(f"{self._model} replied with nothing.")
         finally:
             await self._asker.charge(self._bill)
 
@@ -187,10 +192,9 @@ class Asker:
                 pieces.append(told)
                 yield told
                 told = await next_piece(stream)
-        if keep and not any(each.cut_off for each in bill.items):
-            made = memos.Reply(
-                key, "".join(pieces), recalled.generation, recalled.chunks, recalled.names, recalled.pairs
-            )
+        reply = "".join(pieces)
+        if keep and is_visible_uncited(reply) and not any(each.cut_off for each in bill.items):
+            made = memos.Reply(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
             await projector.ledger.write(memos.keep_reply, made, time.time())
 
     async def _reduced(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> Prompt:
@@ -242,7 +246,7 @@ class Asker:
 
     def _trimmed(self, question: Question) -> Question:
         """The question with as many of the newest turns of its history as there is room for."""
-        check(question)
+        check_question(question)
         question = self.recaller.projector.options.window.question(question)
         total = question.max_total_tokens
         left = min(total // HISTORY_SHARE, total - self._bare(question) - RESERVE)
@@ -263,20 +267,6 @@ class Asker:
         """The tokens of the prompt without history and sources."""
         bare = prompt_of(replace(question, history=()), Context(Condensed(question.text), question.mode))
         return prompt_tokens(self.recaller.projector, bare)
-
-
-def check(question: Question) -> None:
-    """BadQuestion for what cannot be asked."""
-    if not question.text.strip():
-        raise BadQuestion("The question is empty.", hint="Ask something in words.")
-    if len(question.text) > LONGEST_QUESTION:
-        raise BadQuestion(
-            f"The question has {len(question.text):,} characters; {LONGEST_QUESTION:,} are allowed.",
-            hint="Share a long text as a file and ask about it.",
-        )
-    if question.mode not in MODES:
-        raise BadQuestion(f"There is no mode “{question.mode}”.", hint=f"One of: {', '.join(sorted(MODES))}.")
-    check_numbers(question, QUESTION)
 
 
 def newest_turns(history: Sequence[Turn], tokens: int, tokenizer: O200k) -> tuple[Turn, ...]:

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.asking import MODES, newest_turns, reply_key
+from engine.asking import newest_turns, reply_key
 from engine.budget import O200k
 from engine.context_window import ContextWindow
 from engine.errors import BadQuestion, Unavailable
 from engine.options import Options
+from engine.question_check import MODES
 from engine.records import Condensed, Message, Passage, Question, Scope, Turn
 from tests.fakes.answering import Scripted
 from tests.fakes.engines import HERE, doc, light_engine

@@ -1,0 +1,50 @@
+"""Whether anything of a text can be seen: a model may reply with blanks, unseen characters or an empty code fence."""
+
+from __future__ import annotations
+
+import re
+from unicodedata import category
+
+# Separators, controls, invisible formatting, and marks that need a character to stand on.
+_UNSEEN_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Mn", "Mc", "Me"})
+# Hangul fillers, the blank of Braille and the replacement character; marks of code alone are none either.
+_UNSEEN = frozenset("\u115f\u1160\u3164\uffa0\u2800\ufffd`~")
+_FENCE = re.compile(r"(?:`{3,64}|~{3,64})[ \t]{0,8}[^\s`]{0,40}")
+_CITATION = re.compile(r"[\[【［][^\[【［\]】］]{0,200}[\]】］]")
+
+
+def is_visible(text: str) -> bool:
+    """Whether a text has more than blanks, invisible characters and fence lines."""
+    return any(map(_is_visible_line, text.split("\n")))
+
+
+def is_visible_uncited(text: str) -> bool:
+    """Whether that is so without what stands in brackets, which may be citations that are dropped."""
+    return is_visible(_CITATION.sub("", text))
+
+
+class VisibleHead:
+    """Fed with a text in pieces, holds them back until something of them can be seen."""
+
+    def __init__(self) -> None:
+        self.seen = False
+        self._held: list[str] = []
+        self._line = ""
+
+    def feed(self, text: str) -> str:
+        """What is passed on once `text` has come, too."""
+        if self.seen:
+            return text
+        self._held.append(text)
+        line = self._line + text
+        self.seen = _has_visible(text) and is_visible(line)
+        self._line = line.rpartition("\n")[2]
+        return "".join(self._held) if self.seen else ""
+
+
+def _is_visible_line(line: str) -> bool:
+    return _has_visible(line) and not _FENCE.fullmatch(line.strip())
+
+
+def _has_visible(text: str) -> bool:
+    return any(char not in _UNSEEN and category(char) not in _UNSEEN_CATEGORIES for char in text)
