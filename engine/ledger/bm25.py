@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-from collections import Counter, defaultdict
+from collections import defaultdict
 from contextlib import closing
 from dataclasses import dataclass
 from heapq import nlargest
@@ -128,16 +128,17 @@ def scored(postings: Iterable[Postings], whole: Extent) -> dict[int, float]:
 
 async def _postings(db: Connection, index: FullText, term: tuple[str, ...], word: str, where: Area) -> Postings:
     """The rows of the area that hold a word, with their lengths, and how often; one of several terms counts once."""
-    place = index.place.format("x")
     if len(term) == 1:
-        found, wanted = f"{index.terms} w CROSS JOIN {place} ON x.id = w.doc WHERE w.term = ?", term[0]
+        found, wanted = f"SELECT doc AS id, COUNT(*) AS times FROM {index.terms} WHERE term = ? GROUP BY doc", term[0]
     else:
-        found = f"{index.words} w CROSS JOIN {place} ON x.id = w.rowid WHERE w.{index.words} MATCH ?"
+        found = f"SELECT rowid AS id, 1 AS times FROM {index.words} WHERE {index.words} MATCH ?"
         wanted = quoted(word)
     rows = await db.execute_fetchall(
-        f"SELECT x.id, x.{index.length} FROM {found} AND {index.within(where, 'x')}", (wanted,)
+        f"SELECT x.id, x.{index.length}, w.times FROM ({found}) w CROSS JOIN {index.place.format('x')} ON x.id = w.id"
+        f" WHERE {index.within(where, 'x')}",
+        (wanted,),
     )
-    return Counter(map(tuple, rows))
+    return {(row, length): times for row, length, times in rows}
 
 
 def quoted(word: str) -> str:
