@@ -162,7 +162,7 @@ class Searcher:
         one chunk may have many vectors, and which of equal rows the store gives first depends on what else it holds.
         What a question is narrowed to, if it is too much to be listed, is held against what was fetched.
         """
-        rows = wanted * (2 if table == "chunks" else 1) + 1
+        rows = wanted * 2 + 1
         narrowing = self.where.narrowing if area.ids is None else None
         deepest = DEEPEST * wanted if narrowing is None else DEEPEST_NARROWED
         while True:
