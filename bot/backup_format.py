@@ -95,6 +95,8 @@ class _Reader:
             if block == bytes(BLOCK):
                 return None
             member = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+            if member.size < 0:  # base 256 can say so; it would be counted against what was unpacked
+                raise tarfile.ReadError("it states a negative size")
             if member.type in {tarfile.REGTYPE, tarfile.AREGTYPE}:
                 return member
             if member.type != tarfile.XHDTYPE or member.size > EXTENSION:

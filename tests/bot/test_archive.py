@@ -278,6 +278,22 @@ def test_an_archive_is_unpacked_no_further_than_its_size_bears(tmp_path: Path, m
     assert written < 3 * backup_format.SLACK
 
 
+@pytest.mark.parametrize("size", [-1, -513, -(2**60), -(2**80)])
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.XHDTYPE])
+def test_an_archive_of_negative_sizes_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, kind: bytes
+) -> None:
+    class Progressing(io.FileIO):
+        def write(self, block: Any) -> int:
+            assert block, "it does not end"
+            return super().write(block)
+
+    path = tmp_path / "odd"
+    path.write_bytes(gzip.compress(header("ledger.db", size, kind) + bytes(MIB)))
+    monkeypatch.setattr(backup_format, "FileIO", Progressing)
+    assert "negative" in str(refused(path, tmp_path / "other"))
+
+
 def test_what_does_not_fit_the_disk_is_refused_before_it_is_unpacked(
     tmp_path: Path, backup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
