@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from engine.boundary import well_formed
+from engine.bounds import LONGEST_ANSWER
 from engine.fence_unwrapper import FenceUnwrapper
 from engine.visibility import VisibleHead
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from engine.citing import Citing
+
+PIECE = 2_000  # characters that are cited at once: that takes the square of their number, and all of the event loop
 
 
 async def well_formed_deltas(deltas: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
@@ -31,6 +35,8 @@ class ShownText:
     """Fed with the deltas of an answer, gives what its reader sees; nothing until something of that can be seen."""
 
     def __init__(self, citing: Citing) -> None:
+        self.full = False
+        self._left = LONGEST_ANSWER
         self._citing = citing
         self._unwrapper = FenceUnwrapper()
         self._head = VisibleHead()
@@ -40,10 +46,24 @@ class ShownText:
         """Whether anything can be seen of what was given."""
         return self._head.seen
 
-    def feed(self, delta: str) -> str:
-        """What can be shown once `delta` has come, too."""
-        return self._head.feed(self._citing.feed(self._unwrapper.feed(delta)))
+    async def feed(self, delta: str) -> AsyncGenerator[str, None]:
+        """What can be shown once `delta` has come, too; `full` if the answer is longer than it may be."""
+        self.full = len(delta) > self._left
+        delta = delta[: self._left]
+        self._left -= len(delta)
+        async for piece in self._cited(self._unwrapper.feed(delta)):
+            yield piece
 
-    def close(self) -> str:
+    async def close(self) -> AsyncGenerator[str, None]:
         """The rest, at the end of the answer."""
-        return self._head.feed(self._citing.feed(self._unwrapper.close()) + self._citing.close())
+        async for piece in self._cited(self._unwrapper.close()):
+            yield piece
+        if piece := self._head.feed(self._citing.close()):
+            yield piece
+
+    async def _cited(self, text: str) -> AsyncGenerator[str, None]:
+        for at in range(0, len(text), PIECE):
+            if at:
+                await asyncio.sleep(0)
+            if piece := self._head.feed(self._citing.feed(text[at : at + PIECE])):
+                yield piece

@@ -50,6 +50,7 @@ class Answer:
         texts = [f"{source.text}\n{source.link}" for source in self.context.sources]
         titles = [f"{source.title}\n{source.label}" for source in self.context.sources]
         self._citing = Citing([source.number for source in self.context.sources], texts, prompt.question, titles)
+        self._shown = ShownText(self._citing)
         self._begun = False
         self._pieces = self._stream()
 
@@ -75,7 +76,7 @@ class Answer:
     @property
     def cut_off(self) -> bool:
         """Whether it ended before the model had finished it; complete when the stream has ended."""
-        return any(each.cut_off for each in self._bill.items if each.purpose == "answer")
+        return self._shown.full or any(each.cut_off for each in self._bill.items if each.purpose == "answer")
 
     @property
     def usage(self) -> tuple[Usage, ...]:
@@ -99,19 +100,21 @@ class Answer:
 
     async def _stream(self) -> AsyncGenerator[str, None]:
         self._begun = True
-        shown = ShownText(self._citing)
+        shown = self._shown
         try:
             async with aclosing(self._asker.answer(self._prompt, self._recalled, self._bill)) as raw:
                 async for delta in raw:
                     self._asker.recaller.projector.ledger.must_be_open()
-                    if piece := shown.feed(delta):
+                    async for piece in shown.feed(delta):
                         yield piece
+                    if shown.full:
+                        break
         except Exception:
-            if piece := shown.close():
+            async for piece in shown.close():
                 yield piece  # what was held back belongs to what was said
             raise
         else:
-            if piece := shown.close():
+            async for piece in shown.close():
                 yield piece
             if not shown.visible:
                 raise Unavailable(f"{self._model} replied with nothing.")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from engine.options import Options
     from engine.records import Question
 
+LONGEST_ANSWER = 40_000  # characters
 MOST_RESULTS = 1_000
 MOST_TOKENS = 10_000_000
 LONG = 10 * 365 * 86_400.0  # seconds
