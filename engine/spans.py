@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
@@ -171,5 +172,5 @@ def _month(first: str, second: str, third: str, today: datetime) -> tuple[int, t
         start = start.replace(year=start.year - 1) if (month, day) != (2, 29) else start
     if day:
         return length + bool(given), _day(start)
-    after = start.replace(year=start.year + month // 12, month=month % 12 + 1)
-    return length + bool(given), (start, after - timedelta(microseconds=1))
+    last = start.replace(day=monthrange(start.year, month)[1])
+    return length + bool(given), (start, _day(last)[1])

@@ -22,8 +22,8 @@ def _instant(text: str, hour: time) -> datetime | None:
         return None
     try:
         given = datetime.fromisoformat(text.strip())
-    except ValueError as error:
+        if len(text.strip()) <= len("2026-05-12"):
+            given = datetime.combine(given.date(), hour)
+        return given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
         raise typer.BadParameter(f"“{text}” is no date like 2026-05-12 or 2026-05-12T09:30.") from error
-    if len(text.strip()) <= len("2026-05-12"):
-        given = datetime.combine(given.date(), hour)
-    return given if given.tzinfo else given.replace(tzinfo=UTC)

@@ -53,6 +53,6 @@ def _day(text: str, now: datetime) -> datetime | None:
 def _given(text: str) -> datetime | None:
     try:
         given = datetime.fromisoformat(text.upper().removesuffix(" UTC"))
-    except ValueError:
+        return given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-    return given if given.tzinfo else given.replace(tzinfo=UTC)

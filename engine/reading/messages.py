@@ -121,11 +121,20 @@ def _instant(value: Any) -> datetime:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("a time is ISO 8601 or seconds since 1970")  # noqa: TRY004  - pydantic reports ValueErrors
     try:
-        time = datetime.fromtimestamp(float(value), UTC)
-    except ValueError:
-        time = datetime.fromisoformat(str(value).strip())
+        return _seconds(value) or _iso(str(value))
     except (OverflowError, OSError) as error:
         raise ValueError("the time is out of range") from error
+
+
+def _seconds(value: str | float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(float(value), UTC)
+    except ValueError:
+        return None
+
+
+def _iso(text: str) -> datetime:
+    time = datetime.fromisoformat(text.strip())
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
 
 

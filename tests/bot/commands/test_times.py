@@ -9,6 +9,7 @@ from bot.commands.times import ago, since
 from engine.errors import BadQuestion
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)  # a Friday
+EDGES = ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00")  # times that UTC has no year for
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_a_time_is_understood_as_people_say_it(words: str, meant: str) -> None:
     assert utc(since(words, NOW)) == f"{meant} UTC"
 
 
-@pytest.mark.parametrize("words", ["soon", "2026-13-01", "2 fortnights", "-3h"])
+@pytest.mark.parametrize("words", ["soon", "2026-13-01", "2 fortnights", "-3h", *EDGES])
 def test_what_is_no_time_is_answered_with_examples(words: str) -> None:
     with pytest.raises(BadQuestion) as caught:
         since(words, NOW)

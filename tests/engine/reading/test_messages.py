@@ -58,6 +58,8 @@ def test_of_messages_with_one_id_the_last_counts() -> None:
         _line(time="yesterday"),
         _line(time=True),
         _line(time=1e300),
+        _line(time="9999-12-31T23:59:59-14:00"),
+        _line(time="0001-01-01T00:00:00+14:00"),
         _line(time=None),
         _line(id=""),
         _line(text=["a"]),
