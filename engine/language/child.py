@@ -95,12 +95,21 @@ class Child:
         """Let it come to its end; who still waits for something is told."""
         if self._process.stdin:
             self._process.stdin.close()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE):
-                await self._process.wait()
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        await self._gone(GRACE)
         await self._hearing
+
+    async def _gone(self, grace: float) -> None:
+        """Wait for the process to end; kill it after `grace` seconds.
+
+        One that has ended is not killed: that would fetch its exit status, for which asyncio's own watcher waits.
+        """
+        try:
+            async with asyncio.timeout(grace):
+                await self._process.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
 
     def _tell(self, frame: Frame) -> None:
         """Send it, together with what else is told in this turn of the loop: a write lets other threads in."""
@@ -115,6 +124,7 @@ class Child:
 
     async def _hear(self) -> None:
         """Hand on what the process tells, until it ends or makes no sense; who waits then is told so."""
+        grace = 0.0
         try:
             while self._process.stdout is not None:
                 frame: Frame = json.loads(await taken(self._process.stdout))
@@ -122,15 +132,18 @@ class Child:
                     heard.put_nowait(frame)
         except (EOFError, ConnectionError) as error:
             log.info("model_process_ended", error=type(error).__name__)
+            grace = GRACE
+        except asyncio.CancelledError:  # nobody waits for it any more
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            raise
         except Exception:
             log.exception("model_process_unreadable")
         finally:
             self._ended = True
             for heard in self._waiting.values():
                 heard.put_nowait(wire.of_error(_died()))
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
-        await self._process.wait()
+        await self._gone(grace)
 
 
 def _died() -> Unavailable:

@@ -209,6 +209,14 @@ async def test_a_process_that_talks_nonsense_is_done_with(model: ModelSettings) 
     await child.end()
 
 
+async def test_a_process_that_ends_is_waited_for_by_one_alone(caplog: pytest.LogCaptureFixture) -> None:
+    pipe = asyncio.subprocess.PIPE
+    for _ in range(30):
+        child = Child(await asyncio.create_subprocess_exec("true", stdin=pipe, stdout=pipe))
+        await child.end()
+    assert "Unknown child process" not in caplog.text
+
+
 async def test_closed_it_leaves_nothing_behind(apart: Apart, calls: Calls, model: ModelSettings) -> None:
     assert await calls.complete(Ask(model, "extract", WHO), Bill())
     pid = apart.pid
