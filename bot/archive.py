@@ -15,7 +15,7 @@ from bot import backup_format
 from bot.store import database, snapshot
 from bot.unwritable import unwritable
 from engine.errors import Broken, DiskTrouble, NotFound, StoreError
-from engine.folder import Folder
+from engine.folder import Folder, erase
 from engine.ledger import integrity
 from engine.ledger.checksum import file_checksum
 from engine.ledger.database import migrations
@@ -145,13 +145,15 @@ def _put_in_place(fresh: Path, folder: Folder) -> None:
     with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(folder.ledger)) as ledger:
         ledger.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for name in (f"{LEDGER}-wal", f"{LEDGER}-shm", "filed", BOT, f"{BOT}-wal", f"{BOT}-shm"):
-        (folder.home / name).unlink(missing_ok=True)
+        erase(folder.home / name)
     for file in (fresh / LEDGER, fresh / BOT):
         if file.exists():
             with file.open("rb") as written:
                 os.fsync(written.fileno())
     if (fresh / BOT).exists():
         (fresh / BOT).replace(folder.home / BOT)
+    if folder.ledger.is_dir():
+        erase(folder.ledger)
     (fresh / LEDGER).replace(folder.ledger)
     _remove_projections(folder)
 
@@ -159,8 +161,6 @@ def _put_in_place(fresh: Path, folder: Folder) -> None:
 def _remove_projections(folder: Folder) -> None:
     """Throw away graph and vectors of a folder, and nothing else that lies there."""
     for path in (folder.vectors, folder.graph("kuzu"), folder.graph("ladybug")):
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+        if not path.is_dir():
             path.with_name(path.name + ".wal").unlink(missing_ok=True)
+        erase(path)

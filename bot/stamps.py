@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 class Stamps:
     """Stamps of files by key, in a file that only grows by a line; hashes alone, so that it tells no names.
 
-    A lost or broken line costs one reading of a file, nothing else.
+    A lost or broken line, or a file that cannot be read or written, costs one reading of a file, nothing else.
     """
 
     def __init__(self, path: Path) -> None:
@@ -29,7 +30,7 @@ class Stamps:
         line = (_hash(key), stamp)
         if self._stamps.get(line[0]) != stamp:
             self._stamps[line[0]] = stamp
-            with self._path.open("a", encoding="ascii") as file:
+            with suppress(OSError), self._path.open("a", encoding="ascii") as file:
                 file.write(" ".join(line) + "\n")
 
     @staticmethod
@@ -46,6 +47,6 @@ def _hash(text: str) -> str:
 def _lines(path: Path) -> list[tuple[str, str]]:
     try:
         lines = path.read_text(encoding="ascii", errors="replace").splitlines()
-    except FileNotFoundError:
+    except OSError:
         return []
     return [(parts[0], parts[1]) for line in lines if len(parts := line.split(" ")) == 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -10,11 +11,38 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from engine.errors import DamagedLedger, DiskTrouble, FolderInUse
+from engine.errors import BrokenProjection, DamagedLedger, DiskTrouble, FolderInUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+def erase(path: Path, *, ignore_errors: bool = False) -> None:
+    """Remove a folder with all it holds, or what lies in its place; of a link to a folder, what that folder holds.
+
+    Raises OSError, unless errors are ignored.
+    """
+    if path.is_dir() and path.is_symlink():
+        for each in list(path.iterdir()):
+            _remove(each, ignore_errors=ignore_errors)
+    else:
+        _remove(path, ignore_errors=ignore_errors)
+
+
+def _remove(path: Path, *, ignore_errors: bool) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=ignore_errors)
+    else:
+        with suppress(OSError if ignore_errors else FileNotFoundError):
+            path.unlink()
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder of a projection unless it is there; BrokenProjection if something else lies in its place."""
+    if not path.is_dir() and (path.exists() or path.is_symlink()):
+        raise BrokenProjection(f"{path} is no folder.")
+    path.mkdir(parents=True, exist_ok=True)
 
 
 MODULES = ("kuzu", "ladybug")
@@ -41,7 +69,9 @@ class Folder:
         return self.home / f"graph.{module}"
 
     def check_ledger(self) -> None:
-        """Raise DamagedLedger if the ledger is gone or empty, although something was made from it."""
+        """Raise DamagedLedger if the ledger is no file, or gone or empty although something was made from it."""
+        if self.ledger.is_dir():
+            raise DamagedLedger(f"The ledger {self.ledger} is a folder, not a file.")
         made = (self.vectors, *(self.graph(module) for module in MODULES))
         held = self.ledger.exists() and self.ledger.stat().st_size > 0
         if not held and any(path.exists() for path in made):
@@ -63,7 +93,8 @@ class Folder:
         except OSError as error:
             raise DiskTrouble(f"The data folder {self.home} cannot be used: {error.strerror}.") from error
         try:
-            (self.home / "owner").write_text(str(os.getpid()))
+            with suppress(OSError):  # it only says whom to ask
+                (self.home / "owner").write_text(str(os.getpid()))
             yield
         finally:
             lock.release()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import queue
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine import kuzu_file
 from engine.allocation import give_back
 from engine.errors import BrokenProjection, StoreError
+from engine.folder import erase, make_folder
 from engine.kuzu_reading import around, everything, lacks, many_gone
 from engine.kuzu_session import MODULES, SCHEMA, Module, Session, open_database
 from engine.kuzu_writing import Writer
@@ -71,7 +71,7 @@ class KuzuGraph:
     @staticmethod
     async def erase(path: Path) -> None:
         """Remove the files of a graph that is not open."""
-        await completed(asyncio.to_thread(shutil.rmtree, path, ignore_errors=True))
+        await completed(asyncio.to_thread(erase, path, ignore_errors=True))
 
     async def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         if nodes or edges:
@@ -179,7 +179,7 @@ class KuzuGraph:
         return self._writer
 
     def _start(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         others = [name for name in MODULES if name != self._module and (self._folder / f"graph.{name}").exists()]
         if others:
             raise BrokenProjection(f"The graph in {self._folder} was made with {others[0]}, not with {self._module}.")

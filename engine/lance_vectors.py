@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
-import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -13,6 +12,7 @@ import structlog
 
 from engine.allocation import return_large_blocks
 from engine.errors import BrokenProjection, EngineError, OtherEmbedder, StoreError
+from engine.folder import erase, make_folder
 from engine.lance_table import LanceTable, schema
 from engine.lance_tidying import INDEX_ABOVE, Tidier
 from engine.supervisor import Supervisor
@@ -69,7 +69,7 @@ class LanceVectors:
     @staticmethod
     async def erase(path: Path) -> None:
         """Remove the files of a store that is not open."""
-        await completed(asyncio.to_thread(shutil.rmtree, path, ignore_errors=True))
+        await completed(asyncio.to_thread(erase, path, ignore_errors=True))
 
     async def put(self, table: Table, rows: Sequence[Row], vectors: np.ndarray) -> None:
         if not rows:
@@ -214,7 +214,7 @@ async def _connected(path: Path) -> Any:
 
 
 def _prepare(path: Path) -> Any:
-    path.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     return_large_blocks()
     # The library tells its own workings on stderr; it reads this once, when it is loaded.
     os.environ.setdefault("LANCEDB_LOG", "error")

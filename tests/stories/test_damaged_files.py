@@ -14,6 +14,7 @@ from bot import archive
 from bot.stamps import Stamps
 from bot.store import Store
 from engine.errors import BrokenProjection, DamagedLedger, EngineError
+from engine.folder import erase
 from engine.lance_vectors import LanceVectors
 from engine.options import Options
 from engine.records import Question
@@ -208,3 +209,65 @@ async def test_an_empty_or_missing_ledger_beside_its_projections_names_restore(
     with pytest.raises(DamagedLedger) as caught:
         await answers(tmp_path / "home")
     assert "threadlore restore" in caught.value.hint
+
+
+def as_folder(path: Path) -> None:
+    erase(path)
+    path.mkdir()
+    (path / "note").write_text("Dear Ada")
+
+
+def as_file(path: Path) -> None:
+    erase(path)
+    path.write_text("Dear Ada")
+
+
+def as_dangling_link(path: Path) -> None:
+    erase(path)
+    path.symlink_to(path.parent / "nowhere" / "at all")
+
+
+def as_link_to_damage(path: Path) -> None:
+    """The folder lies elsewhere, and its files are torn."""
+    path.rename(path.parent / "elsewhere")
+    path.symlink_to(path.parent / "elsewhere")
+    for file in path.rglob("*"):
+        if file.is_file():
+            file.write_bytes(file.read_bytes()[:20])
+
+
+@pytest.mark.parametrize("harm", [as_file, as_dangling_link, as_link_to_damage])
+@pytest.mark.parametrize("name", ["vectors", "graph.kuzu"])
+async def test_a_projection_that_is_no_folder_is_made_anew(
+    tmp_path: Path, folders: dict[str, Path], name: str, harm: Callable[[Path], None]
+) -> None:
+    shutil.copytree(folders["closed"], tmp_path / "home")
+    harm(tmp_path / "home" / name)
+    assert await outcome(tmp_path / "home") == ""
+
+
+@pytest.mark.parametrize("name", ["filed", "owner"])
+async def test_a_folder_in_place_of_a_file_that_nothing_rests_on_is_no_obstacle(
+    tmp_path: Path, folders: dict[str, Path], name: str
+) -> None:
+    shutil.copytree(folders["closed"], tmp_path / "home")
+    as_folder(tmp_path / "home" / name)
+    Stamps(tmp_path / "home" / "filed").note("a", "1")
+    assert await outcome(tmp_path / "home") == ""
+
+
+@pytest.mark.parametrize("name", ["ledger.db", "bot.db"])
+async def test_a_folder_in_place_of_a_database_names_restore_which_helps(
+    tmp_path: Path, folders: dict[str, Path], name: str
+) -> None:
+    shutil.copytree(folders["closed"], tmp_path / "home")
+    async with open_engine(tmp_path / "home") as engine:
+        await archive.pack(engine, tmp_path / "backup")
+    for each in (name, "filed", f"{name}-wal"):
+        as_folder(tmp_path / "home" / each)
+    found = await outcome(tmp_path / "home")
+    assert found.startswith("DamagedLedger")
+    assert name in found
+    assert "threadlore restore" in found
+    archive.unpack(tmp_path / "backup", tmp_path / "home", force=True)
+    assert await outcome(tmp_path / "home") == ""
