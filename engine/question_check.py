@@ -17,6 +17,8 @@ MODES = frozenset(get_args(Mode))
 
 def check_question(question: Question) -> None:
     """BadQuestion for what cannot be asked."""
+    if not isinstance(question.text, str):
+        raise BadQuestion(f"A question must be text, not {type(question.text).__name__}.", hint="Ask in words.")
     if not question.text.strip():
         raise BadQuestion("The question is empty.", hint="Ask something in words.")
     if len(question.text) > LONGEST_QUESTION:

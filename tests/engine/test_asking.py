@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -104,6 +104,14 @@ async def test_k11_a_blank_question_is_refused_in_every_mode(tmp_path: Path, mod
         for ask in (engine.ask, engine.recall, engine.prompt):
             with pytest.raises(BadQuestion, match="empty"):
                 await ask(Question(" \n", HERE, mode=mode))
+
+
+@pytest.mark.parametrize("text", [None, b"Who?", 7, ["Who?"]])
+async def test_a_question_that_is_no_text_is_refused(tmp_path: Path, text: Any) -> None:
+    async with light_engine(tmp_path) as engine:
+        for ask in (engine.ask, engine.recall, engine.prompt):
+            with pytest.raises(BadQuestion, match="must be text"):
+                await ask(Question(text, HERE))
 
 
 @pytest.mark.parametrize("text", ["ab", "中", "中a", "中文", "abc"])
