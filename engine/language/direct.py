@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
     from engine.language.provider import Parameters
 
-# What pydantic says about litellm's own types at a stream; where warnings are errors, the stream would break on it.
-_PYDANTIC_COMPLAINS = ("Item .* on TypedDict class", "Accessing the 'model_(computed_)?fields' attribute")
+# What pydantic says about litellm's own types, the reply's text included; where warnings are errors, calls would fail.
+_PYDANTIC_COMPLAINS = (
+    "Item .* on TypedDict class",
+    "Accessing the 'model_(computed_)?fields' attribute",
+    "Pydantic serializer warnings",
+)
 
 # Where litellm puts what a model thinks, in the part of a stream.
 _THOUGHTS = ("reasoning_content", "thinking_blocks", "reasoning_items")

@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+import warnings
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-from engine.language.direct import load
+from engine.errors import LanguageError
+from engine.language.direct import Direct, load
+from tests.fakes.openai_server import OpenAIServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,3 +35,19 @@ def test_litellm_is_told_to_read_no_file(tmp_path: Path, monkeypatch: pytest.Mon
     finally:
         sys.modules.pop("litellm", None)
     assert "PLANTED_PROVIDER_KEY" not in os.environ
+
+
+async def test_a_reply_in_parts_is_told_in_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts: Any = [{"type": "text", "text": "Ada runs "}, {"type": "text", "text": "the mill."}]
+    monkeypatch.setattr("tests.fakes.openai_wire.tokens", len)
+    direct = Direct()
+    async with OpenAIServer(lambda _: parts) as server:
+        asked = {"model": "openai/stub", "api_base": server.base, "api_key": "x"}
+        messages = [{"role": "user", "content": "Who?"}]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            load()
+            with suppress(LanguageError):
+                await direct.chat({**asked, "messages": messages})
+        await direct.close()
+    assert not [each for each in caught if "Pydantic" in str(each.message)]
