@@ -224,7 +224,8 @@ class Answering:
         if draft.gap and not answer.sources and wording.says_nothing(draft.text):
             draft.text = wording.nothing(draft.gap)
         if answer.cut_off:
-            draft.text = f"{draft.text.rstrip()}\n\n_{wording.CUT_OFF}_".lstrip()
+            told = wording.FILTERED if answer.filtered else wording.CUT_OFF
+            draft.text = f"{draft.text.rstrip()}\n\n_{told}_".lstrip()
 
     def _broke(self, draft: Draft, error: Exception) -> None:
         """Keep what was said, and say what happened."""

@@ -36,7 +36,7 @@ class Cited:
     """The answer has ended: its sources by number, what it took, and whether the model stopped before its end.
 
     `undated`: documents without a date were left out of the span of time that was asked about. `truncated`: of that
-    span only the newest part was taken in.
+    span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model.
     """
 
     sources: tuple[Source, ...]
@@ -44,6 +44,7 @@ class Cited:
     cut_off: bool = False
     undated: bool = False
     truncated: bool = False
+    filtered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

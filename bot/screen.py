@@ -103,7 +103,8 @@ class Screen:
     def _cited(self, event: Cited) -> None:
         self._write(self._wrap.finish() + "\n")
         if event.cut_off:
-            self.out.print(Text(f"{wording.CUT_OFF} {layout.ALLOW_MORE}", "yellow"))
+            told = wording.FILTERED if event.filtered else f"{wording.CUT_OFF} {layout.ALLOW_MORE}"
+            self.out.print(Text(told, "yellow"))
         if event.sources:
             self.out.print()
             self.out.print(layout.sources(event.sources))

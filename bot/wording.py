@@ -64,6 +64,7 @@ MODEL_HINT = (
 )
 BROKEN_OFF = "_The answer broke off here._"
 CUT_OFF = "This answer is incomplete: the model stopped before it had finished."
+FILTERED = "This answer is incomplete: the content filter of the model's provider stopped it."
 WITHDRAWN = (
     "I took this answer back: who can read it has changed, and it drew on something that not all of you may read. "
     "Ask again, and I shall answer from what you all can read."

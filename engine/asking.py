@@ -79,6 +79,11 @@ class Answer:
         return self._shown.full or any(each.cut_off for each in self._bill.items if each.purpose == "answer")
 
     @property
+    def filtered(self) -> bool:
+        """Whether a content filter of the provider ended it; complete when the stream has ended."""
+        return any(each.filtered for each in self._bill.items if each.purpose == "answer")
+
+    @property
     def usage(self) -> tuple[Usage, ...]:
         """What the calls made for this question took."""
         return tuple(self._bill.items)

@@ -273,10 +273,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one model call took. `cost` is in US dollars where the price is known.
-
-    `cut_off`: the reply ended before the model had finished it.
-    """
+    """What one model call took (`cost` in US dollars), whether it was `cut_off` early, and `filtered` by a filter."""
 
     purpose: Purpose
     model: str
@@ -285,6 +282,7 @@ class Usage:
     cost: float = 0.0
     calls: int = 1
     cut_off: bool = False
+    filtered: bool = False
 
 
 class Bill:

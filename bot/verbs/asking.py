@@ -46,7 +46,8 @@ async def ask(desk: Desk, request: Ask) -> AsyncGenerator[Event]:
         async for piece in answer:
             yield Said(piece)
         truncated = context.overview is not None and context.overview.truncated
-        yield Cited(answer.sources, answer.usage, answer.cut_off, context.undated, truncated)
+        cut_off, filtered = answer.cut_off, answer.filtered
+        yield Cited(answer.sources, answer.usage, cut_off, context.undated, truncated, filtered)
 
 
 async def _begun(engine: Engine, question: Question, outcome: Outcome) -> Answer | Found | Prompted:

@@ -35,7 +35,8 @@ MOMENT = 0.5  # seconds between the calls of a question, about
 SEEKS, SOON = 2, 0.3  # tries to find somebody at an address, and the seconds between them
 
 # Reasons for the end of a reply that is not whole.
-CUT_OFF = frozenset({"length", "max_tokens", "content_filter", UNFINISHED})
+FILTERED = "content_filter"
+CUT_OFF = frozenset({"length", "max_tokens", FILTERED, UNFINISHED})
 
 NO_ROOM = "It reached the limit on its reply: raise THREADLORE_MAX_OUTPUT_TOKENS."
 
@@ -81,7 +82,7 @@ class Calls:
         async def call() -> str:
             reply = await self._provider.chat(self._chat(ask))
             bill.add(_usage(ask.purpose, ask.model, reply.spent))
-            if not reply.text and reply.finish == "content_filter":
+            if not reply.text and reply.finish == FILTERED:
                 raise _empty(reply.finish, ask.model)
             return reply.text
 
@@ -100,7 +101,9 @@ class Calls:
                     piece = await pieces.next(self.patience.silence)
             finally:
                 cut_off = piece is None and pieces.finish in CUT_OFF
-                bill.add(replace(_usage(ask.purpose, ask.model, pieces.spent), cut_off=cut_off))
+                filtered = cut_off and pieces.finish == FILTERED
+                spent = _usage(ask.purpose, ask.model, pieces.spent)
+                bill.add(replace(spent, cut_off=cut_off, filtered=filtered))
 
     async def embed(self, model: ModelSettings, texts: Sequence[str], rank: int, bill: Bill) -> np.ndarray:
         """float32 of shape (texts, dim), as the provider gave them. Raises LanguageError."""
@@ -214,7 +217,7 @@ def _worth_another_try(patience: Patience) -> Callable[[Exception], bool | float
 
 
 def _empty(finish: str, model: ModelSettings) -> LanguageError:
-    if finish == "content_filter":
+    if finish == FILTERED:
         return Refused(f"{model.model}: the provider's content filter held the reply back.")
     return Unavailable(f"{model.model} replied with nothing.", hint=NO_ROOM if finish in CUT_OFF else "")
 

@@ -36,11 +36,12 @@ if TYPE_CHECKING:
 class Speaker(parrot.Parrot):
     """Says `reply`, or else what a parrot says; an error among the pieces is raised.
 
-    `cut_off`: the model stops before it has finished. `going`: a gate before every piece but the first. `prompts` are
-    what it was asked, `said` is set with each piece.
+    `cut_off`: the model stops before it has finished; `filtered`: because of a filter. `going`: a gate before every
+    piece but the first. `prompts` are what it was asked, `said` is set with each piece.
     """
 
     cut_off = False
+    filtered = False
 
     def __init__(self, *reply: str | Exception) -> None:
         super().__init__()
@@ -52,7 +53,9 @@ class Speaker(parrot.Parrot):
 
     async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
         self.prompts.append(prompt)
-        bill.add(Usage("answer", self.name, input_tokens=100, output_tokens=10, cut_off=self.cut_off))
+        bill.add(
+            Usage("answer", self.name, input_tokens=100, output_tokens=10, cut_off=self.cut_off, filtered=self.filtered)
+        )
         if not self.reply:
             async for said in super().answer(prompt, bill):
                 yield said

@@ -167,6 +167,12 @@ async def test_a_half_answer_says_that_it_is_one_and_keeps_saying_so(home: Askin
     assert wording.CUT_OFF in stored.text
 
 
+async def test_an_answer_that_a_filter_stopped_says_so(home: Asking, roof: Place) -> None:
+    home.language.cut_off = home.language.filtered = True
+    reply = await home.ask(roof, "bob", "When do the Tiles come?")
+    assert reply.text.endswith(f"\n\n_{wording.FILTERED}_")
+
+
 async def test_an_empty_question_is_answered_too(home: Asking, roof: Place) -> None:
     assert (await home.ask(roof, "bob", "")).text == wording.EMPTY
 

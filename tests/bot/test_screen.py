@@ -66,6 +66,13 @@ async def test_a_half_answer_says_so_below_it() -> None:
     assert "THREADLORE_MAX_OUTPUT_TOKENS" in seen.out
 
 
+async def test_an_answer_that_a_filter_stopped_says_so_and_nothing_of_its_length() -> None:
+    seen = Seen(terminal=False)
+    await seen.screen.show(stream(Said("The fee is"), Cited((), (), cut_off=True, filtered=True)))
+    assert " ".join(seen.out.split()).startswith(f"The fee is {wording.FILTERED}")
+    assert "THREADLORE_MAX_OUTPUT_TOKENS" not in seen.out
+
+
 async def test_without_a_terminal_an_answer_is_not_broken_into_lines() -> None:
     seen = Seen(terminal=False)
     await seen.screen.show(stream(Said("word " * 20), Cited((), ())))

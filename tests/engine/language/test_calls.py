@@ -60,3 +60,9 @@ async def test_pieces_without_anything_in_them_are_none_after_the_first_text_eit
 async def test_thoughts_are_a_sign_of_life() -> None:
     thoughts = [Piece(thought=True)] * 40
     assert await heard([*thoughts, Piece("Ada")]) == "Ada"
+
+
+@pytest.mark.parametrize(("finish", "filtered"), [("content_filter", True), ("length", False)])
+async def test_a_filter_that_ends_a_reply_is_on_the_bill(finish: str, *, filtered: bool) -> None:
+    assert await heard([Piece("Ada"), Piece(finish=finish)], bill := Bill()) == "Ada"
+    assert [(usage.cut_off, usage.filtered) for usage in bill.items] == [(True, filtered)]
