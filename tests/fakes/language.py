@@ -123,6 +123,8 @@ class ToyLanguage:
         rows = [row.description for row in prompt.context.entities]
         for description in rows + [row.description for row in prompt.context.relations]:
             yield f"{description}\n"
+        if not prompt.context.sources and not rows and not prompt.context.relations:
+            yield "Nothing is known."
 
     def _called(self, purpose: Purpose, bill: Bill, *texts: str) -> None:
         self.calls[purpose] += 1
