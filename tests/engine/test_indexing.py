@@ -433,10 +433,10 @@ async def test_what_a_model_raises_that_is_no_exception_is_a_failure_that_passes
     language = ToyLanguage()
     language.shared_tokens = shared
     language.failing[purpose, "Ada"] = error
-    async with light_engine(tmp_path, language, options=Options(linger=0.05)) as engine, asyncio.timeout(30):
+    async with light_engine(tmp_path, language, options=Options(linger=0.05, quiet=0.1)) as engine, asyncio.timeout(30):
         await engine.add(doc("a", *(f"Ada met Bob {'very ' * 300} in case {number}." for number in range(9))))
         await engine.add(doc("b", "Carl met Dora."))
-        await language.asked(purpose, 2)
+        await language.asked(purpose, 2 if purpose == "extract" else 1)  # a summary is made again after minutes
         language.failing.clear()
         await engine.settled()
         assert {each.status for each in await engine.documents(HERE)} == {"indexed"}

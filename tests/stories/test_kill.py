@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 async def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(seed: int, tmp_path: Path) -> None:
     outcome = await ordeal(seed, tmp_path)
     assert outcome.wrong == [], f"killed {outcome.deaths}"
