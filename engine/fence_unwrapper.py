@@ -100,7 +100,7 @@ class FenceUnwrapper:
                 return self._doubted(line, fence)
 
     def _started(self, line: str, fence: _Fence | None) -> str:
-        if not line.strip() and not self._mid_line:
+        if not line.strip():
             return line
         if fence is None or fence.info not in MARKDOWN | PLAIN_TEXT:
             self._state = _State.PASSING

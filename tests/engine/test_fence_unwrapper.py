@@ -3,7 +3,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.fence_unwrapper import FenceUnwrapper
@@ -69,6 +69,7 @@ def test_other_answers_stay_as_they_are(text: str) -> None:
     ).map("".join),
     st.lists(st.integers(0, 120), max_size=12).map(tuple),
 )
+@example("\r\n```\n[1]", (1,))
 def test_the_cuts_of_a_stream_change_nothing(text: str, cuts: tuple[int, ...]) -> None:
     assert unwrapped(text, cuts) == unwrapped(text)
 
