@@ -26,10 +26,10 @@ demo: $(READY) ## a small town is read in, four questions are answered, then you
 	@$(BIN)/threadlore $(ENV_FILE) demo
 
 demo-slack: $(READY) ## a day in a Slack workspace, played on this machine: no tokens needed
-	@$(BIN)/python -m tests.fakes.slack.day
+	@$(BIN)/python -m tests.demos.slack_day
 
 demo-discord: $(READY) ## a day on a Discord server, played on this machine: no tokens needed
-	@$(BIN)/python -m tests.fakes.discord.day
+	@$(BIN)/python -m tests.demos.discord_day
 
 run: $(READY) ## serve the platforms whose tokens are set in .env
 	@$(BIN)/threadlore $(ENV_FILE) run

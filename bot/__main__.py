@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import conversing, corrections, documents, platforms, questions, setup, upkeep
-from bot.cli.running import Common
+from bot.cli import ask, chat, corrections, documents, maintenance, serve, setup
+from bot.cli.runner import Common
 
 ABOUT = """Threadlore knows what was said in your channels and what stands in your files, and answers with sources.
 
@@ -54,11 +54,11 @@ def common(
     context.obj = Common(home, debug, env_file)
 
 
-conversing.register(app)
-questions.register(app)
+chat.register(app)
+ask.register(app)
 documents.register(app)
-upkeep.register(app)
-platforms.register(app)
+maintenance.register(app)
+serve.register(app)
 setup.register(app)
 app.add_typer(corrections.correct, name="correct")
 

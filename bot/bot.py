@@ -10,38 +10,38 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot import commands, wording
-from bot.answering import Answering
-from bot.asked import begun, commanded, heard, spoken
-from bot.changes import Changes
-from bot.chat import Card
-from bot.clicking import Clicks
-from bot.corrections import AnswerCorrector
+from bot import commands, texts
+from bot.answers.buttons import Clicks
+from bot.answers.corrections import AnswerCorrector
+from bot.answers.history import Historian
+from bot.answers.request import begun, commanded, heard, spoken
+from bot.answers.service import Answering
+from bot.commands.home import homepage
+from bot.context import House
+from bot.dispatch.addressing import Following
+from bot.dispatch.event_queue import Inbox
+from bot.dispatch.follow_up.question_rules import is_small_talk
+from bot.dispatch.visibility_changes import Changes
 from bot.errors import NotConnected, PlatformError, Withheld
-from bot.follow_up import is_small_talk
-from bot.following import Following
-from bot.guards import Guards
-from bot.happenings import Asked, Called, Changed, Clicked, Edited, Ended, Heard, platform_of
-from bot.health import Metrics, complaints
-from bot.history import Historian
-from bot.homepage import homepage
-from bot.house import House
-from bot.inbox import Inbox
-from bot.listening import Listening
-from bot.ports import Target
-from bot.readers import Readers
+from bot.ingest.service import Listening
+from bot.monitoring import Metrics, complaints
+from bot.permissions.quotas import Guards
+from bot.permissions.resolver import Readers
+from bot.platform.events import Asked, Called, Changed, Clicked, Edited, Ended, Heard, platform_of
+from bot.platform.models import Card
+from bot.platform.ports import Target
 from engine.errors import EngineError
-from engine.reading import Reader
-from engine.tasks import end
+from engine.parsers import Reader
+from engine.scheduling.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bot.asked import Request
-    from bot.chat import Message, Place
-    from bot.desk import Desk
-    from bot.happenings import Happening
-    from bot.ports import Platform
+    from bot.answers.request import Request
+    from bot.engine_context import Desk
+    from bot.platform.events import Happening
+    from bot.platform.models import Message, Place
+    from bot.platform.ports import Platform
     from bot.settings import Settings
     from bot.store import Store
 
@@ -215,7 +215,7 @@ class Bot:
                 await self.listening.filing.give_up(happening.message, error)
             elif isinstance(happening, Called | Clicked):
                 await self.store.answers.abandon(begun(happening))
-                await self._whisper(happening, Card(wording.failure(error)))
+                await self._whisper(happening, Card(texts.failure(error)))
             elif isinstance(happening, Changed) and not isinstance(error, PlatformError):
                 self._changes.owe(happening)
         except EngineError as silent:
@@ -235,7 +235,7 @@ class Bot:
         except EngineError as error:
             if isinstance(error, PlatformError) and not isinstance(error, Withheld):
                 raise  # it may pass
-            card = Card(wording.failure(error))
+            card = Card(texts.failure(error))
         if card is not None:
             await self._whisper(call, card)
 

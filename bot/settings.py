@@ -11,9 +11,9 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bot import env_file
+from bot.cli import env_file
 from bot.errors import BadSetting
-from engine.records import Mode  # noqa: TC001  - pydantic reads the fields’ types at run time
+from engine.models import Mode  # noqa: TC001  - pydantic reads the fields’ types at run time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,13 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engine.asking import Answer
+    from engine.answers.answer import Answer
     from engine.engine import Engine
     from engine.errors import EngineError
-    from engine.ledger.census import Listed, Status
-    from engine.options import Options
-    from engine.recalling import Neighbourhood
-    from engine.records import (
+    from engine.models import (
         Context,
         Document,
         EntityRow,
@@ -31,31 +28,34 @@ if TYPE_CHECKING:
         Usage,
         Within,
     )
-    from engine.verifying import Report
+    from engine.options import Options
+    from engine.projection.verify import Report
+    from engine.retrieval.retriever import Neighbourhood
+    from engine.storage.ledger.queries.stats import Listed, Status
 
 _HOMES = {
-    "Answer": "engine.asking",
-    "Context": "engine.records",
-    "Document": "engine.records",
+    "Answer": "engine.answers.answer",
+    "Context": "engine.models",
+    "Document": "engine.models",
     "Engine": "engine.engine",
     "EngineError": "engine.errors",
-    "EntityRow": "engine.records",
-    "Link": "engine.records",
-    "Listed": "engine.ledger.census",
-    "Mention": "engine.records",
-    "Neighbourhood": "engine.recalling",
+    "EntityRow": "engine.models",
+    "Link": "engine.models",
+    "Listed": "engine.storage.ledger.queries.stats",
+    "Mention": "engine.models",
+    "Neighbourhood": "engine.retrieval.retriever",
     "Options": "engine.options",
-    "Passage": "engine.records",
-    "Question": "engine.records",
-    "Reading": "engine.records",
-    "RelationRow": "engine.records",
-    "Report": "engine.verifying",
-    "Scope": "engine.records",
-    "Source": "engine.records",
-    "Status": "engine.ledger.census",
-    "Turn": "engine.records",
-    "Usage": "engine.records",
-    "Within": "engine.records",
+    "Passage": "engine.models",
+    "Question": "engine.models",
+    "Reading": "engine.models",
+    "RelationRow": "engine.models",
+    "Report": "engine.projection.verify",
+    "Scope": "engine.models",
+    "Source": "engine.models",
+    "Status": "engine.storage.ledger.queries.stats",
+    "Turn": "engine.models",
+    "Usage": "engine.models",
+    "Within": "engine.models",
 }
 
 __all__ = [

@@ -9,8 +9,8 @@ from engine.errors import OutOfRange
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from engine.models import Question
     from engine.options import Options
-    from engine.records import Question
 
 LONGEST_ANSWER = 40_000  # characters
 MOST_RESULTS = 1_000

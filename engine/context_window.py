@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from engine.errors import TooLong
 
 if TYPE_CHECKING:
-    from engine.chunking import Packing
-    from engine.records import Question
-    from engine.reducing import Limits
+    from engine.ingest.chunking import Packing
+    from engine.knowledge.summary_plan import Limits
+    from engine.models import Question
 
 LEAST = 2048  # a model with less cannot be given what extraction asks for
 SAFETY = 0.9  # models count in tokens of their own; of most texts these are a few more

@@ -7,26 +7,29 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from engine import projections
-from engine.amendment import amend
-from engine.asking import Asker
+from engine.answers.answer import Answer, Asker
 from engine.boundary import Closable, guarded
 from engine.bounds import MOST_RESULTS, OPTIONS, check_number, check_numbers
-from engine.budget import O200k
-from engine.checked_embedder import checked
-from engine.chunking import chunks
+from engine.data_dir import Folder
 from engine.errors import NotFound
-from engine.exporting import graphml
-from engine.folder import Folder
-from engine.housekeeping import Housekeeper
-from engine.indexing import Worker
-from engine.ledger import Ledger, census, corrections, documents, embedding_failures, search, work
-from engine.names import canonical
+from engine.ingest.amendment import amend
+from engine.ingest.chunking import chunks
+from engine.ingest.worker import Worker
+from engine.knowledge.manual_facts import stated
+from engine.llm.checked_embedder import checked
+from engine.maintenance import Housekeeper
 from engine.options import Options
-from engine.projecting import Projector
-from engine.recalling import Recaller
-from engine.stating import stated
-from engine.supervisor import Supervisor
+from engine.projection import open_stores
+from engine.projection.projector import Projector
+from engine.retrieval.retriever import Neighbourhood, Recaller
+from engine.scheduling.supervisor import Supervisor
+from engine.storage.graph.graphml import graphml
+from engine.storage.ledger import Ledger, corrections
+from engine.storage.ledger.content import documents
+from engine.storage.ledger.queries import lookup, stats
+from engine.storage.ledger.work import embedding_failures, work_queue
+from engine.text.names import canonical
+from engine.text.tokenizer import O200k
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine, Sequence
@@ -34,14 +37,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Literal
 
-    from engine.asking import Answer
     from engine.errors import EngineError
-    from engine.language import Embedder, Language, Reranker
-    from engine.ledger.census import Listed, Stage, Status
-    from engine.ledger.connection import Connection
-    from engine.recalling import Neighbourhood
-    from engine.records import Chunk, Context, Document, EntityRow, Message, Passage, Question, Reading, Scope
-    from engine.verifying import Report
+    from engine.llm.base import Embedder, Language, Reranker
+    from engine.models import Chunk, Context, Document, EntityRow, Message, Passage, Question, Reading, Scope
+    from engine.projection.verify import Report
+    from engine.storage.ledger.queries.stats import Listed, Stage, Status
+    from engine.storage.sqlite.connection import Connection
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -83,10 +84,10 @@ class Engine(Closable):
             stack.push_async_callback(supervisor.stop)
             ledger = await Ledger.open(folder.ledger, options.words, supervisor)
             stack.push_async_callback(ledger.close)
-            await projections.check_embedder(folder, ledger, embedder, options)
-            vectors = await projections.open_vectors(folder, ledger, embedder.dim, options, supervisor)
+            await open_stores.check_embedder(folder, ledger, embedder, options)
+            vectors = await open_stores.open_vectors(folder, ledger, embedder.dim, options, supervisor)
             stack.push_async_callback(vectors.close)
-            graph = await projections.open_graph(folder, options.graph, ledger)
+            graph = await open_stores.open_graph(folder, options.graph, ledger)
             stack.push_async_callback(graph.close)
             projector = Projector(
                 ledger, graph, vectors, language, checked(embedder), O200k(), options, supervisor=supervisor
@@ -102,8 +103,8 @@ class Engine(Closable):
         return self._projector.supervisor
 
     async def _start(self) -> None:
-        await self._ledger.write(work.resume)
-        if await self._ledger.read(work.setting, "rebuilding"):
+        await self._ledger.write(work_queue.resume)
+        if await self._ledger.read(work_queue.setting, "rebuilding"):
             await self._housekeeper.begin_rebuild()
         self._worker.start()
         self._housekeeper.start()
@@ -177,7 +178,7 @@ class Engine(Closable):
 
     async def retry(self, key: str = "") -> int:
         """Take up again what failed, of one document or of all; gives the number of documents."""
-        return await self._change(work.retry, key)
+        return await self._change(work_queue.retry, key)
 
     @property
     def hindrance(self) -> EngineError | None:
@@ -206,13 +207,13 @@ class Engine(Closable):
     async def status(self, scope: Scope) -> Status:
         """Numbers about what lies within the scope."""
         async with self._ledger.reader() as db:
-            found = await census.status(db, await search.area(db, scope))
+            found = await stats.status(db, await lookup.area(db, scope))
         return replace(found, background=tuple(self.supervisor.complaints()))
 
     async def documents(self, scope: Scope) -> list[Listed]:
         """The documents within the scope."""
         async with self._ledger.reader() as db:
-            return await census.documents(db, await search.area(db, scope))
+            return await stats.documents(db, await lookup.area(db, scope))
 
     async def document(self, key: str, scope: Scope) -> Document:
         """A document with its passages. Raises NotFound if there is none within the scope."""
@@ -224,7 +225,7 @@ class Engine(Closable):
     async def stage(self, key: str, scope: Scope) -> Stage:
         """How far a document within the scope has come. Raises NotFound if there is none."""
         async with self._ledger.reader() as db:
-            return await census.stage(db, key, await search.area(db, scope))
+            return await stats.stage(db, key, await lookup.area(db, scope))
 
     async def entity(self, name: str, scope: Scope) -> EntityRow | None:
         """What is known of a name, or of an alias of it, within the scope's spaces."""
@@ -240,12 +241,12 @@ class Engine(Closable):
         check_number("limit", limit, 1, MOST_RESULTS)
         begun = canonical(prefix) or prefix.strip().casefold()  # "1" is no name yet, but may begin one
         async with self._ledger.reader() as db:
-            return await search.names_like(db, begun, await search.area(db, scope), limit)
+            return await lookup.names_like(db, begun, await lookup.area(db, scope), limit)
 
     async def export(self, form: Literal["jsonl", "graphml"], scope: Scope) -> AsyncGenerator[str, None]:
         """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""
         async with self._ledger.stream() as db:
-            made = census.canonical(db, scope.spaces) if form == "jsonl" else graphml(db, await search.area(db, scope))
+            made = stats.canonical(db, scope.spaces) if form == "jsonl" else graphml(db, await lookup.area(db, scope))
             async with aclosing(made) as lines:
                 async for line in lines:
                     yield line

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.chunking import Packing
 from engine.context_window import ContextWindow
-from engine.reducing import Limits
+from engine.ingest.chunking import Packing
+from engine.knowledge.summary_plan import Limits
 
 
 @dataclass(frozen=True, slots=True)

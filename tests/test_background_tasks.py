@@ -19,20 +19,20 @@ AWAITED = {"gather", "shield", "to_thread", "run_in_executor", "wait_for"}
 
 # Where tasks may be started without a supervisor, and who learns of their failures.
 REASONS = {
-    "engine/supervisor.py": "the supervisor itself",
-    "engine/tasks.py": "tasks whose owner awaits them before it ends",
-    "engine/projecting.py": "the next step, or the end, awaits the delivery",
-    "engine/language/caller.py": "every task answers with its failure; the thread's end ends the process",
-    "engine/language/child.py": "its end is told to all who wait, and awaited when the process is ended",
-    "bot/believing.py": "whoever asks is told of the failure; what was not foreseen is logged",
-    "bot/service.py": "awaited when the block is left",
-    "bot/verbs/ingesting.py": "every result is taken, or awaited at the end",
-    "bot/delivery.py": "failures of writes are logged, and the end of the answer awaits it",
-    "bot/enclosing.py": "the answer awaits it",
+    "engine/scheduling/supervisor.py": "the supervisor itself",
+    "engine/scheduling/tasks.py": "tasks whose owner awaits them before it ends",
+    "engine/projection/projector.py": "the next step, or the end, awaits the delivery",
+    "engine/llm/client/subprocess_main.py": "every task answers with its failure; the thread's end ends the process",
+    "engine/llm/client/provider_process.py": "its end is told to all who wait, and awaited when the process is ended",
+    "bot/platform/ttl_cache.py": "whoever asks is told of the failure; what was not foreseen is logged",
+    "bot/admin/rpc/service.py": "awaited when the block is left",
+    "bot/admin/ingest/ingest.py": "every result is taken, or awaited at the end",
+    "bot/answers/delivery.py": "failures of writes are logged, and the end of the answer awaits it",
+    "bot/answers/attachments.py": "the answer awaits it",
     "adapters/discord/__init__.py": "awaited until the adapter ends",
-    "adapters/discord/interactions.py": "awaited in the same call",
-    "adapters/console/hosting.py": "awaited until the adapter ends",
-    "adapters/console/terminal.py": "a failure ends the prompt, which raises it",
+    "adapters/discord/interactions/interactions.py": "awaited in the same call",
+    "adapters/console/run_bot.py": "awaited until the adapter ends",
+    "adapters/console/terminal_input.py": "a failure ends the prompt, which raises it",
 }
 
 

@@ -130,7 +130,7 @@ REPEATED = (
     ),
 )
 IO = {"asyncio", "aiohttp", "aiosqlite", "sqlite3", "os", "shutil", "socket", "subprocess", "tempfile", "threading"}
-SANDBOXED = "engine.reading."  # parsers run in a process of their own, with a limit of time; their patterns are tested
+SANDBOXED = "engine.parsers."  # parsers run in a process of their own, with a limit of time; their patterns are tested
 IO |= {"kreuzberg", "kuzu", "lancedb", "discord", "slack_bolt", "slack_sdk", "litellm", "matplotlib", "typer", "signal"}
 
 

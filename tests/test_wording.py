@@ -11,13 +11,13 @@ ROOT = Path(__file__).parent.parent
 HE = re.compile(r"\b(he|him|his|himself)\b", re.IGNORECASE)
 TEXTS = ("README.md", ".env.example", "CHANGELOG.md", "compose.yaml", "adapters/**/*.json", "docs/**/*.md")
 RULES = (
-    "engine/language/",
-    "engine/ledger/matching",
-    "bot/phrases",
-    "bot/follow_up",
-    "bot/addressee",
-    "bot/social_patterns",
-    "engine/overview_request",
+    "engine/llm/",
+    "engine/storage/ledger/queries/full_text",
+    "bot/dispatch/follow_up/phrases",
+    "bot/dispatch/follow_up/question_rules",
+    "bot/dispatch/follow_up/addressee",
+    "bot/dispatch/follow_up/social_patterns",
+    "engine/retrieval/overview_request",
 )  # about words, not for people
 
 

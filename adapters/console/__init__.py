@@ -6,17 +6,17 @@ import sys
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from adapters.console.conversation import Conversation
-from bot.dialogue import Dialogue
-from bot.model_hint import model_hint
-from bot.screen import Screen
+from adapters.console.chat_loop import Conversation
+from bot.cli.chat_session import Dialogue
+from bot.cli.render.console import Screen
+from bot.cli.render.model_hint import model_hint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.service import Service
+    from bot.admin.rpc.service import Service
     from bot.settings import Settings
-    from engine.records import Turn
+    from engine.models import Turn
 
 
 async def converse(service: Service, settings: Settings, *, history: Sequence[Turn] = ()) -> None:
@@ -30,11 +30,11 @@ async def converse(service: Service, settings: Settings, *, history: Sequence[Tu
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     conversation = Conversation(dialogue, interruptible=terminal)
     if terminal:
-        from adapters.console.terminal import typed  # noqa: PLC0415  - a pipe spares it
+        from adapters.console.terminal_input import typed  # noqa: PLC0415  - a pipe spares it
 
         lines = typed(conversation.greet)
     else:
-        from adapters.console.pipe import piped  # noqa: PLC0415  - a terminal spares it
+        from adapters.console.pipe_input import piped  # noqa: PLC0415  - a terminal spares it
 
         lines = piped(screen)
     async with aclosing(lines):

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, get_args
 from rich.table import Table
 from rich.text import Text
 
-from bot import layout
-from bot.requests import Catalogue, Forget, Look, Tell
+from bot.admin.requests import Catalogue, Forget, Look, Tell
+from bot.cli.render import tables
 from engine.errors import BadQuestion, NotFound
-from engine.records import Mode
+from engine.models import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.dialogue import Dialogue
+    from bot.cli.chat_session import Dialogue
 
     Command = Callable[[Dialogue, str], Awaitable[None]]
 
@@ -44,7 +44,7 @@ async def show_sources(dialogue: Dialogue, _: str) -> None:
     """Show the last sources in full."""
     if not dialogue.sources:
         raise BadQuestion("The last answer has no sources.", hint="Ask something first.")
-    dialogue.screen.out.print(layout.sources(dialogue.sources, "whole"))
+    dialogue.screen.out.print(tables.sources(dialogue.sources, "whole"))
 
 
 async def forget(dialogue: Dialogue, words: str) -> None:

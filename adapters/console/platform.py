@@ -13,11 +13,11 @@ from urllib.parse import unquote, urlparse
 
 from rich.text import Text
 
-from bot.chat import Channel, Message, Person, Place, Upload, dated
 from bot.errors import PlatformError
-from bot.happenings import Called, Heard
-from bot.ports import Limits, Listing
-from bot.wrapping import harmless
+from bot.platform.events import Called, Heard
+from bot.platform.models import Channel, Message, Person, Place, Upload, dated
+from bot.platform.ports import Limits, Listing
+from bot.text.terminal import harmless
 from engine.errors import TooLarge
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from bot.chat import Card, Closing, ListedChannel
-    from bot.ports import Sign, Target
+    from bot.platform.models import Card, Closing, ListedChannel
+    from bot.platform.ports import Sign, Target
 
 NAME = "console"
 YOU = "you"

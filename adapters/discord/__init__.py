@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import aiohttp
 import discord
 
-from adapters.discord.addresses import point
+from adapters.discord.api.endpoints import point
+from adapters.discord.api.intents import PRIVILEGED
 from adapters.discord.client import Chat
-from adapters.discord.intents import PRIVILEGED
 from bot.errors import PlatformError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adapters.discord.interactions import Ear
+    from adapters.discord.interactions.interactions import Ear
     from bot.settings import Settings
 
 

@@ -1,4 +1,4 @@
-"""The connection: what Discord tells of becomes Happenings of bot/chat.py, which the bot keeps before it acts."""
+"""The connection: what Discord reports becomes events of bot/platform/events.py, which the bot keeps before it acts."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from uuid import uuid4
 import discord
 import structlog
 
-from adapters.discord.addresses import find_gateway
-from adapters.discord.buttons import Pressed
-from adapters.discord.commands import tree_of
-from adapters.discord.dispatches import guard
-from adapters.discord.intents import wanted
-from adapters.discord.interactions import Interactions
-from adapters.discord.patience import patiently, watching
-from adapters.discord.permissions import invitation, lacking, roles_matter, same_readers, speaking_place
+from adapters.discord.api.calls import patiently, watching
+from adapters.discord.api.dispatches import guard
+from adapters.discord.api.endpoints import find_gateway
+from adapters.discord.api.intents import wanted
+from adapters.discord.guild.permissions import invitation, lacking, roles_matter, same_readers, speaking_place
+from adapters.discord.interactions.buttons import Pressed
+from adapters.discord.interactions.command_sync import sync
+from adapters.discord.interactions.commands import tree_of
+from adapters.discord.interactions.interactions import Interactions
 from adapters.discord.platform import Discord
-from adapters.discord.syncing import sync
-from adapters.discord.translating import NAME, fingerprint, message_of, place_of, spoken, thread_place
-from bot.chat import Place
-from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Installed
+from adapters.discord.translate import NAME, fingerprint, message_of, place_of, spoken, thread_place
+from bot.platform.events import Changed, Deleted, Edited, Ended, Gone, Heard, Installed
+from bot.platform.models import Place
 
 if TYPE_CHECKING:
-    from adapters.discord.interactions import Ear
-    from bot.happenings import Happening
+    from adapters.discord.interactions.interactions import Ear
+    from bot.platform.events import Happening
     from bot.settings import Settings
 
 log = structlog.get_logger(__name__)

@@ -10,31 +10,32 @@ from uuid import uuid4
 
 import discord
 
-from adapters.discord import files, histories
-from adapters.discord.addresses import own_host
-from adapters.discord.marks import Handle
-from adapters.discord.opening import Asking, Doors
-from adapters.discord.patience import Missing, Over, patiently
-from adapters.discord.permissions import adult, history_shown, is_open, readers, thread_readers
-from adapters.discord.posted_answers import PostedAnswers
-from adapters.discord.posting import AsPost, InChannel, Sheet
-from adapters.discord.reading import readable
-from adapters.discord.rendering import rendered, split
-from adapters.discord.replying import EVERY, Writing
-from adapters.discord.tokens import Acknowledged, ByToken
-from adapters.discord.translating import NAME, person_of, place_of
-from adapters.discord.whereabouts import Told, Whereabouts, available
-from adapters.latest import Latest
-from bot.chat import Channel, Person, Place
+from adapters.common.lru import Latest
+from adapters.discord.api.calls import Missing, Over, patiently
+from adapters.discord.api.endpoints import own_host
+from adapters.discord.guild import files
+from adapters.discord.guild import history as histories
+from adapters.discord.guild.channels import Told, Whereabouts, available
+from adapters.discord.guild.markup import readable
+from adapters.discord.guild.permissions import adult, history_shown, is_open, readers, thread_readers
+from adapters.discord.replies.channel_messages import AsPost, InChannel, Sheet
+from adapters.discord.replies.destination import Asking, Doors
+from adapters.discord.replies.interaction_responses import Acknowledged, ByToken
+from adapters.discord.replies.posted_answers import PostedAnswers
+from adapters.discord.replies.refs import Handle
+from adapters.discord.replies.render import rendered, split
+from adapters.discord.replies.reply import EVERY, Writing
+from adapters.discord.translate import NAME, person_of, place_of
 from bot.errors import PlatformError, PlatformUnavailable, Withheld
-from bot.ports import Limits
+from bot.platform.models import Channel, Person, Place
+from bot.platform.ports import Limits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
 
-    from bot.chat import Card, ListedChannel, Message, Upload
-    from bot.ports import Listing, Reply, Sign, Target
+    from bot.platform.models import Card, ListedChannel, Message, Upload
+    from bot.platform.ports import Listing, Reply, Sign, Target
     from bot.settings import Settings
 
 SIGNS: dict[Sign, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}

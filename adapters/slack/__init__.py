@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from adapters.slack import clients
-from adapters.slack.buckets import Pace
+from adapters.slack.api import clients
+from adapters.slack.api.rate_limits import Pace
+from adapters.slack.connection import Watchdog
+from adapters.slack.context import Study
+from adapters.slack.events.listener import Listener
 from adapters.slack.identity import NAME, identify
-from adapters.slack.letters import Letters
-from adapters.slack.listening import Listener
-from adapters.slack.people import People
 from adapters.slack.platform import SlackPlatform
-from adapters.slack.streams import Streams
-from adapters.slack.study import Study
-from adapters.slack.watchdog import Watchdog
+from adapters.slack.replies.sender import Letters
+from adapters.slack.replies.streaming import Streams
+from adapters.slack.workspace.users import People
 from bot.commands import offered
-from engine.supervisor import Supervisor
+from engine.scheduling.supervisor import Supervisor
 
 if TYPE_CHECKING:
     import asyncio

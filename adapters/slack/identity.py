@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adapters.slack.errors import connecting
+from adapters.slack.api.errors import connecting
 from bot.errors import PlatformUnavailable
 
 if TYPE_CHECKING:

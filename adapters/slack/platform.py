@@ -1,4 +1,4 @@
-"""Slack as the bot wants a platform (see bot.ports.Platform)."""
+"""Slack as the bot wants a platform (see bot.platform.ports.Platform)."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.latest import Latest
-from adapters.slack.channels import Channels, Unlistable
-from adapters.slack.errors import TROUBLE, code, told
-from adapters.slack.files import Files
-from adapters.slack.history import History
+from adapters.common.lru import Latest
+from adapters.slack.api.errors import TROUBLE, code, told
 from adapters.slack.identity import NAME
-from adapters.slack.letters import Letter
-from adapters.slack.plain import groups, named, readable
-from adapters.slack.posted_answers import PostedAnswers
-from adapters.slack.rendering import safe
-from adapters.slack.replying import ThreadReply
-from adapters.slack.user_groups import UserGroups
-from adapters.slack.whispering import WhisperedReply, Whispers
-from bot.believing import Beliefs
+from adapters.slack.replies.ephemeral import WhisperedReply, Whispers
+from adapters.slack.replies.mrkdwn import safe
+from adapters.slack.replies.posted_answers import PostedAnswers
+from adapters.slack.replies.reply import ThreadReply
+from adapters.slack.replies.sender import Letter
+from adapters.slack.workspace.channels import Channels, Unlistable
+from adapters.slack.workspace.files import Files
+from adapters.slack.workspace.history import History
+from adapters.slack.workspace.markup import groups, named, readable
+from adapters.slack.workspace.user_groups import UserGroups
 from bot.errors import PlatformError, Withheld
-from bot.ports import Limits
+from bot.platform.ports import Limits
+from bot.platform.ttl_cache import Beliefs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.study import Study
-    from bot.chat import Card, Channel, ListedChannel, Message, Person, Place, Upload
-    from bot.ports import Listing, Reply, Sign, Target
+    from adapters.slack.context import Study
+    from bot.platform.models import Card, Channel, ListedChannel, Message, Person, Place, Upload
+    from bot.platform.ports import Listing, Reply, Sign, Target
 
 log = structlog.get_logger(__name__)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.running import Space, perform
+from bot.cli.runner import Space, perform
 
 ABOUT = """Correct by hand what was read; corrections outlive a rebuild and can be taken back.
 
@@ -31,7 +31,7 @@ correct = typer.Typer(help=ABOUT, no_args_is_help=True)
 @correct.command()
 def merge(context: typer.Context, name: Name, into: Name, space: Space = "") -> None:
     """Let a name lead to another one: both are the same."""
-    from bot.requests import Merge  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import Merge  # noqa: PLC0415  - --help spares it
 
     perform(context, lambda settings: Merge(settings.space, name, into), space=space)
 
@@ -39,7 +39,7 @@ def merge(context: typer.Context, name: Name, into: Name, space: Space = "") -> 
 @correct.command()
 def unmerge(context: typer.Context, name: Name, space: Space = "") -> None:
     """Let a name stand for itself again."""
-    from bot.requests import Merge  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import Merge  # noqa: PLC0415  - --help spares it
 
     perform(context, lambda settings: Merge(settings.space, name), space=space)
 
@@ -55,7 +55,7 @@ def state(  # noqa: PLR0913, PLR0917  - each parameter is an option
     space: Space = "",
 ) -> None:
     """Tell what a name is, or what links it with another one. `threadlore forget KEY` takes it back."""
-    from bot.requests import State  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import State  # noqa: PLC0415  - --help spares it
 
     perform(
         context,
@@ -73,7 +73,7 @@ def pin(
     space: Space = "",
 ) -> None:
     """Describe a name or a relation in your words instead of what was read."""
-    from bot.requests import Pin  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import Pin  # noqa: PLC0415  - --help spares it
 
     perform(context, lambda settings: Pin(settings.space, name, description, other), space=space)
 
@@ -81,7 +81,7 @@ def pin(
 @correct.command()
 def hide(context: typer.Context, name: Name, other: Other = "", space: Space = "") -> None:
     """Take a name with its relations, or one relation, out of sight."""
-    from bot.requests import Hide  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import Hide  # noqa: PLC0415  - --help spares it
 
     perform(context, lambda settings: Hide(settings.space, name, other), space=space)
 
@@ -89,6 +89,6 @@ def hide(context: typer.Context, name: Name, other: Other = "", space: Space = "
 @correct.command()
 def unhide(context: typer.Context, name: Name, other: Other = "", space: Space = "") -> None:
     """Show it again."""
-    from bot.requests import Hide  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import Hide  # noqa: PLC0415  - --help spares it
 
     perform(context, lambda settings: Hide(settings.space, name, other, hidden=False), space=space)

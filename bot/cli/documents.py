@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.running import AsJson, Space, perform
+from bot.cli.runner import AsJson, Space, perform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.events import Event
+    from bot.admin.results import Event
 
 INGEST = """Take in files and whole folders; what is unchanged since the last time is skipped.
 
@@ -60,8 +60,8 @@ def ingest(
     as_json: AsJson = False,  # noqa: FBT002  - an option
 ) -> None:
     """Take in files and folders."""
-    from bot.requests import Ingest  # noqa: PLC0415  - --help spares it
-    from bot.verbs.naming import absolute  # noqa: PLC0415  - --help spares it
+    from bot.admin.document_lookup import absolute  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import Ingest  # noqa: PLC0415  - --help spares it
 
     found = tuple(str(absolute(path, str(Path.cwd()))) for path in paths)
     perform(
@@ -75,21 +75,21 @@ def ingest(
 
 def exit_code(seen: Sequence[Event]) -> int:
     """1 if anything is not taken in, or not indexed yet."""
-    from bot.events import Ingested  # noqa: PLC0415  - --help spares it
+    from bot.admin.results import Ingested  # noqa: PLC0415  - --help spares it
 
     return int(any(event.failures or event.trouble for event in seen if isinstance(event, Ingested)))
 
 
 def status(context: typer.Context, space: Space = "", as_json: AsJson = False) -> None:  # noqa: FBT002  - an option
     """Show numbers."""
-    from bot.requests import Tell  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import Tell  # noqa: PLC0415  - --help spares it
 
     perform(context, lambda settings: Tell((settings.space,)), space=space, as_json=as_json)
 
 
 def documents(context: typer.Context, space: Space = "", as_json: AsJson = False) -> None:  # noqa: FBT002  - an option
     """List documents."""
-    from bot.requests import Catalogue  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import Catalogue  # noqa: PLC0415  - --help spares it
 
     perform(context, lambda settings: Catalogue((settings.space,)), space=space, as_json=as_json)
 
@@ -100,13 +100,13 @@ def forget(
     space: Space = "",
 ) -> None:
     """Forget one document, or a chat."""
-    from bot.requests import Forget  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import Forget  # noqa: PLC0415  - --help spares it
 
     perform(context, lambda settings: Forget(document, (settings.space,), str(Path.cwd())), space=space)
 
 
 def retry(context: typer.Context, space: Space = "") -> None:
     """Try again what failed."""
-    from bot.requests import Retry  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import Retry  # noqa: PLC0415  - --help spares it
 
     perform(context, lambda settings: Retry((settings.space,)), space=space)

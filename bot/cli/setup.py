@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.running import Common, run
+from bot.cli.runner import Common, run
 
 SETUP = """Install the weights of the built-in embedder, after asking.
 
@@ -29,8 +29,8 @@ def setup(
     """Install the weights, and build the graph of the embedder."""
 
     async def work(common: Common) -> int:
-        from bot import weights  # noqa: PLC0415  - --help spares it
-        from engine.language.minilm import MiniLM  # noqa: PLC0415  - --help spares it
+        from bot.cli import weights  # noqa: PLC0415  - --help spares it
+        from engine.llm.minilm.embedder import MiniLM  # noqa: PLC0415  - --help spares it
 
         settings = common.settings()
         if not weights.installed():

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.commands import channel, correcting, forgetting, helping, learning, missing, showing
-from bot.commands.call import Call, Parts
+from bot.commands import channel_settings, correct, forget, learn, missed, status
+from bot.commands import help as helping
+from bot.commands.context import Call, Parts
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.chat import Card
-    from bot.happenings import Called
+    from bot.platform.events import Called
+    from bot.platform.models import Card
 
 __all__ = ["COMMANDS", "Command", "Parts", "offered", "run"]
 
@@ -42,7 +43,7 @@ class Command:
 async def run(parts: Parts, called: Called) -> Card | None:
     """Obey a command; an unknown one is answered with what there is. None: its answer is already on its way.
 
-    Raises EngineError (bot/wording.py has words for it).
+    Raises EngineError (bot/texts.py has words for it).
     """
     call = Call(parts, called, called.time or datetime.now(UTC))
     command = offered(called.place.platform).get(called.command.casefold())
@@ -61,32 +62,32 @@ def offered(platform: str) -> Mapping[str, Command]:
 COMMANDS: Mapping[str, Command] = {
     "help": Command(_help, "what I can do", "[command]", examples=("forget",)),
     "sources": Command(
-        showing.sources,
+        status.sources,
         "the sources of the last answer here, with their texts",
         more="As far as you can read them now.",
     ),
     "missed": Command(
-        missing.missed,
+        missed.missed,
         "what you missed in this channel",
         "[since]",
         "Without a time: since you last said something here. Only you see the answer.",
         ("2h", "yesterday", "monday", "2026-11-20"),
     ),
-    "graph": Command(showing.graph, "a picture of a name and what is around it", "NAME", examples=("Ada Lovelace",)),
+    "graph": Command(status.graph, "a picture of a name and what is around it", "NAME", examples=("Ada Lovelace",)),
     "status": Command(
-        showing.status,
+        status.status,
         "how much I know that you may read, and what I still work on",
         more="And when I last heard this channel. Managers also see which answers did not help.",
     ),
     "learn": Command(
-        learning.learn,
+        learn.learn,
         "read a file that comes with the command",
         "FILE",
         "Files that are shared in a channel that I read, or with me alone, I read without being told.",
         platforms=("discord", "console"),  # elsewhere no file can come with a command
     ),
     "forget": Command(
-        forgetting.forget,
+        forget.forget,
         "forget a file, a message or you",
         "TITLE | LINK | me",
         "Whoever wrote or shared something can have it forgotten, and managers anything. It is done at once: graph, "
@@ -94,14 +95,14 @@ COMMANDS: Mapping[str, Command] = {
         ("minutes.pdf", "https://… (the link of a message)", "me"),
     ),
     "forget-me": Command(
-        forgetting.forget_me,
+        forget.forget_me,
         "forget what you wrote and shared, and read nothing further of yours",
         more="Your messages in the chat itself stay as they are; `{}remember-me` takes it back for what you write "
         "later.",
     ),
-    "remember-me": Command(forgetting.remember_me, "read again what you write from now on"),
+    "remember-me": Command(forget.remember_me, "read again what you write from now on"),
     "correct": Command(
-        correcting.correct,
+        correct.correct,
         "correct what I read",
         "merge | unmerge | state | pin | hide | unhide …",
         "It holds for whoever can read this channel, and can be taken back. Whoever may write here may state "
@@ -116,7 +117,7 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "settings": Command(
-        channel.settings,
+        channel_settings.settings,
         "what holds for this channel: mode, style, language, answers, ingest",
         "[NAME VALUE]",
         "`default` takes a setting back.",
@@ -124,6 +125,10 @@ COMMANDS: Mapping[str, Command] = {
         managers=True,
     ),
     "backfill": Command(
-        channel.backfill, "read what was said in this channel before", "[days]", examples=("30",), managers=True
+        channel_settings.backfill,
+        "read what was said in this channel before",
+        "[days]",
+        examples=("30",),
+        managers=True,
     ),
 }

@@ -29,16 +29,16 @@ from typing import TYPE_CHECKING
 
 from bot.store.answers import Answers
 from bot.store.channels import Channels, Cursors, Rooms
-from bot.store.corrections import Correction, Corrections
+from bot.store.conversations import Windows
 from bot.store.database import Database
+from bot.store.event_queue import InboxRows
 from bot.store.files import Files
-from bot.store.inbox import InboxRows
 from bot.store.messages import Messages
-from bot.store.missing import Missing
-from bot.store.pending_redactions import PendingRedactions
+from bot.store.models import ChannelSettings, Drawn, Filed, Known, Outcome, State, Stored, Window
 from bot.store.people import Feedback, Hints, People, Usage
-from bot.store.records import ChannelSettings, Drawn, Filed, Known, Outcome, State, Stored, Window
-from bot.store.windows import Windows
+from bot.store.redactions.corrections import Correction, Corrections
+from bot.store.redactions.pending import PendingRedactions
+from bot.store.unconfirmed_deletions import Missing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

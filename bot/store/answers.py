@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from bot.chat import Place
-from bot.store.corrections import request
-from bot.store.records import Drawn, Outcome, Stored, messages_of
-from bot.store.redaction import redact, redact_users, remove, withhold
-from engine.ledger.times import EPOCH, shown, stored
+from bot.platform.models import Place
+from bot.store.models import Drawn, Outcome, Stored, messages_of
+from bot.store.redactions.corrections import request
+from bot.store.redactions.redact import redact, redact_users, remove, withhold
+from engine.storage.sqlite.timestamps import EPOCH, shown, stored
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from bot.store.corrections import Corrections
     from bot.store.database import Database, Row, Transaction
-    from bot.store.pending_redactions import PendingRedactions
+    from bot.store.redactions.corrections import Corrections
+    from bot.store.redactions.pending import PendingRedactions
 
 _SOURCES: TypeAdapter[tuple[Drawn, ...]] = TypeAdapter(tuple[Drawn, ...])
 _COLUMNS = (

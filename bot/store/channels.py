@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.chat import Place
-from bot.store.records import ChannelSettings
-from engine.ledger.times import EPOCH, shown, stored
+from bot.platform.models import Place
+from bot.store.models import ChannelSettings
+from engine.storage.sqlite.timestamps import EPOCH, shown, stored
 
 if TYPE_CHECKING:
     from bot.store.database import Database

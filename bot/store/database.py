@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import aiosqlite
 
 from engine.errors import DamagedLedger, NewerSchema
-from engine.ledger.failures import FAILURES, translated
-from engine.ledger.migration_scripts import migration_scripts
+from engine.storage.sqlite.errors import FAILURES, translated
+from engine.storage.sqlite.migration_scripts import migration_scripts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from bot.store.records import Filed
-from engine.ledger.times import EPOCH, shown, stored
+from bot.store.models import Filed
+from engine.storage.sqlite.timestamps import EPOCH, shown, stored
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -6,14 +6,14 @@ import json
 import time as clock
 from typing import TYPE_CHECKING, Any
 
-from bot.store.records import Known
-from engine.ledger.times import EPOCH, shown, stored
+from bot.store.models import Known
+from engine.storage.sqlite.timestamps import EPOCH, shown, stored
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from bot.chat import Place
+    from bot.platform.models import Place
     from bot.store.database import Database, Row
 
 _COLUMNS = "room, id, thread, author, time, digest, document, tokens, settled"

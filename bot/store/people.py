@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.ledger.times import stored
+from engine.storage.sqlite.timestamps import stored
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -19,13 +19,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.fakes.slack.day import manifest
-from tests.fakes.slack.fake import FakeSlack
+from tests.demos.slack_day import manifest
+from tests.support.slack_server.fake import FakeSlack
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from tests.fakes.slack.people import Person, Room, Said
+    from tests.support.slack_server.people import Person, Room, Said
 
 WORDS = 80
 TOKENS_A_SECOND = 20
@@ -122,7 +122,7 @@ async def run(count: int) -> int:
     """Measure, and show a table; 1 if an answer was not whole."""
     model = (
         "-m",
-        "tests.fakes.openai_server",
+        "tests.support.openai_server",
         "--replier",
         "tests.bench.at_once:reply",
         "--pace",

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot import composition
-from bot.demo import TOWN
-from bot.requests import Ingest
+from bot import bootstrap
+from bot.admin.operations import work_on
+from bot.admin.requests import Ingest
+from bot.cli.demo import TOWN
 from bot.settings import Settings
-from bot.verbs import work_on
-from engine.budget import O200k
-from engine.language.calls import Calls
-from engine.language.llm import LLM, LLMSettings
-from engine.language.models import ModelSettings
-from engine.ledger import census
+from engine.llm.client.client import Calls
+from engine.llm.config import ModelSettings
+from engine.llm.remote_model import LLM, LLMSettings
+from engine.storage.ledger.queries import stats
+from engine.text.tokenizer import O200k
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.rule_model import RuleProvider
 
@@ -55,14 +55,14 @@ async def cost(home: Path, paths: Sequence[str], **chosen: int) -> Cost:
     """Read files as `threadlore ingest` does, with a model that plays by rules."""
     provider, settings = RuleProvider(), Settings(home=home)
     language = LLM(LLMSettings(ModelSettings("rules"), **chosen), Calls(provider=provider), O200k().count)  # type: ignore[arg-type]
-    able = composition.Skills(language, HashingEmbedder(), None, language.calls)
-    async with composition.desk(settings, able) as desk:
+    able = bootstrap.Skills(language, HashingEmbedder(), None, language.calls)
+    async with bootstrap.desk(settings, able) as desk:
         async for _ in work_on(desk, Ingest(paths=tuple(paths), space=SPACE)):
             pass
         await desk.engine.settled()
         async with desk.engine._ledger.reader() as db:
             [[text]] = await db.execute_fetchall("SELECT SUM(tokens) FROM chunk")
-            facts = tuple([line async for line in census.canonical(db)])
+            facts = tuple([line async for line in stats.canonical(db)])
     return Cost(text, len(provider.asked), provider.sent, provider.said, facts)
 
 

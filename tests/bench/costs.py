@@ -17,13 +17,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.budget import O200k
 from engine.engine import Engine
+from engine.models import Document, Passage, Question, Within
 from engine.options import Options
-from engine.records import Document, Passage, Question, Within
-from tests.fakes.embedder import HashEmbedder
-from tests.fakes.engines import HERE, thread
-from tests.fakes.language import ToyLanguage
+from engine.text.tokenizer import O200k
+from tests.support.embedder import HashEmbedder
+from tests.support.engines import HERE, thread
+from tests.support.language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine

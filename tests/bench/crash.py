@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.crash.ordeal import ordeal
+from tests.crash.run import ordeal
 
 if TYPE_CHECKING:
-    from tests.crash.ordeal import Outcome
+    from tests.crash.run import Outcome
 
 
 def suffer(seed: int, *, talkative: bool) -> Outcome:

@@ -19,8 +19,8 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from engine.graph import Edge, Node
-from engine.kuzu_graph import KuzuGraph
+from engine.storage.graph.base import Edge, Node
+from engine.storage.graph.kuzu import KuzuGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

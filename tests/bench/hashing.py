@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.records import Bill
+    from engine.models import Bill
 
 
 class HashingEmbedder:

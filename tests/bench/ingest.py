@@ -21,19 +21,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine import Engine, Options, Question, Scope
-from engine.allocation import collect_rarely
-from engine.budget import O200k
-from engine.language.apart import Apart
-from engine.language.calls import Calls
-from engine.language.llm import LLM, LLMSettings
-from engine.language.models import ModelSettings, Patience
+from engine.llm.client.client import Calls
+from engine.llm.client.subprocess import Apart
+from engine.llm.config import ModelSettings, Patience
+from engine.llm.remote_model import LLM, LLMSettings
+from engine.memory import collect_rarely
+from engine.text.tokenizer import O200k
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.synthetic import document, names
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from engine.records import Context
+    from engine.models import Context
 
 SCOPE = Scope(frozenset({"bench"}), frozenset())
 SLICES = 5
@@ -62,7 +62,7 @@ async def stub() -> AsyncIterator[str]:
     """The local server as a process; gives its address."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "tests.fakes.openai_server", "--port", "0", "--replier", "tests.bench.synthetic:reply"),
+        *("-m", "tests.support.openai_server", "--port", "0", "--replier", "tests.bench.synthetic:reply"),
         stdout=asyncio.subprocess.PIPE,
     )
     try:

@@ -15,11 +15,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from bot import logs
+from bot import log_config
+from tests.acceptance.injection_cases import Obedient, Trial
+from tests.demos.slack_day import manifest
 from tests.fakes.slack import FakeSlack, Rates
-from tests.fakes.slack.day import manifest
-from tests.stories.slack_house import living, skills
-from tests.stories.temptation import Obedient, Trial
+from tests.support.town.slack import living, skills
 
 FOLDER = "injection"
 AT_ONCE = 20  # strings between two looks
@@ -60,7 +60,7 @@ def main() -> int:
     if not texts:
         print(f"skipped: no data; give the folder that holds {FOLDER}, as DATA=…")
         return 0
-    logs.set_up(debug=False)
+    log_config.set_up(debug=False)
     return asyncio.run(measure(texts))
 
 

@@ -22,14 +22,14 @@ from statistics import mean, median
 from typing import TYPE_CHECKING, Any, get_args
 
 from engine import Document, Engine, Options, Passage, Question, Scope
-from engine.language.minilm import MiniLM
-from engine.records import Mode
+from engine.llm.minilm.embedder import MiniLM
+from engine.models import Mode
 from tests.bench.replay import Kept, Replay, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engine.records import Context
+    from engine.models import Context
 
 Spent = defaultdict[str, list[float]]
 

@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine import Engine, Options, Question
-from engine.allocation import collect_rarely
-from engine.language.apart import Apart
+from engine.llm.client.subprocess import Apart
+from engine.memory import collect_rarely
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.ingest import SCOPE, ingest, language, rest
 from tests.bench.synthetic import names

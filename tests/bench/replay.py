@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.language.prompting import render_answer
-from engine.records import Condensed, Reading
-from engine.tuples import link_of, mention_of
+from engine.llm.formats.tuple_extraction import link_of, mention_of
+from engine.llm.prompts import render_answer
+from engine.models import Condensed, Reading
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
-    from engine.language import Embedder
-    from engine.records import Bill, Excerpt, Fragments, Message, Prompt, Turn
+    from engine.llm.base import Embedder
+    from engine.models import Bill, Excerpt, Fragments, Message, Prompt, Turn
 
 TYPE = "thing"  # what is stored says nothing about types
 PARTS = 3

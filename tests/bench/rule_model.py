@@ -10,16 +10,16 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from engine.budget import O200k
-from engine.language.noticing import notice
-from engine.language.provider import Piece, Reply, Scores, Spent, Vectors
-from engine.language.summarising import lead
-from engine.records import Excerpt, Message
+from engine.llm.client.protocol import Piece, Reply, Scores, Spent, Vectors
+from engine.llm.offline.extraction import notice
+from engine.llm.offline.lead_sentences import lead
+from engine.models import Excerpt, Message
+from engine.text.tokenizer import O200k
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
-    from engine.language.provider import Parameters
+    from engine.llm.client.protocol import Parameters
 
 D, END = "<|#|>", "<|COMPLETE|>"
 SHARED = re.compile(r"<excerpts-(\w+)>\n(.*)\n</excerpts-\1>", re.DOTALL)

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
-from engine.records import Document, Passage
+from engine.models import Document, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.lance_vectors import LanceVectors
-from engine.vectors import Area, Row
+from engine.storage.vectors.base import Area, Row
+from engine.storage.vectors.lance import LanceVectors
 
 DIM = 384
 SPACES = 200

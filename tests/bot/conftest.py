@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.files import Place, conversations_of
-from bot.verbs import work_on
-from bot.verbs.naming import LOCAL, file_key
-from engine.records import Document, Passage
-from tests.bot import parrot
+from bot.admin.document_lookup import LOCAL, file_key
+from bot.admin.ingest.files import Place, conversations_of
+from bot.admin.operations import work_on
+from engine.models import Document, Passage
+from tests.support import parrot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
-    from bot.desk import Desk
-    from bot.events import Event
-    from bot.requests import Request
+    from bot.admin.requests import Request
+    from bot.admin.results import Event
+    from bot.engine_context import Desk
 
     Perform = Callable[[Request], Awaitable[list[Event]]]
 

@@ -20,11 +20,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import kuzu_graph, kuzu_session
 from engine.errors import BrokenProjection, DiskTrouble, FolderInUse, StoreError
-from engine.graph import Edge, Graph, Node
-from engine.kuzu_graph import RENEW_AFTER, KuzuGraph
-from tests.fakes.graph import MemoryGraph
+from engine.storage.graph import kuzu, kuzu_connection
+from engine.storage.graph.base import Edge, Graph, Node
+from engine.storage.graph.kuzu import RENEW_AFTER, KuzuGraph
+from tests.support.graph import MemoryGraph
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -304,9 +304,9 @@ async def test_a_graph_that_could_not_be_opened_again_is_opened_by_the_next_put(
 
     graph = await opened(tmp_path / "graph")
     await chain(graph)
-    monkeypatch.setattr(kuzu_graph, "RENEW_AFTER", 1)
+    monkeypatch.setattr(kuzu, "RENEW_AFTER", 1)
     with monkeypatch.context() as patch:
-        patch.setattr(kuzu_graph, "open_database", full)
+        patch.setattr(kuzu, "open_database", full)
         with pytest.raises(DiskTrouble):
             await graph.put([], [edge(10, 1, 2, 5.0)])
         with pytest.raises(StoreError):
@@ -320,7 +320,7 @@ async def test_a_graph_that_could_not_be_opened_again_is_opened_by_the_next_put(
 async def test_reads_go_on_while_the_database_is_opened_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, over = await opened(tmp_path / "graph"), asyncio.Event()
     await chain(graph)
-    monkeypatch.setattr(kuzu_graph, "RENEW_AFTER", 1)
+    monkeypatch.setattr(kuzu, "RENEW_AFTER", 1)
 
     async def read() -> None:
         while not over.is_set():
@@ -339,15 +339,15 @@ async def test_a_graph_closed_while_it_is_opened_anew_lets_go_of_its_files(
 ) -> None:
     graph, begun, go_on = await opened(tmp_path / "graph"), threading.Event(), threading.Event()
     await chain(graph)
-    real = kuzu_session.open_database
+    real = kuzu_connection.open_database
 
     def slow(*given: Any) -> Any:
         begun.set()
         go_on.wait()
         return real(*given)
 
-    monkeypatch.setattr(kuzu_graph, "RENEW_AFTER", 1)
-    monkeypatch.setattr(kuzu_graph, "open_database", slow)
+    monkeypatch.setattr(kuzu, "RENEW_AFTER", 1)
+    monkeypatch.setattr(kuzu, "open_database", slow)
     putting = asyncio.create_task(graph.put([], [edge(10, 1, 2, 5.0)]))
     await asyncio.to_thread(begun.wait)
     closing = asyncio.create_task(graph.close())
@@ -367,7 +367,7 @@ async def test_a_database_that_is_gone_is_not_taken_for_one_of_nothing(
     await chain(graph)
     await graph.compact()
     (tmp_path / "graph" / f"graph.{MODULE}").unlink()
-    monkeypatch.setattr(kuzu_graph, "RENEW_AFTER", 1)
+    monkeypatch.setattr(kuzu, "RENEW_AFTER", 1)
     with pytest.raises(BrokenProjection, match="gone"):
         await graph.put([node(9)], [])
     await graph.close()
@@ -423,7 +423,7 @@ def test_any_sequence_of_calls_and_restarts_equals_a_dict(renew_after: int, step
         await graph.close()
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kuzu_graph, "RENEW_AFTER", renew_after)
+        patch.setattr(kuzu, "RENEW_AFTER", renew_after)
         asyncio.run(run(Path(folder) / "graph"))
 
 
@@ -443,10 +443,10 @@ def child(program: str, path: Path) -> subprocess.Popen[str]:
     source = f"""
 import asyncio, sys
 from pathlib import Path
-from engine import kuzu_graph
+from engine.storage.graph import kuzu as kuzu_graph
 from engine.errors import EngineError
-from engine.graph import Edge, Node
-from engine.kuzu_graph import KuzuGraph
+from engine.storage.graph.base import Edge, Node
+from engine.storage.graph.kuzu import KuzuGraph
 async def main():
     {body}
 asyncio.run(main())

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import lance_vectors
 from engine.errors import BrokenProjection, OtherEmbedder, StoreError
-from engine.lance_tidying import Tidier
-from engine.lance_vectors import LanceVectors
-from engine.vectors import Area, Row, Vectors
-from tests.fakes.vectors import MemoryVectors
+from engine.storage.vectors import lance
+from engine.storage.vectors.base import Area, Row, Vectors
+from engine.storage.vectors.lance import LanceVectors
+from engine.storage.vectors.lance_maintenance import Tidier
+from tests.support.vectors import MemoryVectors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -302,7 +302,7 @@ async def test_the_bytes_of_dropped_rows_leave_the_disk_with_an_index_and_withou
 
 
 async def test_many_small_writes_are_tidied_in_the_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lance_vectors, "TIDY_WRITES", 10)
+    monkeypatch.setattr(lance, "TIDY_WRITES", 10)
     store = await LanceVectors.open(tmp_path, DIM)
     for number in range(45):
         await store.put("chunks", [Row(number, 1, 0, 0)], unit(1, number)[None])
@@ -316,9 +316,9 @@ async def test_many_small_writes_are_tidied_in_the_background(tmp_path: Path, mo
 async def test_what_is_written_while_it_is_tidied_is_tidied_once_it_rests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lance_vectors, "TIDY_WRITES", 4)
-    monkeypatch.setattr(lance_vectors, "FEW_WRITES", 2)
-    monkeypatch.setattr(lance_vectors, "REST", 0.01)
+    monkeypatch.setattr(lance, "TIDY_WRITES", 4)
+    monkeypatch.setattr(lance, "FEW_WRITES", 2)
+    monkeypatch.setattr(lance, "REST", 0.01)
     merged, go_on = asyncio.Semaphore(0), asyncio.Event()
 
     async def index(_: Tidier) -> None:
@@ -342,9 +342,9 @@ async def test_what_is_written_while_it_is_tidied_is_tidied_once_it_rests(
 async def test_a_few_new_rows_of_an_indexed_table_are_indexed_once_it_rests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lance_vectors, "REST", 0.01)
+    monkeypatch.setattr(lance, "REST", 0.01)
     store, _, _ = await large(tmp_path)
-    rows = [Row(30_000 + number, 1, 0, 0) for number in range(lance_vectors.FEW_ROWS)]
+    rows = [Row(30_000 + number, 1, 0, 0) for number in range(lance.FEW_ROWS)]
     await store.put("relations", rows, random_units(len(rows), 32, 5))
     async with asyncio.timeout(60):
         while (await store._tables["relations"].table.index_stats("vector_idx")).num_unindexed_rows:  # noqa: ASYNC110

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine import Engine, Scope
-from engine.embedding import clip, entity_text
-from engine.ledger import census
-from engine.ledger.profiles import Profile
-from engine.ledger.search import area
-from engine.records import Bill
+from engine.models import Bill
+from engine.projection.embedding_text import clip, entity_text
+from engine.storage.ledger.profiles import Profile
+from engine.storage.ledger.queries import stats
+from engine.storage.ledger.queries.lookup import area
 from tests.crash.faults import Fault, arm
+from tests.crash.models import SlowEmbedder, SlowReader
 from tests.crash.scenario import SPACES, options, perform, script
-from tests.crash.skills import SlowEmbedder, SlowReader
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -63,7 +63,7 @@ async def foreign_vectors(engine: Engine) -> list[str]:
     """Entities whose vector is not the one of their text."""
     projector = engine._projector
     async with projector.ledger.reader() as db:
-        rows = [row async for row in census.entity_rows(db, await area(db, EVERYTHING))]
+        rows = [row async for row in stats.entity_rows(db, await area(db, EVERYTHING))]
     texts = {id_: entity_text(Profile(id_, 0, name, description, 0)) for id_, name, _, description, *_ in rows}
     clipped = [clip(text, projector.embedder.max_tokens, projector.tokenizer) for text in texts.values()]
     wanted = dict(zip(texts, await projector.embedder.embed(clipped, Bill()), strict=True))

@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from engine.kuzu_graph import KuzuGraph
-from engine.lance_vectors import LanceVectors
-from engine.ledger import Ledger
+from engine.storage.graph.kuzu import KuzuGraph
+from engine.storage.ledger import Ledger
+from engine.storage.vectors.lance import LanceVectors
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

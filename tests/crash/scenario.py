@@ -9,10 +9,10 @@ from random import Random
 from typing import TYPE_CHECKING, Literal
 
 from engine import Document, Link, Mention, Options, Passage, Reading
-from engine.chunking import Packing
 from engine.errors import NotFound
-from engine.stating import stated
-from tests.crash.skills import UNREADABLE
+from engine.ingest.chunking import Packing
+from engine.knowledge.manual_facts import stated
+from tests.crash.models import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

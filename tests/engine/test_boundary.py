@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from engine import Engine
 from engine.boundary import cleaned, well_formed
 from engine.errors import Closed, NotFound
-from engine.records import Document, Link, Mention, Passage, Question, Reading, Scope, Turn, Within
-from tests.fakes.engines import HERE, doc, light_engine, open_engine
+from engine.models import Document, Link, Mention, Passage, Question, Reading, Scope, Turn, Within
+from tests.support.engines import HERE, doc, light_engine, open_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,9 @@ import pytest
 
 from engine.bounds import OPTIONS, QUESTION, check_numbers
 from engine.errors import BadInput, BadQuestion
+from engine.models import Question
 from engine.options import Options
-from engine.records import Question
-from tests.fakes.engines import HERE, light_engine, open_engine
+from tests.support.engines import HERE, light_engine, open_engine
 
 if TYPE_CHECKING:
     from pathlib import Path

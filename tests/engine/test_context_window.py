@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.chunking import Packing
 from engine.context_window import LEAST, ContextWindow
 from engine.errors import TooLong
-from engine.records import Question, Scope
-from engine.reducing import Limits
+from engine.ingest.chunking import Packing
+from engine.knowledge.summary_plan import Limits
+from engine.models import Question, Scope
 
 QUESTION = Question("Who?", Scope(frozenset(), frozenset()))
 

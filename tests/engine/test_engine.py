@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import NotFound, Refused
-from engine.records import Mention, Reading, Scope
-from tests.fakes.embedder import HashEmbedder
-from tests.fakes.engines import HERE, doc, light_engine
+from engine.models import Mention, Reading, Scope
+from tests.support.embedder import HashEmbedder
+from tests.support.engines import HERE, doc, light_engine
 
 if TYPE_CHECKING:
     from pathlib import Path

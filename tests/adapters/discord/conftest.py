@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.happenings import Installed
+from bot.platform.events import Installed
 from tests.adapters.discord.ears import Ear, connected
 from tests.fakes.discord import Channel, FakeDiscord, Guild, Person
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.discord.platform import Discord
-    from bot.chat import Place
+    from bot.platform.models import Place
 
 
 @dataclass

@@ -12,15 +12,15 @@ from discord.http import Route
 from adapters.discord import run
 from bot.settings import Settings
 from engine.errors import StoreError
-from engine.supervisor import Supervisor
+from engine.scheduling.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from adapters.discord.platform import Discord
-    from bot.chat import Place
-    from bot.happenings import Happening
+    from bot.platform.events import Happening
+    from bot.platform.models import Place
     from tests.fakes.discord import FakeDiscord
 
 T = TypeVar("T")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.chat import Card, Place
-from bot.happenings import Changed, Deleted, Edited, Ended, Gone, Heard, Installed
+from bot.platform.events import Changed, Deleted, Edited, Ended, Gone, Heard, Installed
+from bot.platform.models import Card, Place
 from tests.fakes.discord import Can, File
 
 if TYPE_CHECKING:

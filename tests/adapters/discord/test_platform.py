@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.chat import Card, Picture, Place
 from bot.errors import PlatformError, Withheld
-from bot.happenings import Heard
-from bot.ports import Target
+from bot.platform.events import Heard
+from bot.platform.models import Card, Picture, Place
+from bot.platform.ports import Target
 from engine.errors import BadInput, TooLarge
 from tests.fakes.discord import Can, File
 

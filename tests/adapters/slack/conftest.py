@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import aiohttp
 import pytest
 
-from adapters.slack import clients, studied
-from adapters.slack.buckets import Pace
+from adapters.slack import studied
+from adapters.slack.api import clients
+from adapters.slack.api.rate_limits import Pace
 from adapters.slack.platform import SlackPlatform
 from bot.settings import Settings
 from tests.adapters.slack.talking import Talk
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from contextlib import AbstractAsyncContextManager
 
-    from adapters.slack.study import Study
+    from adapters.slack.context import Study
 
 
 def settings_for(slack: FakeSlack) -> Settings:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.chat import Button, Cited, Closing, Place
-from bot.ports import Target
+from bot.platform.models import Button, Cited, Closing, Place
+from bot.platform.ports import Target
 
 if TYPE_CHECKING:
-    from bot.ports import Reply
+    from bot.platform.ports import Reply
     from tests.adapters.slack.conftest import Desk
     from tests.fakes.slack import Entry, FakeSlack, Person, Room, Said
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.chat import Place
 from bot.errors import NotThere, PlatformError, Withheld
+from bot.platform.models import Place
 from tests.adapters.slack.test_platform import place
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ import json
 from datetime import UTC, datetime
 from importlib import resources
 
-from adapters.slack.listening import NOTES, PROMPTS
-from adapters.slack.translating import EVENTS
+from adapters.slack.events.listener import NOTES, PROMPTS
+from adapters.slack.events.translate import EVENTS
 from bot.bot import HELP
-from engine.overview_request import recognize
+from engine.retrieval.overview_request import recognize
 from tests.adapters.slack.conftest import MANIFEST
-from tests.fakes.slack.app import NEEDS
+from tests.support.slack_server.app import NEEDS
 
 SUBSCRIBED = frozenset(MANIFEST["settings"]["event_subscriptions"]["bot_events"])
 SCOPES = frozenset(MANIFEST["oauth_config"]["scopes"]["bot"])

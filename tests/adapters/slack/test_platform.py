@@ -7,9 +7,9 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from bot.chat import Button, Card, Closing, Picture, Place
 from bot.errors import PlatformError, Withheld
-from bot.ports import Target
+from bot.platform.models import Button, Card, Closing, Picture, Place
+from bot.platform.ports import Target
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

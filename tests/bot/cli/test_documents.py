@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from bot.admin.results import Advanced, Failure, Ingested
 from bot.cli.documents import exit_code
-from bot.events import Advanced, Failure, Ingested
 
 
 def test_an_ingest_is_a_success_only_if_all_of_it_is_indexed() -> None:

@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.chat import Person
 from bot.commands import run
-from bot.conversations import Run, window_key
-from bot.happenings import Called
-from bot.house import House
-from bot.listening import Listening
-from bot.readers import Readers
+from bot.context import House
+from bot.ingest.conversations import Run, window_key
+from bot.ingest.documents import Shelf
+from bot.ingest.service import Listening
+from bot.permissions.resolver import Readers
+from bot.platform.events import Called
+from bot.platform.models import Person
 from bot.settings import load
-from bot.shelving import Shelf
 from bot.store import Drawn, Filed, Outcome, Store, Stored
-from engine.reading import Reader
-from engine.records import Document, Passage
-from tests.fakes.platform import START, FakePlatform
+from engine.models import Document, Passage
+from engine.parsers import Reader
+from tests.support.fake_platform import START, FakePlatform
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from bot.asked import Request
-    from bot.chat import Card, Message, Place, Upload
-    from bot.conversations import Spoken
-    from bot.desk import Desk
+    from bot.answers.request import Request
+    from bot.engine_context import Desk
+    from bot.ingest.conversations import Spoken
+    from bot.platform.models import Card, Message, Place, Upload
 
 NOW = START + timedelta(days=2)
 

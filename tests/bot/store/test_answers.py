@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.chat import Place
+from bot.platform.models import Place
 from bot.store import Drawn, Outcome, Store, Stored
 from bot.store.channels import FAR
-from tests.fakes.platform import START
+from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

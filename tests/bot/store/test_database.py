@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.chat import Place
+from bot.platform.models import Place
 from bot.store import Store
 from bot.store.database import Database
-from engine.ledger.times import EPOCH
-from tests.fakes.engines import files_with
-from tests.fakes.platform import START
+from engine.storage.sqlite.timestamps import EPOCH
+from tests.support.engines import files_with
+from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

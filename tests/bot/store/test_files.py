@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.store import Filed, Known, Store
-from tests.fakes.platform import START
+from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
     from pathlib import Path

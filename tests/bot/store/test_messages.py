@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.store import Known, Store
-from tests.fakes.platform import START
+from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.chat import Place
+from bot.platform.models import Place
 from bot.store import ChannelSettings, Filed, Known, Store, Stored
 from engine.errors import NewerSchema, StoreError
-from tests.fakes.engines import files_with
-from tests.fakes.platform import START
+from tests.support.engines import files_with
+from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -1,6 +1,6 @@
 """The methods of the Web API; importing this package fills `call.METHODS`."""
 
-from tests.fakes.slack.methods import (
+from tests.support.slack_server.methods import (
     app,
     assistant,
     chat,

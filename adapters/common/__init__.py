@@ -1,0 +1,1 @@
+"""What adapters share. Imports nothing of the bot but its errors."""

@@ -1,0 +1,25 @@
+"""Lines from a pipe or a file, shown before they are answered."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from bot.text.terminal import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.cli.render.console import Screen
+
+
+async def piped(screen: Screen) -> AsyncGenerator[str]:
+    """Each line that is not blank, until the input ends."""
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        if line.strip():
+            screen.out.print(Text(f"› {harmless(line.strip())}", "bold"), soft_wrap=True)
+            yield line
+            screen.out.print()

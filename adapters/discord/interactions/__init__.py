@@ -1,0 +1,1 @@
+"""Slash commands and buttons, acknowledged in time and queued. Imports `api`, `guild` and `replies`."""

@@ -1,0 +1,118 @@
+"""The library's objects in the words of bot/platform/models.py. Pure."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, TypeAlias
+
+import discord
+
+from bot.platform.models import Message, Person, Place, Upload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "discord"
+
+Channel: TypeAlias = (
+    "discord.abc.GuildChannel | discord.Thread | discord.abc.PrivateChannel | discord.PartialMessageable"
+)
+
+_UNSPOKEN = {discord.MessageType.thread_starter_message}
+
+
+def place_of(channel: Channel) -> Place:
+    """The place of a channel or thread; a private thread is a channel of its own, which is one thread."""
+    if isinstance(channel, discord.Thread):
+        return thread_place(channel.guild.id, channel.id, channel.parent_id, private=channel.is_private())
+    guild = getattr(channel, "guild_id", None) or getattr(getattr(channel, "guild", None), "id", "")
+    return Place(NAME, str(guild), str(getattr(channel, "id", "")))
+
+
+def thread_place(guild: int, thread: int, parent: int, *, private: bool) -> Place:
+    """The place of a thread."""
+    return Place(NAME, str(guild), str(thread if private else parent), str(thread))
+
+
+def spoken(message: discord.Message) -> bool:
+    """Whether somebody said it, and not Discord itself (“… started a thread”)."""
+    return not message.is_system() and message.type not in _UNSPOKEN
+
+
+def addressed(message: discord.Message, me: discord.abc.Snowflake) -> bool:
+    """Whether it is for the bot: it or its role is mentioned, or it is replied to."""
+    if me.id in message.raw_mentions or any(user.id == me.id for user in message.mentions):
+        return True
+    if any(role.tags is not None and role.tags.bot_id == me.id for role in message.role_mentions):
+        return True
+    return _replied(message) == me.id
+
+
+def message_of(message: discord.Message, place: Place, me: discord.abc.Snowflake) -> Message:
+    """What somebody said, as the bot (`me`) hears it; a program says nothing to it.
+
+    The first message of a forum's post bears its title.
+    """
+    thread = message.channel if isinstance(message.channel, discord.Thread) else None
+    by_bot = message.author.bot or message.webhook_id is not None
+    return Message(
+        id=str(message.id),
+        place=place,
+        author=str(message.author.id),
+        text="\n".join(_texts(message)),
+        time=message.created_at,
+        uploads=tuple(map(upload_of, _attachments(message))),
+        edited=message.edited_at.isoformat() if message.edited_at else "",
+        by_bot=by_bot,
+        title=thread.name if thread is not None and thread.id == message.id else "",
+        own=message.author.id == me.id,
+        addressed=not by_bot and (not place.workspace or addressed(message, me)),
+        replies_to=_reference(message),
+    )
+
+
+def person_of(user: discord.Member | discord.User) -> Person:
+    """Somebody; who is not (or no longer) in the guild may read nothing there."""
+    inside = isinstance(user, discord.Member)
+    manager = isinstance(user, discord.Member) and user.guild_permissions.manage_guild
+    return Person(str(user.id), user.display_name, guest=not inside, bot=user.bot, manager=manager)
+
+
+def upload_of(attachment: discord.Attachment) -> Upload:
+    """A file that somebody attached."""
+    kind = (attachment.content_type or "").partition(";")[0]
+    return Upload(str(attachment.id), attachment.filename, attachment.size, kind, attachment.url)
+
+
+def fingerprint(message: Message) -> str:
+    """Tells two states of a message apart."""
+    told = "\0".join([message.text, message.title, message.edited, *(upload.id for upload in message.uploads)])
+    return blake2b(told.encode(), digest_size=8).hexdigest()
+
+
+def _reference(message: discord.Message) -> str:
+    """The id of the message that it replies to; empty if it is no reply."""
+    reference = message.reference if message.type is discord.MessageType.reply else None
+    return str(reference.message_id or "") if reference is not None else ""
+
+
+def _replied(message: discord.Message) -> int | None:
+    """Whom it replies to, if that is known."""
+    if message.type is not discord.MessageType.reply or message.reference is None:
+        return None
+    replied = message.reference.resolved
+    return replied.author.id if isinstance(replied, discord.Message) else None
+
+
+def _texts(message: discord.Message) -> Iterator[str]:
+    """What it says, what it passes on, and what a program put into boxes."""
+    yield from filter(None, [message.content, *(passed.content for passed in message.message_snapshots)])
+    if message.author.bot and not message.content:
+        for embed in message.embeds:
+            yield from filter(None, [embed.title, embed.description])
+
+
+def _attachments(message: discord.Message) -> Iterator[discord.Attachment]:
+    yield from message.attachments
+    for passed in message.message_snapshots:
+        yield from passed.attachments

@@ -1,0 +1,143 @@
+"""The connection to Slack, watched: whoever stays silent for too long is taken for dead, and connected anew."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+import structlog
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+
+from adapters.slack.api.errors import TROUBLE, code, connecting, told
+from adapters.slack.identity import APP_TOKEN, BOT_TOKEN
+from bot.errors import PlatformUnavailable, SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from slack_bolt.async_app import AsyncApp
+    from slack_sdk.web.async_client import AsyncWebClient
+
+log = structlog.get_logger(__name__)
+
+PING = 5.0  # seconds between two pings
+LOOK = 5.0  # seconds between two looks at the connection
+SILENCE = 30.0  # seconds without an envelope or a pong, after which a connection is dead
+OPENING = 20.0  # seconds until an attempt to connect counts as failed
+PAUSE, LONGEST = 1.0, 60.0  # seconds between attempts to connect; doubled each time
+
+
+class Watchdog:
+    """Keeps one socket open.
+
+    `alive` is called whenever Slack was heard of, `missed` whenever a connection was opened: what happened before is
+    not told by it. `failed` is told of each attempt to connect that failed, and of None once one succeeded.
+    """
+
+    def __init__(
+        self,
+        app: AsyncApp,
+        app_token: str,
+        alive: Callable[[], None],
+        missed: Callable[[], None],
+        silence: float | None = None,
+        failed: Callable[[BaseException | None], object] = lambda _: None,
+    ) -> None:
+        self._app = app
+        self._token = app_token
+        self._alive = alive
+        self._missed = missed
+        self._silence = SILENCE if silence is None else silence
+        self._failed = failed
+        self._look = min(LOOK, self._silence / 3)
+        self._handler: AsyncSocketModeHandler | None = None
+        self._heard = 0.0
+
+    async def connect(self) -> None:
+        """Open a connection. Raises SetupError or PlatformError, saying why, if Slack gives none."""
+        with connecting(APP_TOKEN):
+            opened = await self._web.apps_connections_open(app_token=self._token)
+        if not isinstance(opened.get("url"), str):
+            raise PlatformUnavailable("Slack gave no address to connect to.")
+        handler = AsyncSocketModeHandler(self._app, self._token, logger=self._web.logger, ping_interval=PING)
+        handler.client.proxy = self._web.proxy
+        handler.client.wss_uri = str(opened["url"])
+        handler.client.on_message_listeners.append(self._hear)
+        self._handler, self._heard = handler, time.monotonic()
+        try:
+            with told():
+                async with asyncio.timeout(OPENING):  # the SDK goes on trying with an address that is good but once
+                    await handler.connect_async()  # type: ignore[no-untyped-call]
+        except BaseException:
+            await self.close()
+            raise
+
+    async def keep(self, stop: asyncio.Event) -> None:
+        """Keep a connection open until told to stop, whatever that takes. Raises SetupError once it cannot be."""
+        pause = 0.0
+        while not await _within(stop, self._look if self._handler else pause):
+            if self._handler is not None and self._silent() < self._silence:
+                pause = 0.0
+                continue
+            if self._handler is not None:
+                log.warning("connection_dead", seconds=round(self._silent()))
+            try:
+                await self._revive()
+            except SetupError:
+                raise
+            except Exception as error:  # noqa: BLE001  - whatever it was, another attempt is the remedy
+                log.warning("not_connected", error=code(error))
+                self._failed(error)
+                pause = min(max(pause * 2, PAUSE), LONGEST)
+            else:
+                self._failed(None)
+
+    async def close(self) -> None:
+        """Close the connection; nothing more is heard."""
+        handler, self._handler = self._handler, None
+        if handler is None:
+            return
+        try:
+            await handler.close_async()  # type: ignore[no-untyped-call]
+        except TROUBLE as error:
+            log.info("not_closed_cleanly", error=code(error))
+        tasks = [
+            handler.client.message_processor,
+            handler.client.current_session_monitor,
+            handler.client.message_receiver,
+        ]
+        await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
+
+    async def _revive(self) -> None:
+        """Ask Slack who we are, which tells a dead network from a dead socket, and begin anew."""
+        await self.close()
+        with connecting(BOT_TOKEN):
+            await self._web.auth_test()
+        await self.connect()
+        self._missed()
+
+    def _silent(self) -> float:
+        """Seconds since Slack was last heard of."""
+        ponged = self._handler.client.last_ping_pong_time if self._handler else None
+        if ponged is not None and time.time() - ponged < PING * 2:
+            self._heard = max(self._heard, time.monotonic() - (time.time() - ponged))
+            self._alive()
+        return time.monotonic() - self._heard
+
+    async def _hear(self, _message: object) -> None:
+        self._heard = time.monotonic()
+        self._alive()
+
+    @property
+    def _web(self) -> AsyncWebClient:
+        return self._app.client
+
+
+async def _within(event: asyncio.Event, seconds: float) -> bool:
+    """Whether it happens within so many seconds."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False

@@ -1,0 +1,161 @@
+"""Standard Markdown → what Slack shows, without calling anybody. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+
+from bot.texts import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from markdown_it.token import Token
+
+JOINER = "\u2060"  # of no width: what Slack would read as a mention is text
+ALARM = re.compile(r"<([@#!])(?=\w)")
+PERSON = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
+WHOLE = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+APART = frozenset(
+    ("paragraph_close", "heading_close", "table_close", "bullet_list_close", "ordered_list_close")
+)  # behind these stands an empty line
+OPENING = {"strong_open": "*", "strong_close": "*", "em_open": "_", "em_close": "_", "s_open": "~", "s_close": "~"}
+
+
+def escape(text: str) -> str:
+    """Text as Slack wants it in `text` fields and mrkdwn: no character of it is a command."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def safe(markdown: str, name: Callable[[str], str] = lambda _: "") -> str:
+    """Markdown that mentions nobody: people by their `name` (of an id; empty if unknown), the rest as inert text.
+
+    It grows at the end as its source does, so that a stream can be continued.
+    """
+    named = PERSON.sub(lambda found: f"@{harmless(name(found[1])) or 'somebody'}", markdown)
+    return ALARM.sub(rf"<\1{JOINER}", named)
+
+
+def mrkdwn(markdown: str) -> str:
+    """Slack's own markup, for the places that do not know standard Markdown."""
+    page = Page()
+    for token in WHOLE.parse(markdown):
+        page.take(token)
+    return "\n".join(page.lines).strip("\n")
+
+
+class Page:
+    """Blocks of Markdown as lines: lists get bullets or numbers, quotes a mark, headings are bold, rows have bars."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._lists: list[int | None] = []
+        self._quoted = 0
+        self._marker = ""
+        self._heading = False
+        self._row: list[str] | None = None
+
+    def take(self, token: Token) -> None:
+        """The next token."""
+        if token.nesting:
+            self._edge(token)
+        elif token.type == "inline":
+            self._text(_inline(token.children or ()))
+        elif token.type in ("fence", "code_block"):
+            self.lines.append("```\n" + escape(token.content.rstrip("\n")) + "\n```")
+        else:
+            self.lines.append("———" if token.type == "hr" else escape(token.content.rstrip("\n")))
+
+    def _edge(self, token: Token) -> None:
+        """Where something begins or ends."""
+        match token.type:
+            case "bullet_list_open":
+                self._lists.append(None)
+            case "ordered_list_open":
+                self._lists.append(int(token.attrGet("start") or 1))
+            case "list_item_open":
+                self._mark()
+            case "blockquote_open" | "blockquote_close":
+                self._quoted += token.nesting
+            case "heading_open" | "heading_close":
+                self._heading = token.nesting > 0
+            case "tr_open":
+                self._row = []
+            case "tr_close":
+                self.lines.append(" | ".join(self._row or ()))
+                self._row = None
+        if token.type in ("bullet_list_close", "ordered_list_close"):
+            self._lists.pop()
+        if token.type in APART and not self._lists:
+            self.lines.append("")
+
+    def _text(self, text: str) -> None:
+        if self._row is not None:
+            self._row.append(text)
+            return
+        shown = f"*{text.replace('*', '')}*" if self._heading else text
+        self.lines.append("&gt; " * self._quoted + "    " * max(len(self._lists) - 1, 0) + self._marker + shown)
+        self._marker = ""
+
+    def _mark(self) -> None:
+        """What stands before the next line of a list."""
+        number = self._lists[-1]
+        self._marker = "• " if number is None else f"{number}. "
+        self._lists[-1] = None if number is None else number + 1
+
+
+def _inline(tokens: Sequence[Token]) -> str:
+    """Bold, italic, struck, code and links within a line."""
+    text = ""
+    links: list[str] = []
+    for token in tokens:
+        match token.type:
+            case "text":
+                text += escape(token.content)
+            case "code_inline":
+                text += f"`{escape(token.content)}`"
+            case "softbreak" | "hardbreak":
+                text += "\n"
+            case "link_open":
+                links.append(str(token.attrGet("href") or ""))
+                text += f"<{_address(links[-1])}|" if _leads(links[-1]) else ""
+            case "link_close":
+                text += ">" if _leads(links.pop()) else ""
+            case "image" | "html_inline":
+                text += escape(token.content)
+            case kind:
+                text += OPENING.get(kind, "")
+    return text
+
+
+def _leads(address: str) -> bool:
+    return address.startswith(("https://", "http://", "mailto:"))
+
+
+def _address(address: str) -> str:
+    return escape(address).replace("|", "%7C")
+
+
+def plain(markdown: str, limit: int) -> str:
+    """What notifications and readers of screens are told: the beginning of a text."""
+    text = mrkdwn(safe(markdown))
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def sentence(status: str) -> str:
+    """What a status says behind the bot's name, as a line of its own."""
+    bare = status.removeprefix("is ")
+    return bare[:1].upper() + bare[1:]
+
+
+def split(text: str, limit: int) -> list[str]:
+    """A text in pieces of at most so many characters, cut at the end of a line or word if there is one."""
+    pieces = []
+    while len(text) > limit:
+        cut = text.rfind("\n", limit // 2, limit) + 1 or text.rfind(" ", limit // 2, limit) + 1 or limit
+        pieces.append(text[:cut])
+        text = text[cut:]
+    return [*pieces, text] if text or not pieces else pieces

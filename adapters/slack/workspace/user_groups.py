@@ -1,0 +1,51 @@
+"""The names of user groups, listed rarely; without the scope `usergroups:read` they have none."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+import structlog
+
+from adapters.slack.api.errors import TROUBLE, code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from slack_sdk.web.async_client import AsyncWebClient
+
+log = structlog.get_logger(__name__)
+
+FRESH = 3600.0  # seconds for which a list, or a refusal of one, counts
+AGAIN = 60.0  # seconds until a group that was not listed is looked for again
+
+
+class UserGroups:
+    """The user groups of a workspace."""
+
+    def __init__(self, client: AsyncWebClient, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._clock = clock
+        self._names: Mapping[str, str] = {}
+        self._asked = -FRESH
+        self._listing = asyncio.Lock()
+
+    async def names(self, ids: Collection[str]) -> Mapping[str, str]:
+        """What these groups are called; those that cannot be known are left out."""
+        if ids:
+            async with self._listing:
+                is_new = bool(self._names) and not self._names.keys() >= set(ids)
+                if self._clock() - self._asked >= (AGAIN if is_new else FRESH):
+                    await self._list()
+        return {id_: self._names[id_] for id_ in ids if id_ in self._names}
+
+    async def _list(self) -> None:
+        self._asked = self._clock()
+        try:
+            found = await self._client.usergroups_list(include_disabled=True)
+        except TROUBLE as error:
+            log.info("user_groups_not_listed", error=code(error))
+            return
+        groups = found.get("usergroups") or ()
+        self._names = {str(each["id"]): str(each.get("handle") or each.get("name") or "") for each in groups}

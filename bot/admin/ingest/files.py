@@ -1,0 +1,114 @@
+"""Files as documents: found in folders, read, and given keys, rooms and times."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.admin.document_lookup import chat_key, file_key
+from engine.errors import Empty, NotFound, TooLarge, Unsupported
+from engine.models import Document
+from engine.parsers import conversations, holds_messages, parse_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from engine.parsers import Reader
+
+CHATS = frozenset({".jsonl", ".ndjson"})
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where documents go."""
+
+    space: str
+    room: str
+
+
+def find(paths: Iterable[str]) -> list[Path]:
+    """The files that are meant, folders searched through in the order of names, hidden ones left out.
+
+    Raises NotFound if a path leads nowhere.
+    """
+    found: dict[Path, None] = {}
+    for path in map(Path, paths):
+        if path.is_dir():
+            found |= dict.fromkeys(_within(path))
+        elif path.exists():
+            found[path] = None
+        else:
+            raise NotFound(f"There is no file or folder {path}.", hint="Check the path.")
+    return list(found)
+
+
+def _within(folder: Path) -> Iterable[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(parent, name) for name in sorted(names) if not name.startswith("."))
+
+
+def is_chat(path: Path, data: bytes) -> bool:
+    """Whether the file holds chat messages rather than a text or other records."""
+    return path.suffix.lower() in CHATS and holds_messages(data)
+
+
+def content(path: Path, limit: int) -> bytes:
+    """The bytes of a file. Raises OSError, Unsupported for a pipe or device, and TooLarge beyond `limit` bytes."""
+    seen = path.stat()
+    if not stat.S_ISREG(seen.st_mode):
+        raise Unsupported(f"{path.name} is no file but a device, a pipe or a socket.", hint="Name a file.")
+    if seen.st_size > limit:
+        raise TooLarge(f"{path.name} has {seen.st_size / MIB:.0f} MiB; {limit / MIB:.0f} are allowed.")
+    with path.open("rb") as file:
+        data = file.read(limit + 1)  # it may grow meanwhile
+    if len(data) > limit:
+        raise TooLarge(f"{path.name} has more than the {limit / MIB:.0f} MiB that are allowed.")
+    return data
+
+
+async def document_of(path: Path, data: bytes, place: Place, reader: Reader) -> Document:
+    """The file as one document, dated if it says itself when it was written. Raises BadInput.
+
+    The time of a copy's last change says nothing: a checkout or an unpacked archive makes every file new.
+    """
+    read = await reader.read(path.name, data)
+    return Document(
+        key=file_key(path, place.space),
+        space=place.space,
+        room=place.room,
+        title=read.title or path.name,
+        passages=read.passages,
+        time=credible(read.time, datetime.now(UTC)),
+        link=path.as_uri(),
+    )
+
+
+def credible(stated: datetime | None, now: datetime) -> datetime | None:
+    """The date that a file states, unless it lies in the future."""
+    return stated if stated and stated <= now + timedelta(days=1) else None
+
+
+def conversations_of(path: Path, data: bytes, place: Place, count: Callable[[str], int]) -> list[Document]:
+    """The threads and runs of messages of an exported room, which bears the file's name. Raises Broken and Empty."""
+    found = conversations(parse_messages(data), count)
+    if not found:
+        raise Empty(f"No message of {path.name} has any text.", hint="Export the room again, with its texts.")
+    return [
+        Document(
+            key=chat_key(path, place.space, each.key),
+            space=place.space,
+            room=path.stem,
+            title=f"#{path.stem}: {each.title}",
+            passages=each.passages,
+            time=each.time,
+            link=path.as_uri(),
+            kind="conversation",
+        )
+        for each in found
+    ]

@@ -1,0 +1,51 @@
+"""The numbers in an answer as links to the messages and pages that they cite. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from engine.text.stream_rewriter import Scanner, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from bot.store import Drawn
+    from engine.models import Source
+
+WEB = ("https://", "http://")
+SAFE = "/:?#@!$&'*+,;=%-._~"  # characters that mean the same in every markup
+NUMBER = re.compile(r"\[(\d{1,9})\](?!\()")
+
+
+def addresses(sources: Iterable[Source | Drawn]) -> Mapping[int, str]:
+    """Where the sources lead that lead anywhere, by their numbers."""
+    return {each.number: quote(each.link, safe=SAFE) for each in sources if each.link.startswith(WEB)}
+
+
+def linked(text: str, links: Mapping[int, str]) -> str:
+    """The text with `[1]` as `[[1]](address)`, outside of code; a longer text gives a longer result."""
+    if not links:
+        return text
+    scanner = CitationLinks(links)
+    return scanner.feed(text) + scanner.close()
+
+
+class CitationLinks(Scanner):
+    """Rewrites the numbers of citations."""
+
+    special = re.compile(r"[\[`]")
+
+    def __init__(self, links: Mapping[int, str]) -> None:
+        super().__init__()
+        self.links = links
+
+    def token(self, at: int, *, final: bool) -> Step | None:
+        del final  # the text is given as a whole
+        found = NUMBER.match(self.buffer, at)
+        link = self.links.get(int(found[1])) if found else None
+        if found is None or link is None:
+            return Step(at + 1, "[")
+        picture = " " if self.tail.endswith("!") else ""
+        return Step(found.end(), f"{picture}[{found[0]}]({link})")

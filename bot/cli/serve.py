@@ -1,0 +1,56 @@
+"""The command that serves the chat platforms: run."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import Annotated
+
+import typer
+
+from bot.cli.runner import Common, run
+
+RUN = """Serve Slack, Discord, or both, until told to stop (Ctrl-C, SIGTERM).
+
+The tokens in the settings tell which: THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN,
+THREADLORE_DISCORD_TOKEN. The README says how to get them. With --platform console you talk to the bot here, and need
+none. Commands given meanwhile are worked on by this program.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("run", help=RUN)(serve)
+
+
+def serve(
+    context: typer.Context,
+    platform: Annotated[
+        list[str] | None, typer.Option("--platform", help="Only this one; may be repeated.", show_default=False)
+    ] = None,
+) -> None:
+    """Serve until a signal comes; a second one leaves at once."""
+
+    async def work(common: Common) -> int:
+        from bot import log_config  # noqa: PLC0415  - --help spares it
+        from bot.server import serve as serve_platforms  # noqa: PLC0415  - --help spares it
+
+        log_config.set_up(debug=common.debug, serving=True)
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(each, _leave, stop, each)
+        try:
+            await serve_platforms(common.settings(), stop, platform or ())
+        finally:
+            for each in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(each)
+        return 0
+
+    run(context, work)
+
+
+def _leave(stop: asyncio.Event, number: signal.Signals) -> None:
+    if stop.is_set():
+        asyncio.get_running_loop().remove_signal_handler(number)
+        signal.raise_signal(number)
+    stop.set()

@@ -1,0 +1,78 @@
+"""Events of the inbox that wait for their next attempt, and which of them a platform cannot be reached for."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.scheduling.supervisor import reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.store.event_queue import Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class _Outage:
+    """An event met an error that passes by itself, so many times in a row."""
+
+    platform: str
+    failures: int
+    reason: str
+
+
+class DelayedEvents:
+    """Holds rows until they are due, then hands each to `release_row`. Lives on one event loop."""
+
+    def __init__(self, release_row: Callable[[Waiting], None]) -> None:
+        self._release_row = release_row
+        self._timers: dict[int, tuple[asyncio.TimerHandle, Waiting]] = {}
+        self._outages: dict[int, _Outage] = {}
+
+    def add(self, delay: float, row: Waiting) -> None:
+        """Release a row after so many seconds."""
+        if delay <= 0:
+            self._release_row(row)
+            return
+        self._timers[row.id] = (asyncio.get_running_loop().call_later(delay, self._release, row.id), row)
+
+    def release(self) -> None:
+        """Release every row now, in the order in which they came; their delays are short again."""
+        self._outages = {id_: _Outage(each.platform, 0, each.reason) for id_, each in self._outages.items()}
+        for id_ in sorted(self._timers):
+            self._timers[id_][0].cancel()
+            self._release(id_)
+
+    def unreached(self, id_: int, platform: str, error: Exception) -> int:
+        """Record that an event failed for an error that passes; gives how often in a row."""
+        known = self._outages.get(id_)
+        failures = (known.failures if known else 0) + 1
+        self._outages[id_] = _Outage(platform, failures, reason(error))
+        return failures
+
+    def reached(self, id_: int) -> None:
+        """Record that an event was worked on, whatever became of it."""
+        self._outages.pop(id_, None)
+
+    def sentences(self) -> list[str]:
+        """For each platform how many of its events wait for it to be reached, and the last reason."""
+        counts, reasons = dict[str, int](), dict[str, str]()
+        for each in self._outages.values():
+            counts[each.platform] = counts.get(each.platform, 0) + 1
+            reasons[each.platform] = each.reason
+        return [
+            f"Events of {platform} that wait and are tried again: {count}. {reasons[platform].rstrip('.')}."
+            for platform, count in sorted(counts.items())
+        ]
+
+    def close(self) -> None:
+        """Release nothing any more."""
+        for timer, _ in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def _release(self, id_: int) -> None:
+        _, row = self._timers.pop(id_)
+        self._release_row(row)

@@ -1,0 +1,1 @@
+"""Whether a message that does not mention the bot asks it something. Pure rules over words."""

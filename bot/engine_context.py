@@ -1,0 +1,30 @@
+"""Where requests are worked on: an open engine and what it needs to take files in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from bot.admin.ingest.fingerprints import Stamps
+    from engine.engine import Engine
+    from engine.models import Document
+    from engine.parsers import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """`limits` bound what one file may take, `stamps` remember files, `count` counts o200k_base tokens.
+
+    `forget` forgets a document, wherever something of it is kept, and says whether there was one. `replace` takes in
+    a document that was known before, says whether it changed, and redacts the answers that used it if so.
+    """
+
+    engine: Engine
+    limits: Limits
+    stamps: Stamps
+    count: Callable[[str], int]
+    forget: Callable[[str], Awaitable[bool]]
+    replace: Callable[[Document], Awaitable[bool]]

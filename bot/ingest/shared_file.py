@@ -1,0 +1,32 @@
+"""A message whose files are taken in, and how they are wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.store import Filed
+
+if TYPE_CHECKING:
+    from bot.platform.models import Message, Upload
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """`link` leads to the message; `space`: the person's own one, if its files go there.
+
+    `asked` and `wished` as of Filing.take. `told`: its channel had been told that it is read.
+    """
+
+    message: Message
+    link: str = ""
+    space: str = ""
+    asked: bool = False
+    wished: bool = False
+    told: bool = False
+
+    def filed(self, upload: Upload) -> Filed:
+        """One of its files as it is kept."""
+        said = self.message
+        room = self.space or said.place.room
+        return Filed(f"{room}:file:{said.id}:{upload.id}", room, said.id, upload.id, said.author, said.time)

@@ -1,0 +1,1 @@
+"""Back-fill, reconciliation after downtime, and periodic jobs. Imports the services of `ingest`."""

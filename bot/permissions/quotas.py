@@ -1,0 +1,64 @@
+"""What may be asked: so many questions a minute from one person, so many tokens a day from one workspace."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from bot import texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from bot.platform.models import Place
+    from bot.store import Store
+    from engine.models import Usage
+
+MINUTE = 60.0
+KEPT = 10_000  # people whose last questions are remembered
+
+
+class Guards:
+    """Counts questions and tokens. `per_minute`: questions of a person; `per_day`: tokens, 0 for no limit."""
+
+    def __init__(
+        self, store: Store, per_minute: int, per_day: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.store = store
+        self.per_minute = per_minute
+        self.per_day = per_day
+        self.clock = clock
+        self._asked: dict[tuple[str, str, str], deque[float]] = {}
+
+    async def refusal(self, place: Place, person: str) -> str:
+        """Count a question; gives the sentence why it is not answered, empty if it is."""
+        if not self._counted((place.platform, place.workspace, person)):
+            return texts.TOO_MANY
+        if self.per_day and await self.store.usage.of(place.platform, place.workspace, today()) >= self.per_day:
+            return texts.SPENT
+        return ""
+
+    async def charge(self, place: Place, usage: Iterable[Usage]) -> None:
+        """Put what an answer took on the workspace's bill."""
+        tokens = sum(each.input_tokens + each.output_tokens for each in usage)
+        if tokens:
+            await self.store.usage.add(place.platform, place.workspace, today(), tokens)
+
+    def _counted(self, person: tuple[str, str, str]) -> bool:
+        now = self.clock()
+        if len(self._asked) > KEPT:
+            self._asked = {who: times for who, times in self._asked.items() if times[-1] > now - MINUTE}
+        times = self._asked.setdefault(person, deque())
+        while times and times[0] <= now - MINUTE:
+            times.popleft()
+        if len(times) >= self.per_minute:
+            return False
+        times.append(now)
+        return True
+
+
+def today() -> str:
+    """The day on whose bill tokens are put (UTC)."""
+    return datetime.now(UTC).date().isoformat()

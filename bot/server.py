@@ -1,0 +1,161 @@
+"""Serving: one process, one data folder, the bot, and the platforms whose tokens are set, until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from bot import bootstrap, monitoring
+from bot.admin.rpc import socket
+from bot.admin.rpc.service import Local
+from bot.bot import Bot
+from bot.errors import BadSetting, SetupError
+from bot.plugins import adapter
+from bot.store import Store
+from engine.errors import EngineError
+from engine.scheduling.supervisor import reason
+from engine.scheduling.tasks import child_task, end
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+
+    from bot.engine_context import Desk
+    from bot.settings import Settings
+    from engine.scheduling.supervisor import Supervisor
+
+log = structlog.get_logger(__name__)
+
+DRAIN = 20.0  # seconds for what is under way when the program is told to stop
+NOTHING = (
+    "Set THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN, or THREADLORE_DISCORD_TOKEN, in the environment, in"
+    " .env in the data folder, or in a file that you name: `threadlore --env-file .env run`. See .env.example."
+)
+
+
+async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = ()) -> None:
+    """Serve `only` these platforms, or all that are set up, until `stop` is set; then finish what was begun.
+
+    A platform that cannot be reached is tried again for as long as it takes. Raises BadSetting if none is set up,
+    FolderInUse, and SetupError once no platform accepts the bot as it is set up.
+    """
+    chosen = tuple(only) or configured(settings)
+    if not chosen:
+        raise BadSetting("No platform is set up.", hint=NOTHING)
+    adapters = {name: adapter(name) for name in chosen}
+    async with AsyncExitStack() as stack:
+        able = await stack.enter_async_context(bootstrap.skills(settings))
+        desk = await stack.enter_async_context(bootstrap.desk(settings, able))
+        bot = await stack.enter_async_context(hosted(desk, settings))
+        for name in adapters:
+            bot.expect(name)
+        supervisor = bot.supervisor
+        supervisor.watch(asyncio.get_running_loop())
+        stack.push_async_callback(end, supervisor.spawn("warm up", able.warm()))
+        if settings.health_port:
+            await stack.enter_async_context(
+                monitoring.served(
+                    settings.health_host, settings.health_port, bot.metrics, bot.complaints, bot.limitations
+                )
+            )
+        leaving = asyncio.Event()
+        stack.push_async_callback(end, supervisor.run("drain", lambda: _drain(bot, stop, leaving)))
+        platforms = [Connection(name, partial(run, bot, settings, leaving), leaving) for name, run in adapters.items()]
+        await _until_stopped({each.start(supervisor): each for each in platforms}, leaving)
+
+
+@asynccontextmanager
+async def hosted(desk: Desk, settings: Settings) -> AsyncIterator[Bot]:
+    """The bot at a desk, and beside it whoever gives commands: what they forget, it forgets too."""
+    async with (
+        Store.open(settings.root / "bot.db") as store,
+        Bot.open(desk, store, settings) as bot,
+        socket.served(settings.root, Local(_beside(bot, desk)).perform),
+    ):
+        yield bot
+
+
+def _beside(bot: Bot, desk: Desk) -> Desk:
+    """The desk of whoever gives commands beside the bot."""
+    return replace(desk, forget=bot.listening.forget_document, replace=bot.listening.replace_document)
+
+
+def configured(settings: Settings) -> tuple[str, ...]:
+    """The platforms whose tokens are set."""
+    given = {
+        "slack": settings.slack_bot_token.get_secret_value() and settings.slack_app_token.get_secret_value(),
+        "discord": settings.discord_token.get_secret_value(),
+    }
+    return tuple(name for name, token in given.items() if token)
+
+
+async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:
+    """Once told to stop, finish what was begun while the platforms can still be spoken to; then they may leave."""
+    await stop.wait()
+    log.info("stopping")
+    try:
+        async with asyncio.timeout(DRAIN):
+            await bot.inbox.idle()
+    except TimeoutError:
+        log.warning("work_left", seconds=DRAIN)
+    finally:
+        leaving.set()
+
+
+class Connection:
+    """One platform, connected for as long as it takes: what may pass is tried again, whatever it is.
+
+    `adapter` runs until the program is told to stop; it raises SetupError for what only a person can change.
+    """
+
+    def __init__(self, name: str, adapter: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
+        self.name = name
+        self.adapter = adapter
+        self.stop = stop
+        self.busy = False  # else it waits for the next attempt
+
+    def start(self, supervisor: Supervisor) -> asyncio.Task[None]:
+        """Begin to connect; the task fails with SetupError only."""
+        return supervisor.run(f"adapter {self.name}", self._attempt, fatal=(SetupError, BadSetting))
+
+    async def _attempt(self) -> None:
+        self.busy = True
+        try:
+            await self.adapter()
+        except Exception as error:
+            if not self.stop.is_set():
+                raise
+            log.warning("platform_not_left", platform=self.name, error=reason(error))
+        finally:
+            self.busy = False
+
+
+async def _until_stopped(running: Mapping[asyncio.Task[None], Connection], stop: asyncio.Event) -> None:
+    """Let the adapters run; one that ends leaves the others alone, and the last one's failure is raised."""
+    tasks, failure = dict(running), None
+    async with child_task(stop.wait(), "stop") as stopping:
+        try:
+            while tasks:
+                waits: set[asyncio.Task[Any]] = {*tasks} if stopping.done() else {*tasks, stopping}
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                for task in [task for task in tasks if task.done()]:
+                    failure = _ended(tasks.pop(task).name, task) or failure
+                if stop.is_set():
+                    await end(*(task for task, each in tasks.items() if not each.busy))
+            if failure is not None and not stop.is_set():
+                raise failure
+        finally:
+            await end(*tasks)
+
+
+def _ended(name: str, task: asyncio.Task[None]) -> BaseException | None:
+    """What ended an adapter, if it was a failure."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        hint = error.hint if isinstance(error, EngineError) else ""
+        log.error("platform_ended", platform=name, error=str(error), hint=hint)
+    return error

@@ -1,0 +1,1 @@
+"""Pure text helpers: splitting, excerpts, Markdown, times, arguments. Imports nothing but the engine's records."""

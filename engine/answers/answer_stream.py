@@ -1,0 +1,69 @@
+"""What is done to the deltas of a model before they are an answer."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from engine.answers.fence_unwrapper import FenceUnwrapper
+from engine.boundary import well_formed
+from engine.bounds import LONGEST_ANSWER
+from engine.text.visible_text import VisibleHead
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from engine.answers.citations import Citing
+
+PIECE = 2_000  # characters that are cited at once: that takes the square of their number, and all of the event loop
+
+
+async def well_formed_deltas(deltas: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
+    """The deltas as UTF-8 can hold them, also where a surrogate pair is split over two; closes `deltas`."""
+    half = ""
+    async with aclosing(deltas):
+        async for delta in deltas:
+            text = half + delta
+            half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+            yield well_formed(text[: len(text) - len(half)])
+    if half:
+        yield well_formed(half)
+
+
+class ShownText:
+    """Fed with the deltas of an answer, gives what its reader sees; nothing until something of that can be seen."""
+
+    def __init__(self, citing: Citing) -> None:
+        self.full = False
+        self._left = LONGEST_ANSWER
+        self._citing = citing
+        self._unwrapper = FenceUnwrapper()
+        self._head = VisibleHead()
+
+    @property
+    def visible(self) -> bool:
+        """Whether anything can be seen of what was given."""
+        return self._head.seen
+
+    async def feed(self, delta: str) -> AsyncGenerator[str, None]:
+        """What can be shown once `delta` has come, too; `full` if the answer is longer than it may be."""
+        self.full = len(delta) > self._left
+        delta = delta[: self._left]
+        self._left -= len(delta)
+        async for piece in self._cited(self._unwrapper.feed(delta)):
+            yield piece
+
+    async def close(self) -> AsyncGenerator[str, None]:
+        """The rest, at the end of the answer."""
+        async for piece in self._cited(self._unwrapper.close()):
+            yield piece
+        if piece := self._head.feed(self._citing.close()):
+            yield piece
+
+    async def _cited(self, text: str) -> AsyncGenerator[str, None]:
+        for at in range(0, len(text), PIECE):
+            if at:
+                await asyncio.sleep(0)
+            if piece := self._head.feed(self._citing.feed(text[at : at + PIECE])):
+                yield piece

@@ -1,0 +1,1 @@
+"""Links in a streamed answer: an address stays live only if it is known whole. Pure; imports `text`."""

@@ -1,0 +1,60 @@
+"""Cuts the sources of an overview into parts that fit into a prompt each. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.answers.prompt_budget import RESERVE
+from engine.llm.prompts import source_block
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from engine.models import Message, Prompt, Source
+
+LEAST = 400  # tokens of a part, however long the rest of its prompt is
+
+
+def parts_of(
+    prompt: Prompt, messages: Callable[[Prompt], Sequence[Message]], count: Callable[[str], int]
+) -> list[Prompt]:
+    """The prompt, or several that each hold the next of its sources; the numbers of the sources stay.
+
+    Only the answer that is made of several tells its days.
+    """
+    room = _room(prompt, messages, count)
+    parts: list[list[Source]] = [[]]
+    left = room
+    for source in prompt.context.sources:
+        tokens = count(source_block(source)) + 1
+        if tokens > left and parts[-1]:
+            parts.append([])
+            left = room
+        parts[-1].append(source)
+        left -= tokens
+    if len(parts) < 2:
+        return [prompt]
+    overview = prompt.context.overview and replace(prompt.context.overview, days="")
+    return [replace(prompt, context=replace(prompt.context, sources=tuple(part), overview=overview)) for part in parts]
+
+
+def noted(
+    prompt: Prompt, notes: Sequence[str], messages: Callable[[Prompt], Sequence[Message]], count: Callable[[str], int]
+) -> Prompt:
+    """The prompt with notes in place of its sources; of notes that are too long, the first lines of each."""
+    left = _room(replace(prompt, notes=("",)), messages, count)
+    lines = [note.splitlines() for note in notes]
+    kept: list[list[str]] = [[] for _ in notes]
+    for rank in range(max(map(len, lines), default=0)):
+        for mine, told in zip(kept, lines, strict=True):
+            if rank < len(told) and (left := left - count(told[rank]) - 1) >= 0:
+                mine.append(told[rank])
+    texts = tuple("\n".join(told) for told in kept if told)
+    return replace(prompt, context=replace(prompt.context, sources=()), notes=texts)
+
+
+def _room(prompt: Prompt, messages: Callable[[Prompt], Sequence[Message]], count: Callable[[str], int]) -> int:
+    """The tokens that are left for sources or notes."""
+    empty = replace(prompt, context=replace(prompt.context, sources=()))
+    return max(LEAST, prompt.budget - RESERVE - sum(count(message.content) for message in messages(empty)))

@@ -1,0 +1,50 @@
+"""What the prompt of an answer is made of, and how many tokens of it are left for sources."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from engine.models import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from engine.models import Context, Question
+    from engine.projection.projector import Projector
+
+NUMBER = 3  # tokens that a number of a source takes in a row of the graph, with what stands around it
+JOINT = 1  # tokens between two rows or blocks
+RESERVE = 200  # tokens that are left free: text that is joined may have a few more tokens than its parts
+
+
+def prompt_of(question: Question, found: Context) -> Prompt:
+    """All that an answer to a question is made of."""
+    return Prompt(
+        question.text,
+        found,
+        question.history,
+        question.instructions,
+        question.style,
+        question.model,
+        question.asker,
+        today(),
+        budget=question.max_total_tokens,
+    )
+
+
+def prompt_tokens(projector: Projector, prompt: Prompt) -> int:
+    """The tokens of the messages that a model would be sent."""
+    return sum(projector.tokenizer.count(message.content) for message in projector.language.messages(prompt))
+
+
+def today() -> date:
+    """The day that a model is told, and that usage is booked on."""
+    return datetime.now(UTC).date()
+
+
+def fit_sizes(sizes: Sequence[int], budget: int) -> int:
+    """How many of the sizes, from the first on, fit into a budget together."""
+    return sum(total <= budget for total in accumulate(sizes))

@@ -1,0 +1,66 @@
+"""Which chunks share an extraction call: small ones of one space. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from engine.storage.ledger.facts import Unread
+
+MOST_EXCERPTS = 32
+FILE_LINGER = 1.0  # seconds
+FULL = 0.75  # of the tokens that may share a call, from which on a batch waits for nothing more
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Chunks of one space, the oldest first; `full`: nothing more would fit into it."""
+
+    chunks: tuple[Unread, ...]
+    full: bool
+
+    @property
+    def space(self) -> int:
+        """The space of all of them."""
+        return self.chunks[0].space
+
+    def linger(self, longest: float) -> float:
+        """Seconds that it may wait for more to share its call; people wait for a file, and for no conversation."""
+        if self.full:
+            return 0.0
+        return longest if all(chunk.kind == "conversation" for chunk in self.chunks) else min(longest, FILE_LINGER)
+
+
+def batches(unread: Iterable[Unread], shared_tokens: int) -> list[Batch]:
+    """Chunks by the call that reads them, in the order of their oldest ones; one that has failed is read alone."""
+    made: list[list[Unread]] = []
+    open_: dict[int, list[Unread]] = {}
+    for chunk in unread:
+        batch = open_.get(chunk.space)
+        if chunk.tries or chunk.tokens > shared_tokens:
+            made.append([chunk])
+        elif batch is None or _tokens(batch) + chunk.tokens > shared_tokens or len(batch) == MOST_EXCERPTS:
+            open_[chunk.space] = [chunk]
+            made.append(open_[chunk.space])
+        else:
+            batch.append(chunk)
+    return [Batch(tuple(each), full=_full(each, open_, shared_tokens)) for each in made]
+
+
+def shared_key(reading_key: bytes, space: int) -> bytes:
+    """The key of a reading from a shared call: no other space has it, since others of its space stood beside it."""
+    return sha256(b"shared in %d " % space + reading_key).digest()
+
+
+def _full(batch: list[Unread], open_: dict[int, list[Unread]], shared_tokens: int) -> bool:
+    return (
+        open_.get(batch[0].space) is not batch or _tokens(batch) >= FULL * shared_tokens or len(batch) == MOST_EXCERPTS
+    )
+
+
+def _tokens(batch: Iterable[Unread]) -> int:
+    return sum(chunk.tokens for chunk in batch)

@@ -1,0 +1,126 @@
+"""Many descriptions of one key become one, as a decision: what is joined, and which summaries that takes.
+
+A key is described from its newest groups, cut by content (a row whose hash is 0 modulo 8 ends one, at the latest the
+24th), so that one more mention moves no other bound. What fits is one call; what does not is summarised group by group
+first, and then one more mention summarises one group anew and what stands above it. A rebuild summarises nothing. What
+is older than the newest groups still counts, and is still found through its chunks.
+Limits as LightRAG's: 12,000 tokens a call, fewer than 8 fragments and 1,200 tokens are joined.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.knowledge.merge import row_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from engine.knowledge.merge import Fragment
+
+    Texts = tuple[str, ...]
+
+SEPARATOR = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where joining ends and what one call takes; tokens are o200k_base.
+
+    Summaries of several keys of a space share a call: `together` of them, of `together_letters` letters in all.
+    """
+
+    call_tokens: int = 12_000
+    join_tokens: int = 1_200
+    join_fragments: int = 8
+    modulo: int = 8
+    group: int = 24
+    groups: int = 24
+    together: int = 8
+    together_letters: int = 12_000
+
+    @property
+    def fragments(self) -> int:
+        """As many newest fragments as can matter to a description."""
+        return self.group * self.groups
+
+
+def newest(fragments: Sequence[Fragment], limits: Limits) -> Sequence[Fragment]:
+    """The newest fragments that are described: whole groups, so that one more mention moves no other group's bounds."""
+    if len(fragments) <= limits.group:
+        return fragments
+    tail = fragments[-limits.fragments :]
+    if len(tail) < len(fragments):
+        cut = next((i for i, row in enumerate(tail) if row.hash % limits.modulo == 0), -1)
+        tail = tail[cut + 1 :]
+    sizes = [len(group) for group in grouped([row.hash for row in tail], [0] * len(tail), limits)]
+    return tail[-sum(sizes[-limits.groups :]) :]
+
+
+def grouped(hashes: Sequence[int], tokens: Sequence[int], limits: Limits) -> list[range]:
+    """Stable groups of consecutive rows: one ends by content, at its greatest length, or when a call would be full."""
+    groups, start, held = [], 0, 0
+    for i, (value, size) in enumerate(zip(hashes, tokens, strict=True)):
+        if i > start and held + size > limits.call_tokens:
+            groups.append(range(start, i))
+            start, held = i, 0
+        held += size
+        if value % limits.modulo == 0 or i - start + 1 == limits.group:
+            groups.append(range(start, i + 1))
+            start, held = i + 1, 0
+    return groups + ([range(start, len(hashes))] if start < len(hashes) else [])
+
+
+def needs_model(texts: Sequence[str], count: Callable[[str], int], limits: Limits) -> bool:
+    """Whether joining would go beyond the limits."""
+    if len(texts) < 2 or len(texts) >= limits.join_fragments:
+        return len(texts) >= 2
+    return _beyond(texts, count, limits.join_tokens - 1)
+
+
+def joined(fragments: Sequence[Fragment], count: Callable[[str], int], limits: Limits) -> str:
+    """The newest fragments, joined, within the limits of a join: what is shown while no summary is at hand."""
+    kept: list[str] = []
+    held = 0
+    for row in reversed(fragments):
+        held += count(row.text)
+        if kept and (held >= limits.join_tokens or len(kept) == limits.join_fragments - 1):
+            break
+        kept.append(row.text)
+    return SEPARATOR.join(reversed(kept))
+
+
+def reduction(
+    fragments: Sequence[Fragment], count: Callable[[str], int], limits: Limits
+) -> Generator[list[Texts], Sequence[str], str]:
+    """One text of all fragments: gives the inputs of summaries that can be made at once, and is sent the summaries."""
+    texts, hashes = [row.text for row in fragments], [row.hash for row in fragments]
+    while needs_model(texts, count, limits):
+        if len(texts) == 2 or not _beyond(texts, count, limits.call_tokens):
+            [text] = yield [tuple(texts)]
+            return text
+        groups = grouped(hashes, [count(text) for text in texts], limits)
+        if len(groups) == len(texts):  # nothing would shrink: two at a time
+            groups = [range(i, min(i + 2, len(texts))) for i in range(0, len(texts), 2)]
+        inputs = [tuple(texts[i] for i in group) for group in groups]
+        made = iter((yield [each for each in inputs if len(each) > 1]))
+        texts = _fitting([next(made) if len(each) > 1 else each[0] for each in inputs], count, limits)
+        hashes = [row_hash(text) for text in texts]
+    return SEPARATOR.join(texts)
+
+
+def _fitting(texts: list[str], count: Callable[[str], int], limits: Limits) -> list[str]:
+    """The newest summaries that one call takes, two at least: groups of groups would move with the oldest one."""
+    held = kept = 0
+    for text in reversed(texts[-limits.group :]):
+        held += count(text)
+        if kept >= 2 and held > limits.call_tokens:
+            break
+        kept += 1
+    return texts[len(texts) - kept :]
+
+
+def _beyond(texts: Sequence[str], count: Callable[[str], int], tokens: int) -> bool:
+    """Whether the texts have more tokens; what has no more bytes than that needs no counting."""
+    return sum(len(text.encode()) for text in texts) > tokens and sum(map(count, texts)) > tokens

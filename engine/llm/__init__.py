@@ -1,0 +1,4 @@
+"""Everything that talks to a language model, embedder or reranker, with or without a network.
+
+Imports `text` and the models.
+"""

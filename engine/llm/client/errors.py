@@ -1,0 +1,145 @@
+"""What litellm raises, as the engine's own errors, in sentences.
+
+Classes do not tell enough (a 401 may come as a BadRequestError, a refused connection as a 500), so the status decides.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+from engine.errors import (
+    BadKey,
+    LanguageError,
+    NoSuchModel,
+    RateLimited,
+    Refused,
+    TooLong,
+    TooSlow,
+    Unavailable,
+    Unreachable,
+)
+from engine.llm.client.provider_messages import causes, host, said, unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LENGTH = re.compile(
+    r"context.?(length|window)|maximum context|too many (input )?tokens|prompt is too long|input is too long",
+    re.IGNORECASE,
+)
+_NO_KEY = re.compile(
+    r"api_key client option must be set|missing (api key|credentials)|missing \w+ api key", re.IGNORECASE
+)
+_NO_PROVIDER = "LLM Provider NOT provided"
+_QUOTA = re.compile(r"quota|billing|credit balance", re.IGNORECASE)
+_CUT = ("ReadError", "WriteError", "RemoteProtocolError", "ServerDisconnected", "ClientPayload", "ConnectionReset")
+
+FORBIDDEN, NOT_FOUND, REQUEST_TIMEOUT = 403, 404, 408
+_NOT_FOUND = "Check the model's name, and its address: those of OpenAI-compatible servers mostly end with /v1."
+_PLAN = "See plan and billing at the provider."
+
+
+def failure(error: Exception, model: str, key: str = "", base: str = "") -> LanguageError:
+    """The error of the family for whatever a call raised, as a sentence; the key never stands in it.
+
+    `base`: the address of the model in the settings.
+    """
+    if isinstance(error, LanguageError):
+        return error
+    made = _not_heard(error, model, base) or _refused(error, model, said(error, key))
+    made.wait = _asked_wait(error)
+    return made
+
+
+def _not_heard(error: Exception, model: str, base: str) -> LanguageError | None:
+    """Nothing came of the provider, or only half of it."""
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and 400 <= status < 500 and status != REQUEST_TIMEOUT:
+        return None
+    if reason := unreachable(error):
+        place = host(error, base)
+        return Unreachable(f"Cannot reach the model {model}{f' at {place}' if place else ''}: {reason}.")
+    names = [type(each).__name__ for each in causes(error)]
+    if status == REQUEST_TIMEOUT or any("Timeout" in name for name in names):
+        return TooSlow(f"The model {model} did not answer in time.")
+    if any(name.startswith(_CUT) for name in names):
+        return Unavailable(f"The connection to the model {model} broke off.")
+    return None
+
+
+def _refused(error: Exception, model: str, words: str) -> LanguageError:
+    """The provider was reached, and said no; in its own words as far as it has some."""
+    kind, status, text = _kind(error, str(error)), getattr(error, "status_code", None), str(error)
+    why = f": {words}." if words else "."
+    if _NO_PROVIDER in text:
+        return NoSuchModel(f"“{model}” names no provider that is known.")
+    if _NO_KEY.search(text):
+        return BadKey(f"No key is set for the model {model}.")
+    if status == FORBIDDEN:
+        return BadKey(f"The key may not be used for the model {model}{why}")
+    if kind is Refused and status == NOT_FOUND:
+        return NoSuchModel(f"The provider does not know the model {model}{why}", hint=_NOT_FOUND)
+    if kind is RateLimited and _QUOTA.search(text):
+        return RateLimited(f"The quota for the model {model} is used up{why}", hint=_PLAN)
+    return kind(_SENTENCES[kind].format(model=model) + why)
+
+
+_SENTENCES: Mapping[type[LanguageError], str] = {
+    BadKey: "The key for the model {model} is not accepted",
+    RateLimited: "The provider of the model {model} asks to slow down",
+    TooLong: "The prompt is too long for the model {model}",
+    Refused: "The model {model} declined the request",
+    Unavailable: "The model {model} does not work at the moment",
+}
+
+
+def _kind(error: Exception, text: str) -> type[LanguageError]:
+    status = getattr(error, "status_code", None)
+    known = {
+        401: BadKey,
+        FORBIDDEN: BadKey,
+        REQUEST_TIMEOUT: Unavailable,
+        409: Unavailable,
+        413: TooLong,
+        429: RateLimited,
+    }
+    if status in known:
+        return known[status]
+    if not isinstance(status, int) or not 400 <= status < 500:
+        return Unavailable
+    if type(error).__name__ == "ContextWindowExceededError" or _LENGTH.search(text):
+        return TooLong
+    return Refused
+
+
+def wants_plain_text(error: LanguageError) -> bool:
+    """Whether the server refused nothing but the parameter response_format."""
+    return isinstance(error, Refused) and "response_format" in str(error)
+
+
+def _asked_wait(error: BaseException) -> float | None:
+    """How many seconds the provider asks to wait (Retry-After, seconds or a date), if it says so."""
+    headers = _headers(error)
+    with suppress(ValueError, TypeError):
+        return max(0.0, float(headers["retry-after-ms"]) / 1000) if "retry-after-ms" in headers else _seconds(headers)
+    return None
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    if value.strip().replace(".", "", 1).isdigit():
+        return float(value)
+    return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+
+
+def _headers(error: BaseException) -> Mapping[str, str]:
+    """The headers of the reply, wherever the libraries have put them, by lower-case names."""
+    places = (getattr(error, "litellm_response_headers", None), getattr(error, "headers", None))
+    reply = getattr(getattr(error, "response", None), "headers", None)
+    return {str(name).lower(): str(value) for found in (*places, reply) if found for name, value in found.items()}

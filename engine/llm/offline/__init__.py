@@ -1,0 +1,1 @@
+"""Answers, entities and keywords without a model, by rules over words and vectors. Imports `text`."""

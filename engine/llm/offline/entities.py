@@ -1,0 +1,205 @@
+"""Names found by rules: capitalised runs, ids, code, @people and #channels, with a type where a cue tells it. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from operator import ne
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.text.word_lists import CALENDAR, STOP
+from engine.llm.offline.text.words import UPPER, is_common
+from engine.text.names import canonical, clean_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_CAP = rf"(?:{UPPER}[\w’'&.-]*\w|{UPPER})"
+_INNER = r"(?:of|of the|de|de la|del|della|der|den|van|van der|von|zu|la|le|du|da|dos|af|av|bin|ibn|el|al)"
+_TITLES = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sir|Dame|Lord|Lady|Herr|Frau|Captain|President|Professor|Doctor|Queen|King)"
+_RUN = re.compile(
+    rf"(?<![\w@#/.])(?:{_TITLES}\.? )?{_CAP}(?: (?:{_INNER} |{_TITLES}\. )?{_CAP}| \d{{1,4}}(?![\w:,.%-]*[\w%]))*",
+    re.UNICODE,
+)
+_CODE = re.compile(
+    r"(?<![\w@#/.-])(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+(?:\(\))?|v?\d+\.\d+\.\d+(?:[-.+]\w+)*|v\d+(?:\.\d+)+"
+    r"|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z][A-Za-z]*-\d+[A-Za-z]?|\d+-[A-Z]\b|[A-Z]{2,}\d+\w*)(?![\w/])"
+)
+_PERSON = re.compile(r"(?<![\w.@])@(\w[\w.-]*\w|\w)")
+_CHANNEL = re.compile(r"(?<![\w&/#])#([^\W\d_][\w-]*)")
+
+_ENDS = {
+    "location": "street road lane avenue square quay harbour harbor port island islands river lake mount mountain park "
+    "bridge hill bay valley station airport county city town village pier beach coast forest wall steps tower castle "
+    "gate canal sea ocean desert straße strasse platz",
+    "organization": "ltd inc corp corporation company gmbh ag plc llc council university school college club "
+    "association cooperative bank museum office society committee union church institute foundation agency "
+    "ministry department board party group hospital academy orchestra band team press",
+    "event": "festival conference day meeting war fair cup championship marathon olympics summit workshop election "
+    "revolution battle",
+    "content": "report act treaty magazine times journal guide handbook rules",
+}
+_TYPE_OF_END = {word: kind for kind, words in _ENDS.items() for word in words.split()}
+_SPEAKS = re.compile(
+    r"(?<!\s)\s++(?:said|says|asked|asks|wrote|writes|told|tells|thinks|thought|lives|lived|was born|is married)\b"
+)
+_TITLED = re.compile(rf"{_TITLES}\b")
+_IN = re.compile(r"\b(?:in|near|to|from|at)\s+$")
+_MARKS = ".,;:!?…()[]{}\"“”‘«»'’*"
+_SHOUTED = 0.5
+_SHORT = 20
+_LONGEST = 8
+_NEAR = 40  # characters around a name that tell its type
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name as it stands in a sentence, with its type and place."""
+
+    name: str
+    type: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the whole excerpt tells about names, all in small letters.
+
+    `people`: who speaks in it, by whole name and by each part of it that is nobody else's. `capitalised`: words that
+    are so amid a sentence; `small`: words that are not.
+    """
+
+    people: Mapping[str, str] = field(default_factory=dict)
+    capitalised: frozenset[str] = frozenset()
+    small: frozenset[str] = frozenset()
+
+
+def names(sentence: str, known: Known) -> list[Named]:
+    """The names of a sentence in their order; no name twice, none within another."""
+    found = [*_marked(sentence), *_codes(sentence)]
+    taken = {at for one in found for at in range(one.start, one.start + len(one.name))}
+    if not _is_shouted(sentence):
+        found += [run for run in _runs(sentence, known) if run.start not in taken]
+    unique: dict[str, Named] = {}
+    for one in sorted(found, key=lambda one: one.start):
+        if key := canonical(one.name):
+            unique.setdefault(key, one)
+    return list(unique.values())
+
+
+def know(sentences: Iterable[str], speakers: Iterable[str]) -> Known:
+    """What the excerpt's sentences and speakers tell about its names."""
+    amid: set[str] = set()
+    small: set[str] = set()
+    for sentence in sentences:
+        words = sentence.split()
+        small.update(word for word in words if word.islower())
+        if not _is_shouted(sentence):
+            amid.update(_bare(word) for word in words[1:] if word[:1].isupper())
+    return Known(people_of(speakers), frozenset(amid), frozenset(small))
+
+
+def people_of(speakers: Iterable[str]) -> dict[str, str]:
+    """Each speaker by their name and by every part of it that no other speaker has."""
+    found: dict[str, str] = {}
+    for speaker in sorted(set(speakers)):
+        for part in {speaker, *speaker.split()}:
+            key = part.casefold()
+            found[key] = speaker if found.get(key, speaker) == speaker else ""
+    return {key: speaker for key, speaker in found.items() if speaker}
+
+
+def _marked(sentence: str) -> list[Named]:
+    people = [Named(f"@{match[1]}", "person", match.start()) for match in _PERSON.finditer(sentence)]
+    return people + [Named(f"#{match[1]}", "location", match.start()) for match in _CHANNEL.finditer(sentence)]
+
+
+def _codes(sentence: str) -> list[Named]:
+    return [
+        Named(match[0], "artifact" if "-" in match[0] else "data", match.start()) for match in _CODE.finditer(sentence)
+    ]
+
+
+def _runs(sentence: str, known: Known) -> list[Named]:
+    """Capitalised runs, without what only begins the sentence."""
+    first = _first(sentence)
+    found = []
+    for match in _RUN.finditer(sentence):
+        words, start = _trimmed(match[0].split(), match.start(), at_start=match.start() <= first, known=known)
+        name = clean_name(_without_possessive(" ".join(words)).rstrip("."))
+        name = known.people.get(name.casefold(), name)
+        if name and not _is_no_name(name) and not (start <= first and _is_heading(words, sentence, match.end())):
+            found.append(
+                Named(
+                    name,
+                    _type(
+                        name,
+                        match[0],
+                        sentence[max(0, start - _NEAR) : start],
+                        sentence[match.end() : match.end() + _NEAR],
+                        known,
+                    ),
+                    start,
+                )
+            )
+    return found
+
+
+def _first(sentence: str) -> int:
+    """Where its first word starts."""
+    return next((at for at, character in enumerate(sentence) if character.isalnum()), 0)
+
+
+def _trimmed(words: list[str], start: int, *, at_start: bool, known: Known) -> tuple[list[str], int]:
+    """Without stop words in front, and at the start of a sentence without a first word that proves nothing."""
+    while words and words[0].casefold() in STOP and (at_start or len(words) > 1 or len(words[0]) > 1):
+        start += len(words[0]) + 1
+        words, at_start = words[1:], False
+    if words and at_start and not _stands(words[0], known) and (len(words) == 1 or is_common(words[0])):
+        start += len(words[0]) + 1
+        words = words[1:]
+    return words[:_LONGEST], start
+
+
+def _stands(word: str, known: Known) -> bool:
+    """Whether a word at the start of a sentence is a name: it is one elsewhere, or it is no common word."""
+    bare = _bare(word)
+    return bare in known.capitalised or bare in known.people or not (bare in known.small or is_common(bare))
+
+
+def _bare(word: str) -> str:
+    return _without_possessive(word.strip(_MARKS)).casefold()
+
+
+def _without_possessive(name: str) -> str:
+    return name.removesuffix("'s").removesuffix("’s").rstrip("'’")
+
+
+def _is_no_name(name: str) -> bool:
+    """Days, months, single letters and bare numbers; numerals of years behind a month."""
+    words = [word.casefold().strip(".") for word in name.split()]
+    return all(word in CALENDAR or word in STOP or word.isdigit() for word in words) or len(name) == 1
+
+
+def _is_heading(words: list[str], sentence: str, end: int) -> bool:
+    """Whether it is one word that is nearly all of a line, or only says what kind of thing the id behind it is."""
+    return len(words) == 1 and (
+        len(sentence) < len(words[0]) + _SHORT // 2 or sentence[end : end + 2].strip().isdigit()
+    )
+
+
+def _is_shouted(sentence: str) -> bool:
+    upper = sum(map(ne, sentence, sentence.lower()))
+    return len(sentence) > _SHORT and upper > _SHOUTED * len(sentence)
+
+
+def _type(name: str, run: str, before: str, after: str, known: Known) -> str:
+    words = name.casefold().split()
+    if name.casefold() in known.people or _TITLED.match(run) or (name[-1].isalpha() and _SPEAKS.match(after)):
+        return "person"
+    ended = _TYPE_OF_END.get(words[-1].strip(".")) or _TYPE_OF_END.get(words[0] if "of" in words else "")
+    if ended and len(words) > 1:
+        return ended
+    if len(words) == 1 and _IN.search(before) and name[1:].islower():
+        return "location"
+    return "concept"

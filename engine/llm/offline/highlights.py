@@ -1,0 +1,135 @@
+"""What stands out in all that was said: decisions, open questions, or the sentences that say most. Pure, no model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.candidates import quotables
+from engine.llm.offline.quotes import listed, quotation, quotations
+from engine.llm.offline.text.words import is_generic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from engine.llm.offline.candidates import Quotable
+    from engine.models import Source
+    from engine.retrieval.overview_request import Wanted
+
+MOST = 8
+_SHORTEST, _LONGEST = 5, 60  # words of a sentence that can stand for others
+_NEXT = 3  # messages in which a question may be answered
+_DECIDES = re.compile(
+    r"\bdecision:|\b(?:decided|resolved|agreed|approved|adopted|granted|rejected|elected|settled|unanimously|"
+    r"beschlossen|entschieden|vereinbart|genehmigt|abgelehnt|decidi(?:ó|do|mos)|acord(?:ó|ado|amos)|aprobad[oa]|"
+    r"décidé|convenu|adopté|approuvé)\b",
+    re.IGNORECASE,
+)
+_UNDECIDED = re.compile(
+    r"\b(?:if|unless|until|whether|nothing|never|nobody|not|be|should|could|would|falls|wenn|ob|nicht|si|no|ne)\b"
+    r"[^.;:]{0,30}\b(?:decided|resolved|agreed|settled|chosen|approved|beschlossen|entschieden|decidido|décidé)\b",
+    re.IGNORECASE,
+)
+_LEFT_OPEN = re.compile(
+    r"\b(?:open question|still open|not yet (?:known|clear|decided|settled)|remains? to be|(?:is|are) to be found|"
+    r"to be (?:decided|confirmed|clarified|announced)|undecided|unresolved|nobody knows|offene frage|noch offen|"
+    r"por decidir|reste à)\b",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(r"\d")
+_CHAT = re.compile(r"\b(?:you|your|thanks|thank|see you|danke|gracias|merci)\b", re.IGNORECASE)
+_LEANS = re.compile(r"(?:he|she|it|they|this|that|these|those|and|but|so|then|not|yes|no|i see|done)\b", re.IGNORECASE)
+_NO_ANSWER = re.compile(
+    r"\b(?:no idea|not sure|don.t know|do not know|good question|who knows|will ask|.ll ask|let me (?:check|ask|see)|"
+    r"keine ahnung|weiß nicht|ni idea|no sé|aucune idée|sais pas)\b",
+    re.IGNORECASE,
+)
+
+
+def highlights(sources: Sequence[Source], wanted: Wanted) -> str:
+    """Quotations of what is wanted, one a line; empty if there is nothing of it."""
+    said = quotables(sources)
+    if wanted == "summary":
+        return listed(quotations(_telling(said), said))
+    if wanted == "decisions":
+        found = _newest([at for at, one in enumerate(said) if _decides(one)], said)
+        return listed(quotations(found, said))
+    found = _newest([at for at in range(len(said)) if _is_open(at, said)], said)
+    return listed([quotation([said[at]]) for at in found])
+
+
+def covered(sources: Sequence[Source]) -> str:
+    """The days that they are from, as the first line of a summary; empty if they have no times."""
+    days = sorted(each.time.date() for each in sources if each.time)
+    if not days:
+        return ""
+    first, last = days[0], days[-1]
+    end = f"{last.day} {last:%B %Y}"
+    if first == last:
+        return f"On {end}:"
+    if first.year != last.year:
+        return f"From {first.day} {first:%B %Y} to {end}:"
+    return f"From {first.day} to {end}:" if first.month == last.month else f"From {first.day} {first:%B} to {end}:"
+
+
+def _newest(places: Sequence[int], said: Sequence[Quotable]) -> list[int]:
+    """The newest of them, the oldest of these first; what has no time comes before."""
+    return sorted(places, key=lambda at: (said[at].time is not None, str(said[at].time), at))[-MOST:]
+
+
+def put_together(notes: Sequence[str]) -> str:
+    """The first lines of each of the notes, so many in all as one has alone at most."""
+    share = max(1, MOST // max(1, len(notes)))
+    lines = [line for note in notes for line in _lines(note)[:share]]
+    return "\n".join(f"- {line}" for line in lines[-MOST:]) if len(lines) > 1 else "".join(lines)
+
+
+def _lines(note: str) -> list[str]:
+    return [line.removeprefix("- ") for line in note.splitlines() if line.rstrip().endswith("]")]
+
+
+def _decides(quotable: Quotable) -> bool:
+    return not quotable.asks and bool(_DECIDES.search(quotable.text)) and not _UNDECIDED.search(quotable.text)
+
+
+def _is_open(at: int, said: Sequence[Quotable]) -> bool:
+    """Whether it is a question that nobody else answers right after it, or says that something is open."""
+    one = said[at]
+    if not one.asks or not one.speaker:
+        return not one.asks and bool(_LEFT_OPEN.search(one.text))
+    if len(one.text.split()) < _SHORTEST - 1:
+        return False
+    following = [each for each in said[at + 1 : at + 1 + _NEXT] if each.source.document == one.source.document]
+    return all(each.speaker == one.speaker or each.asks or _NO_ANSWER.search(each.text) for each in following)
+
+
+def _telling(said: Sequence[Quotable]) -> list[int]:
+    """The sentences whose words are said most, each time without what is told already (SumBasic); in order."""
+    about = [frozenset(word for word in one.words if not is_generic(word)) for one in said]
+    share = Counter(word for words in about for word in words)
+    left = [at for at, one in enumerate(said) if _can_stand_alone(one) and about[at]]
+    chosen: list[int] = []
+    while left and len(chosen) < MOST:
+        best = max(left, key=lambda at: (_weight(about[at], share) * _matters(said[at]), -at))
+        chosen.append(best)
+        for word in about[best]:
+            share[word] = 0
+        left = [at for at in left if at != best and any(share[word] for word in about[at])]
+    return sorted(chosen)
+
+
+def _weight(words: Iterable[str], share: Counter[str]) -> float:
+    counts = [share[word] for word in words]
+    return sum(counts) / (len(counts) + _SHORTEST)
+
+
+def _matters(one: Quotable) -> float:
+    """Decisions count double; figures a little more, and what is spoken to somebody in the room less."""
+    return (
+        (2 if _decides(one) else 1) * (1.25 if _FIGURE.search(one.text) else 1) * (0.6 if _CHAT.search(one.text) else 1)
+    )
+
+
+def _can_stand_alone(one: Quotable) -> bool:
+    return not one.asks and _SHORTEST <= len(one.text.split()) <= _LONGEST and not _LEANS.match(one.text)

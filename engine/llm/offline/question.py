@@ -1,0 +1,134 @@
+"""A question taken apart: its clauses, what kind of thing it wants, and who is called what by its sources. Pure."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import Literal
+
+from engine.llm.offline.text.word_lists import CALENDAR, word_set
+from engine.llm.offline.text.words import MONEY, UPPER, is_generic, is_stop, stem, tells_price, tokens
+
+Kind = Literal["price", "quantity", "time", "person", "reason", "any"]
+
+_ASKING = r"(?:on|in|at|to|from|until|by|for|since|with)?\s*\b(?:who|whom|whose|what|which|when|where|why|how)\b"
+_CLAUSES = re.compile(
+    rf"(?:(?<!\s)\s*+[,;]\s*+|(?<!\s)\s++)(?:and|but|or)\s++(?={_ASKING})|(?<=\?)\s++(?!\(|\Z)", re.IGNORECASE
+)
+_PARENTHESES = re.compile(r"[()?]")
+_ENOUGH = 2
+
+_MEASURE = (
+    r"\b(?:how\s+|(?=weigh))(long|tall|high|deep|wide|thick|far|old|heavy|hot|warm|cold|fast|often|big|large|weigh)\b"
+)
+_DEGREE = re.compile(_MEASURE, re.IGNORECASE)
+_FOCUS = re.compile(
+    r"\b(?:(?:what|who|where|when|how much|what time) (?:is|are|was|were|do|does|did|will) (?:the|an?)"
+    r"|(?:is|are|was|were) there(?: an?| any)?|which|what|whose) ((?:\w+ ){0,2}\w+)",
+    re.IGNORECASE,
+)
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("quantity", re.compile(rf"\bhow\s+many\b|{_MEASURE}", re.IGNORECASE)),
+    (
+        "price",
+        re.compile(r"\bhow\s+(?:much|expensive)\b|\b(?:prices?|costs?|fees?|fines?|fare|charge)\b", re.IGNORECASE),
+    ),
+    ("time", re.compile(r"\bwhen\b|\b(?:what|which)\s+(?:time|day|date|hour|month|year)\b", re.IGNORECASE)),
+    ("reason", re.compile(r"\bwhy\b|\breasons?\b", re.IGNORECASE)),
+    ("person", re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)),
+)
+_COUNTED = re.compile(r"\bhow\s+many\s+(\w+(?:\s+\w+)?)", re.IGNORECASE)
+_NUMBER_WORDS = word_set(
+    """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half double twice
+    """
+)
+# What a quality is measured in, and what a price is told by.
+_HEIGHT = "metre meter foot cm storey high tall height"
+_HEAT = "degree celsius fahrenheit temperature"
+_SIZE = "metre meter foot square litre people member"
+_MEASURES = {
+    "long": "second minute hour day night week month year metre meter foot kilometre mile cm mm km",
+    "far": "metre kilometre mile minute hour km distance",
+    "deep": "metre meter foot cm fathom depth",
+    "wide": "metre meter foot cm mm width",
+    "thick": "millimetre centimetre metre mm cm inch",
+    "old": "year age aged born birthday",
+    **dict.fromkeys(("heavy", "weigh"), "gram kilogram kilo tonne ton pound weigh weight kg"),
+    "fast": "knot hour minute second speed",
+    "often": "day week month year every",
+    **dict.fromkeys(("tall", "high"), _HEIGHT),
+    **dict.fromkeys(("hot", "warm", "cold"), _HEAT),
+    **dict.fromkeys(("big", "large"), _SIZE),
+}
+_EXPIRES = frozenset(map(stem, ["expire", "expiry", "lapse", "valid"]))
+_PRICED = frozenset(map(stem, ["cost", "price", "fee", "fare", "charge", "pay"]))
+_TIME_WORDS = word_set(
+    """
+    noon midnight morning evening night today tomorrow yesterday tonight week weekday
+    """
+)
+_TIME_STEMS = frozenset(map(stem, CALENDAR | _TIME_WORDS))
+
+_TOLD_BY: dict[Kind, re.Pattern[str]] = {
+    "person": re.compile(rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"),
+    "reason": re.compile(r"\b(?:because|since|so that|due to|therefore|in order to|reason)\b", re.IGNORECASE),
+}
+
+
+def clauses(question: str) -> list[str]:
+    """The questions that a question consists of; one word alone takes the first as a hint."""
+    found: list[str] = []
+    for clause in filter(None, map(str.strip, _CLAUSES.split(question))):
+        bare = len([word for word in tokens(clause) if not is_stop(word)])
+        if found and not bare:
+            found[-1] = f"{found[-1]} {clause}"
+        else:
+            found.append(f"{clause} ({_PARENTHESES.sub(' ', found[0])})" if found and bare < _ENOUGH else clause)
+    return found
+
+
+def kind(question: str) -> Kind:
+    """What kind of thing would answer it."""
+    return next((name for name, pattern in _KINDS if pattern.search(question)), "any")
+
+
+def counted(question: str) -> frozenset[str]:
+    """The stems of what is to be counted, "how many iron treads", or of what "who" asks about: that is nobody."""
+    about = [question] if kind(question) == "person" else _COUNTED.findall(question)
+    return frozenset(stem(word) for found in about for word in tokens(found) if not is_stop(word))
+
+
+def has_kind(text: str, wanted: Kind, of: frozenset[str] = frozenset()) -> bool | None:
+    """Whether a text has that kind of thing in it, a number or somebody else `of` these; None if not to be told."""
+    words = tokens(text.casefold())
+    numbers = [any(map(str.isdigit, word)) or word in _NUMBER_WORDS for word in words]
+    if wanted in _TOLD_BY:
+        known = of | _TIME_STEMS if wanted == "person" else frozenset()
+        return not known.issuperset(map(stem, _TOLD_BY[wanted].findall(text))) or None
+    if wanted == "price":
+        return tells_price(text) or (None if any(map(str.isdigit, text)) else False)
+    if wanted == "quantity" and of and any(numbers):
+        return any(told and not of.isdisjoint(map(stem, words[at : at + 3])) for at, told in enumerate(numbers)) or None
+    if wanted == "time":
+        return any(numbers) or not _TIME_STEMS.isdisjoint(map(stem, words))
+    return any(numbers) if wanted == "quantity" else None
+
+
+def qualities(question: str) -> dict[str, frozenset[str]]:
+    """What is to be measured, with the stems of what it is measured in: "how old" in years; a price in money ("€")."""
+    found = {stem(word): frozenset(map(stem, _MEASURES[word.lower()].split())) for word in _DEGREE.findall(question)}
+    if kind(question) == "price":
+        found |= {stem(word): frozenset({MONEY}) for word in tokens(question) if stem(word) in _PRICED}
+    # What expires is valid "until" then.
+    return found | {stem(word): frozenset({"until"}) for word in tokens(question) if stem(word) in _EXPIRES}
+
+
+def focus(question: str) -> frozenset[str]:
+    """The stems of the very things that are asked for: "Which team", "What is the password", "How heavy"."""
+    sought = set(qualities(question))
+    for match in _FOCUS.finditer(" ".join(question.split())):
+        phrase = takewhile(lambda word: not is_stop(word), tokens(match[1]))
+        sought.update([stem(word) for word in phrase if not is_generic(word)][:1])
+    return frozenset(sought)

@@ -1,0 +1,1 @@
+"""Words, word lists and sentences of the offline rules. Pure."""

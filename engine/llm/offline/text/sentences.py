@@ -1,0 +1,145 @@
+"""Texts to sentences: prose at its full stops, lists and tables at their lines, chat lines by their speakers. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.text.word_lists import word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+LONGEST = 400
+LONGEST_WORD = 40
+
+# After these a full stop is no end, whatever follows; after _MAYBE none if a number follows.
+_NEVER = word_set(
+    """
+    mr mrs ms dr prof st sr jr rev hon capt col gen lt sgt fr hr vs cf e.g i.e z.b d.h bzw ca approx mme mlle sig
+    """
+)
+_MAYBE = word_set(
+    """
+    no nos nr p pp vol fig sec art ch ed etc inc ltd co corp dept est jan feb mar apr jun jul aug sep sept oct nov dec
+    a.m p.m
+    """
+)
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？]++[」』”]*+")
+_PARAGRAPHS = re.compile(r"\n\s*\n")
+_NEXT = re.compile(r"\s*+(\S?)")
+_WORD_BEFORE = re.compile(r"(?<![\w.])[\w.]*+$")
+_CHAT = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,80}): ?(.*)", re.DOTALL)
+_CHAT_STARTS = re.compile(r"^(?=\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]{1,80}:)", re.MULTILINE)
+_UNMARKED = re.compile(r"^(?:[-*•‣–]|\(?\d{1,3}[.)])\s+(?=\S)")
+_BULLET = re.compile(r"\A\s*+(?:[-*•‣–]|\(?\d{1,3}[.)])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatLine:
+    """`[time] speaker: text`, as messages stand in chunks; the text may have several lines."""
+
+    time: str
+    speaker: str
+    text: str
+
+
+def chat_line(text: str) -> ChatLine | None:
+    """The message that the text is, if it is one."""
+    found = _CHAT.fullmatch(text.strip())
+    return ChatLine(found[1], found[2].strip(), found[3].strip()) if found else None
+
+
+def turns(text: str) -> list[ChatLine | str]:
+    """The chat lines of a text in order, and what stands outside of them."""
+    parts = (part.strip() for part in _CHAT_STARTS.split(text))
+    return [chat_line(part) or part for part in parts if part]
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text in order, blanks collapsed, marks of list items left out.
+
+    Every line ends one unless the next goes on in small letters. A row of a table (cells between bars) comes with the
+    heads of its columns: "Day: Monday; Opens: 9:00".
+    """
+    found: list[str] = []
+    for block in _blocks(text):
+        rows = _table(block)
+        found += rows or [piece for line in _lines(block) for piece in _split(line)]
+    return found
+
+
+def _blocks(text: str) -> list[list[str]]:
+    """Lines, by paragraph."""
+    paragraphs = _PARAGRAPHS.split(text)
+    blocks = [[line.strip() for line in paragraph.split("\n") if line.strip()] for paragraph in paragraphs]
+    return [block for block in blocks if block]
+
+
+def _lines(block: Sequence[str]) -> list[str]:
+    """Lines of one paragraph, joined where one only wraps into the next."""
+    lines: list[str] = []
+    for line in block:
+        goes_on = line[:1].islower() and not _BULLET.match(line)
+        if lines and goes_on and not lines[-1].endswith((".", "!", "?", ":", ";")):
+            lines[-1] += f" {line}"
+        else:
+            lines.append(line)
+    return [" ".join(_UNMARKED.sub("", line).split()) for line in lines]
+
+
+def _split(line: str) -> Iterator[str]:
+    start = 0
+    for end in _END.finditer(line):
+        if _is_end(line, end):
+            yield from _bounded(line[start : end.end()].strip())
+            start = end.end()
+    yield from _bounded(line[start:].strip())
+
+
+def _is_end(line: str, end: re.Match[str]) -> bool:
+    following = _NEXT.match(line, end.end())
+    first = following[1] if following else ""
+    if first.islower():
+        return False
+    if not end[0].startswith("."):
+        return True
+    before = line[max(0, end.start() - LONGEST_WORD) : end.start()]
+    last = _WORD_BEFORE.search(before)
+    word = last[0].lower() if last else ""
+    if word in _NEVER or (len(word) == 1 and word.isalpha()):
+        return False
+    if word.isdigit() and len(word) == end.start():  # the number of an item
+        return False
+    return not (word in _MAYBE and first.isdigit())
+
+
+def _bounded(sentence: str) -> Iterator[str]:
+    """What has no full stop for a long time is cut between words."""
+    while len(sentence) > LONGEST:
+        cut = sentence.rfind(" ", LONGEST // 2, LONGEST)
+        cut = cut if cut > 0 else LONGEST
+        yield sentence[:cut].strip()
+        sentence = sentence[cut:].strip()
+    if sentence:
+        yield sentence
+
+
+def _table(block: Sequence[str]) -> list[str]:
+    """The rows below the heads, if the block is a table; else nothing."""
+    if len(block) < 2 or not all("|" in line for line in block):
+        return []
+    head, *rows = (_cells(line) for line in block)
+    told = [_row(head, row) for row in rows if any(cell.strip("-: ") for cell in row)]
+    return [piece for row in told for piece in _bounded(row)]
+
+
+def _cells(line: str) -> list[str]:
+    return [" ".join(cell.split()) for cell in line.strip().strip("|").split("|")]
+
+
+def _row(head: Sequence[str], row: Sequence[str]) -> str:
+    named = [*head, *[""] * len(row)]
+    pairs = zip(named, row, strict=False)
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)

@@ -1,0 +1,97 @@
+"""Words: cut, stemmed, and sorted into those that say something and those that only hold a sentence together. Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from engine.llm.offline.text.word_lists import COMMON, GENERIC, IRREGULAR, STOP
+
+_TOKEN = re.compile(r"[#@]\w[\w.-]*|[€$£]?\w+(?:[-.,:/'’_]\w+)*%?")
+
+# A capital letter, for patterns: those of Latin, Greek, Cyrillic and Armenian script; other scripts have none.
+UPPER = f"[{''.join(chr(code) for code in range(0x590) if chr(code).isupper())}]"
+
+# Stands among the stems of a text for any price in it.
+MONEY = "€"
+_PRICE = re.compile(r"[€$£¥]|\b(?:euros?|cents?|dollars?|pounds?|pence|francs?|crowns?|free)\b", re.IGNORECASE)
+_ENDINGS = ("ings", "ing", "edly", "ed", "s", "ly")
+_HISSING = ("sses", "xes", "zes", "ches", "shes")
+_VOWEL = re.compile("[aeiouyäöüéèà]")
+_SHORT = re.compile("[^aeiouäöü][aeiouäöü][^aeiouäöüwxy]")
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text as they stand; ids, times, prices, #channels and @people stay whole."""
+    return _TOKEN.findall(text)
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """What the forms of a word share: small letters, without the commonest endings, irregular verbs by their base."""
+    bare = word.casefold().removesuffix("'s").removesuffix("’s").lstrip("@#")
+    bare = IRREGULAR.get(bare, bare)
+    if not bare.isalpha() or len(bare) < 4:
+        return bare
+    base = _without_ending(bare)
+    return base.rstrip("e") if len(base) > 4 else base
+
+
+def stems(text: str) -> list[str]:
+    """The stems of all words of a text."""
+    return [stem(word) for word in tokens(text)]
+
+
+def salient(text: str) -> list[str]:
+    """The words of a text that say something, as they stand, none twice by its stem."""
+    kept: dict[str, str] = {}
+    for word in tokens(text):
+        if not is_stop(word):
+            kept.setdefault(stem(word), word)
+    return list(kept.values())
+
+
+def is_stop(word: str) -> bool:
+    """Whether it only holds a sentence together."""
+    return word.casefold() in STOP or word.casefold().removesuffix("'s").removesuffix("’s") in STOP
+
+
+def is_generic(word: str) -> bool:
+    """Whether it says little of what a question is about."""
+    return stem(word) in _GENERIC_STEMS
+
+
+def is_common(word: str) -> bool:
+    """Whether the word may begin a sentence without being a name."""
+    folded = word.casefold()
+    return folded in STOP or folded in COMMON or is_generic(word) or folded.endswith(("ing", "ly"))
+
+
+def tells_price(text: str) -> bool:
+    """Whether an amount of money is named, or that something is free."""
+    return bool(_PRICE.search(text))
+
+
+def _without_ending(word: str) -> str:
+    """Without its ending, and where that bent the word, straightened: fitted, fit; moving, move; boxes, box."""
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith(_HISSING):
+        return word[:-2]
+    if word.endswith(("ss", "us")):
+        return word
+    for ending in _ENDINGS:
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) >= 3 and _VOWEL.search(rest):
+            return rest if ending in {"s", "ly"} else _straightened(rest)
+    return word
+
+
+def _straightened(rest: str) -> str:
+    """fitt, fit; mov, move; but fall, box."""
+    if len(rest) > 3 and rest[-1] == rest[-2] and rest[-1] not in "lsz" and not _VOWEL.match(rest[-1]):
+        return rest[:-1]
+    return f"{rest}e" if _SHORT.fullmatch(rest) else rest
+
+
+_GENERIC_STEMS = frozenset(stem(word) for word in GENERIC)

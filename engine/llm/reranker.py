@@ -1,0 +1,52 @@
+"""Scores from a provider, through litellm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.retrieval.rerank import PIECE_OVERLAP, PIECE_TOKENS, aggregate, cut, scores_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.ingest.chunking import Tokenizer
+    from engine.llm.client.client import Calls
+    from engine.llm.config import ModelSettings
+    from engine.models import Bill
+    from engine.retrieval.rerank import Strategy
+
+
+class LiteLLMReranker:
+    """Implements `Reranker`. Documents longer than `max_tokens` are scored in pieces; `top_n` of 0 means all."""
+
+    def __init__(
+        self,
+        model: ModelSettings,
+        calls: Calls,
+        tokenizer: Tokenizer,
+        *,
+        max_tokens: int = PIECE_TOKENS,
+        strategy: Strategy = "max",
+        top_n: int = 0,
+    ) -> None:
+        self._model = model
+        self._calls = calls
+        self._tokenizer = tokenizer
+        self._max_tokens = max_tokens
+        self._strategy = strategy
+        self._top_n = top_n
+
+    @property
+    def name(self) -> str:
+        return f"{self._model.name} {self._strategy}/{self._max_tokens}/{self._top_n}"
+
+    async def rerank(self, question: str, texts: Sequence[str], bill: Bill) -> list[float | None]:
+        scores: list[float | None] = [None] * len(texts)
+        if not texts:
+            return scores
+        pieces = cut(texts, self._tokenizer, self._max_tokens, PIECE_OVERLAP)
+        rows = await self._calls.rerank(self._model, question, pieces.texts, bill)
+        given = scores_of(rows, len(pieces.texts))
+        for document, score in aggregate(given, pieces.owners, len(texts), self._strategy, self._top_n):
+            scores[document] = score
+        return scores

@@ -1,0 +1,222 @@
+"""Chat messages in JSON Lines: parsed, and cut to conversations: threads, and runs of messages. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from engine.errors import Broken, Empty
+from engine.models import Passage
+from engine.parsers import json_records
+from engine.parsers.base import Read
+from engine.parsers.encoding import decode
+from engine.text.cleaning import one_line, tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+GAP = timedelta(minutes=15)
+BUDGET = 1200
+LOOKED_AT = 20  # lines that tell what JSON Lines hold
+_HINT = "Each line is one JSON object with id, user, text and time; thread and link may be there."
+# The beginning of a line that reads as the head of a message: [2026-05-18 09:20] Ada: …
+_MESSAGE_HEAD = re.compile(r"^[ \t]{0,16}+(?=\[\d{4}-\d\d-\d\d \d\d:\d\d\])", re.MULTILINE)
+_DAY, _MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """What somebody said. `thread` is the id of the message it answers, empty outside of threads; `time` is UTC."""
+
+    id: str
+    user: str
+    text: str
+    time: datetime
+    thread: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A thread or a run of messages: what becomes one document. `key` is the id of its first message."""
+
+    key: str
+    title: str
+    passages: tuple[Passage, ...]
+    time: datetime
+
+
+def parse_messages(data: bytes) -> list[ChatMessage]:
+    """The messages of a JSON Lines file in its order; of those with the same id the last counts.
+
+    Times are ISO 8601 (in UTC, if they name no zone) or seconds since 1970. Raises Broken, naming the line, and Empty.
+    """
+    messages: dict[str, ChatMessage] = {}
+    for number, line in enumerate(decode(data).split("\n"), 1):
+        if line.strip():
+            message = _message(line, number)
+            messages[message.id] = message
+    if not messages:
+        raise Empty("There are no messages in the file.", hint=_HINT)
+    return list(messages.values())
+
+
+def holds_messages(data: bytes) -> bool:
+    """Whether JSON Lines hold chat messages: one of their first lines is one. Raises Broken if it is no text."""
+    lines = (line for line in decode(data).split("\n") if line.strip())
+    return any(_is_message(line) for line in islice(lines, LOOKED_AT))
+
+
+def _is_message(line: str) -> bool:
+    try:
+        _message(line, 0)
+    except Broken:
+        return False
+    return True
+
+
+def conversations(
+    messages: Iterable[ChatMessage],
+    count: Callable[[str], int],
+    *,
+    gap: timedelta = GAP,
+    budget: int = BUDGET,
+) -> list[Conversation]:
+    """Threads, and windows of what stands outside of them, by the time of their first message.
+
+    A window ends before a silence of at least `gap` and before it would have more than `budget` tokens by `count`.
+    Messages without text are left out.
+    """
+    spoken = sorted((m for m in messages if m.text.strip()), key=_order)
+    answered = {message.thread for message in spoken if message.thread}
+    threads: dict[str, list[ChatMessage]] = {}
+    loose: list[ChatMessage] = []
+    for message in spoken:
+        root = message.thread or (message.id if message.id in answered else "")
+        (threads.setdefault(root, []) if root else loose).append(message)
+    found = [_conversation(group, _thread_title(group)) for group in threads.values()]
+    found += [_conversation(group, _window_title(group)) for group in _windows(loose, count, gap, budget)]
+    return sorted(found, key=lambda conversation: (conversation.passages[0].time, conversation.key))
+
+
+def read(name: str, data: bytes) -> Read:
+    """The whole file as one document with a passage a message, each marked as a claim of the file.
+
+    Anybody can write any author, time and link into a file: they are text of the passage and nothing more. JSON Lines
+    that are no chat are read as records. Raises Broken and Empty.
+    """
+    if not holds_messages(data):
+        return json_records.read(name, data)
+    spoken = sorted((m for m in parse_messages(data) if m.text.strip()), key=_order)
+    return Read(name, tuple(_claim(name, place, message) for place, message in enumerate(spoken)))
+
+
+def _instant(value: Any) -> datetime:
+    """A time; without a zone it is read as UTC. Raises ValueError."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("a time is ISO 8601 or seconds since 1970")  # noqa: TRY004  - pydantic reports ValueErrors
+    try:
+        return _seconds(value) or _iso(str(value))
+    except (OverflowError, OSError) as error:
+        raise ValueError("the time is out of range") from error
+
+
+def _seconds(value: str | float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(float(value), UTC)
+    except ValueError:
+        return None
+
+
+def _iso(text: str) -> datetime:
+    time = datetime.fromisoformat(text.strip())
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _word(value: Any) -> Any:
+    return "" if value is None else tidy(value) if isinstance(value, str) else value
+
+
+class _Line(BaseModel):
+    """A message as foreign programs write it."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True, extra="ignore")
+
+    id: Annotated[str, BeforeValidator(_word), Field(min_length=1)]
+    user: Annotated[str, BeforeValidator(_word)]
+    text: Annotated[str, BeforeValidator(_word)]
+    time: Annotated[datetime, BeforeValidator(_instant)]
+    thread: Annotated[str, BeforeValidator(_word)] = ""
+    link: Annotated[str, BeforeValidator(_word)] = ""
+
+
+def _message(line: str, number: int) -> ChatMessage:
+    try:
+        found = _Line.model_validate(json_records.parsed(line, number))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the line"
+        raise Broken(f"Line {number} is no chat message: {where}: {first['msg']}.", hint=_HINT) from error
+    return ChatMessage(
+        found.id, one_line(found.user) or "unknown", found.text, found.time, found.thread, one_line(found.link)
+    )
+
+
+def _order(message: ChatMessage) -> tuple[datetime, str]:
+    return (message.time, message.id)
+
+
+def _windows(
+    messages: Iterable[ChatMessage], count: Callable[[str], int], gap: timedelta, budget: int
+) -> list[list[ChatMessage]]:
+    windows: list[list[ChatMessage]] = []
+    tokens = 0
+    for message in messages:
+        more = count(_line(message))
+        if not windows or message.time - windows[-1][-1].time >= gap or tokens + more > budget:
+            windows.append([])
+            tokens = 0
+        windows[-1].append(message)
+        tokens += more
+    return windows
+
+
+def _conversation(messages: list[ChatMessage], title: str) -> Conversation:
+    passages = tuple(_passage(message) for message in messages)
+    return Conversation(messages[0].id, title, passages, messages[-1].time)
+
+
+def _passage(message: ChatMessage) -> Passage:
+    label = f"{message.user}, {message.time:{_MINUTE}}"
+    return Passage(message.id, _line(message), label, message.link, message.user, message.time)
+
+
+def _claim(name: str, position: int, message: ChatMessage) -> Passage:
+    who = f"{message.user}, {message.time:{_MINUTE}}"
+    text = f"According to the file {name}, {message.user} wrote ({message.time:{_MINUTE}}): {_unforged(message.text)}"
+    return Passage(message.id, text, f"claimed by this file: {who}", position=position)
+
+
+def _line(message: ChatMessage) -> str:
+    return f"[{message.time:{_MINUTE}}] {message.user}: {_unforged(message.text)}"
+
+
+def _unforged(text: str) -> str:
+    """The text of a message with lines that look like another message marked as quoted."""
+    return _MESSAGE_HEAD.sub("> ", text)
+
+
+def _thread_title(messages: list[ChatMessage]) -> str:
+    return f"Thread by {messages[0].user}, {messages[0].time:{_DAY}}"
+
+
+def _window_title(messages: list[ChatMessage]) -> str:
+    first, last = messages[0].time, messages[-1].time
+    if first.strftime(_MINUTE) == last.strftime(_MINUTE):
+        return f"Messages of {first:{_MINUTE}}"
+    return f"Messages of {first:{_MINUTE}}–{last:{'%H:%M' if first.date() == last.date() else _MINUTE}}"

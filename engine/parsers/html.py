@@ -1,0 +1,228 @@
+"""HTML: sections under headings; scripts, styles, navigation and forms are left out. Pure."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from engine.parsers.base import Read
+from engine.parsers.dates import parse_date
+from engine.parsers.encoding import decode
+from engine.parsers.passages.packing import Block, Shape, weight
+from engine.parsers.passages.sections import first_heading, sections
+from engine.text.cleaning import lines_of, one_line
+
+_CODE = frozenset({"script", "style"})
+# What is not read aloud.
+_SILENT = _CODE | {"template", "noscript", "svg", "nav", "iframe", "select", "button", "object"}
+_PARAGRAPHS = frozenset(
+    {"address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt"}
+    | {"fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main", "ol", "p", "pre"}
+    | {"section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul"}
+)
+_MARK = re.compile(r"\A\s*+(?:-|\d++\.)\s*+\Z")
+_BLANKS = re.compile(r"\s+")
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-:]{2,40})", re.IGNORECASE)
+_HEAD = 4096
+# What pages call the date of their last change or of their publication, best first.
+_DATE_NAMES = (
+    "article:modified_time",
+    "og:updated_time",
+    "dcterms.modified",
+    "last-modified",
+    "article:published_time",
+    "dcterms.created",
+    "dcterms.date",
+    "dc.date",
+    "date",
+)
+# A cell with more words than this is layout, not data.
+_CELL = 60
+
+
+def read(name: str, data: bytes) -> Read:
+    """Passages by section. The title is the page's own, else its first heading, else the name."""
+    text = "\n".join(lines_of(_text(data)))
+    walk = _walk(text, _SILENT)
+    if walk.unclosed:
+        # An element that never ends would silence all that follows it: then it is read after all.
+        walk = _walk(text, _SILENT - walk.unclosed | _CODE)
+    title = one_line(walk.title) or first_heading(walk.blocks) or name
+    dates = (parse_date(walk.meta[key]) for key in _DATE_NAMES if key in walk.meta)
+    return Read(title, sections(walk.blocks, "paragraph"), next(filter(None, dates), None))
+
+
+def _text(data: bytes) -> str:
+    """The characters; the page's own word on its encoding counts where the bytes themselves leave it open."""
+    declared = _CHARSET.search(data[:_HEAD])
+    if declared and b"\0" not in data[:_HEAD]:
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            try:
+                return data.decode(declared[1].decode("ascii"))
+            except (LookupError, UnicodeDecodeError):
+                pass  # a false declaration: the bytes decide
+    return decode(data)
+
+
+def _walk(text: str, silent: frozenset[str]) -> _Walk:
+    walk = _Walk(silent)
+    # Behind the last ">" no tag ends: the parser would look for its end from each "<" on.
+    head, end, tail = text.rpartition(">")
+    walk.feed(head + end + tail.replace("<", "&lt;"))
+    walk.close()
+    walk.flush()
+    return walk
+
+
+class _Walk(HTMLParser):
+    """One pass over the tags; text gathers until the next block begins."""
+
+    def __init__(self, silent: frozenset[str]) -> None:
+        super().__init__(convert_charrefs=True)
+        self._quiet = silent
+        self.blocks: list[Block] = []
+        self.title = ""
+        self.meta: dict[str, str] = {}
+        self._text = ""
+        self._shape: Shape = "text"
+        self._level = 0
+        self._open: list[str] = []
+        self._lists: list[int | None] = []
+        self._tables: list[list[list[str]]] = []
+        self._link = ("", 0)
+
+    @property
+    def unclosed(self) -> frozenset[str]:
+        """The silent elements that have not ended."""
+        return frozenset(self._open)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self._quiet:
+            self._open.append(tag)
+        elif self._open:
+            return
+        elif tag == "br":
+            self._text += "\n"
+        elif tag == "meta":
+            given = {key: value or "" for key, value in attrs}
+            self.meta.setdefault((given.get("name") or given.get("property", "")).lower(), given.get("content", ""))
+        elif tag == "a":
+            self._link = (dict(attrs).get("href") or "", len(self._text))
+        elif tag == "img":
+            self._text += f" {dict(attrs).get('alt') or ''} "
+        elif tag in _PARAGRAPHS or tag in _HEADINGS:
+            self._begin(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._open:
+            while self._open.pop() != tag:
+                pass  # what was left open inside of it ends too
+        elif self._open:
+            return
+        elif tag == "a":
+            self._close_link()
+        elif tag in _PARAGRAPHS or tag in _HEADINGS:
+            self._end(tag)
+
+    def handle_data(self, data: str) -> None:
+        if not self._open:
+            self._text += data if self._shape == "code" else _BLANKS.sub(" ", data)
+
+    def flush(self) -> None:
+        """End the block that is open. Inside of a table the text waits for its cell's end."""
+        if self._tables and not self._level:
+            self._text += " "
+            return
+        if self._shape == "item" and _MARK.fullmatch(self._text):
+            return  # the item's text stands in a paragraph of its own
+        self._take()
+        self._shape, self._level = "text", 0
+
+    def _begin(self, tag: str) -> None:
+        if tag in _HEADINGS or tag == "table":
+            self._leave_layout()
+        self.flush()
+        if tag in _HEADINGS:
+            self._shape, self._level = "heading", _HEADINGS[tag]
+        elif tag == "pre":
+            self._shape = "code"
+        elif tag in {"ul", "ol"}:
+            self._lists.append(None if tag == "ul" else 0)
+        elif tag == "li":
+            self._shape, self._text = "item", self._text + self._mark()
+        elif tag == "table":
+            self._tables.append([])
+        elif tag == "tr" and self._tables:
+            self._tables[-1].append([])
+
+    def _end(self, tag: str) -> None:
+        if tag == "title":
+            self.title, self._text = self.title or self._text, ""
+        elif tag in {"td", "th"} and self._tables:
+            self._end_cell()
+        elif tag == "table" and self._tables:
+            self._end_table(self._tables.pop())
+        else:
+            if tag == "li" and _MARK.fullmatch(self._text):
+                self._text = ""
+            self.flush()
+            if tag in {"ul", "ol"} and self._lists:
+                self._lists.pop()
+
+    def _end_cell(self) -> None:
+        text, self._text = one_line(self._text), ""
+        rows = self._tables[-1]
+        if not rows:
+            rows.append([])
+        rows[-1].append(text)
+
+    def _end_table(self, rows: list[list[str]]) -> None:
+        rest, self._text = self._text, ""
+        rows = [row for row in rows if any(row)]
+        if any(weight(cell) > _CELL for row in rows for cell in row) or all(len(row) == 1 for row in rows):
+            for cell in (cell for row in rows for cell in row):
+                self._add(cell, "text")
+        else:
+            self._add("\n".join(" | ".join(row) for row in rows), "table")
+        self._text = rest
+        self.flush()
+
+    def _leave_layout(self) -> None:
+        """A table that holds headings or tables arranges the page: what it gave so far is text like any other."""
+        if self._tables:
+            rows, self._tables[-1] = self._tables[-1], []
+            for cell in (cell for row in rows for cell in row):
+                self._add(cell, "text")
+            self._take()
+
+    def _take(self) -> None:
+        text, self._text = self._text, ""
+        lines = [line.rstrip() for line in text.split("\n")] if self._shape == "code" else text.split("\n")
+        tidy = "\n".join(lines).strip("\n") if self._shape == "code" else "\n".join(one_line(line) for line in lines)
+        indent = "  " * (len(self._lists) - 1) if self._shape == "item" else ""
+        self._add(indent + tidy.strip("\n"), self._shape)
+
+    def _mark(self) -> str:
+        number = self._lists[-1] if self._lists else None
+        if number is None:
+            return "- "
+        self._lists[-1] = number + 1
+        return f"{number + 1}. "
+
+    def _close_link(self) -> None:
+        address, start = self._link
+        if (
+            address.startswith(("http://", "https://"))
+            and address not in self._text[start:]
+            and self._text[start:].strip()
+        ):
+            self._text = self._text.rstrip() + f" ({address})"
+        self._link = ("", 0)
+
+    def _add(self, text: str, shape: Shape) -> None:
+        if text.strip():
+            number = len(self.blocks) + 1
+            self.blocks.append(Block(text, number, number, shape, self._level))

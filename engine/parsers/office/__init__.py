@@ -1,0 +1,1 @@
+"""DOCX and the other office formats. Imports the passages of `parsers`."""

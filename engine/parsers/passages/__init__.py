@@ -1,0 +1,1 @@
+"""Blocks of a parsed file as passages with locators. Pure."""

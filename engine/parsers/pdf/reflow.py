@@ -1,0 +1,71 @@
+"""The lines of a printed page put together to paragraphs again. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from engine.parsers.passages.packing import Block
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# PDFium marks a hyphen at a line's end with U+0002 and has joined the lines already; others leave a soft hyphen.
+_HYPHEN = re.compile(r"[\x02\xad\ufffe]\n?")
+_WRAPPED = re.compile(r"(?<=[^\W\d_])-\n(?=[a-zà-öø-ÿ])")
+_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
+_BULLET = re.compile(r"(?:[-–—•·▪●○‣*]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s")
+_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
+_FIGURES = re.compile(r"[\d$€£%]")
+# A line shorter than this share of its neighbours ends its paragraph; one that also ends a sentence must be fuller.
+_SHORT, _FULL = 0.7, 0.9
+_NEAR = 4
+# Addresses and rows of tables are narrower than any column of running text.
+_NARROW = 32
+
+
+def unwrapped(text: str) -> str:
+    """The text without the hyphens that only the line's end called for, and with ligatures as letters."""
+    return _WRAPPED.sub("", _HYPHEN.sub(_hyphen, text)).translate(_LIGATURES)
+
+
+def paragraphs(lines: Sequence[str], first: int) -> list[Block]:
+    """Lines joined where a sentence runs on; rows of figures and list items stay lines of their own."""
+    stripped = [line.strip() for line in lines]
+    groups: list[list[str]] = []
+    for at, line in enumerate(stripped):
+        before = stripped[at - 1] if at else ""
+        if line and before and _runs_on(before, line, _usual(stripped[max(0, at - _NEAR) : at + _NEAR])):
+            groups[-1].append(line)
+        elif line:
+            groups.append([line])
+    return [Block(" ".join(group), first + at, first + at, "item") for at, group in enumerate(groups)]
+
+
+def _hyphen(match: re.Match[str]) -> str:
+    """Nothing between small letters, a hyphen anywhere else ("Peg-IFN")."""
+    text, before, after = match.string, match.start() - 1, match.end()
+    inside = before >= 0 and after < len(text) and text[before].islower() and text[after].islower()
+    return "" if inside else "-"
+
+
+def _usual(near: Sequence[str]) -> int:
+    """The length of the lines thereabouts: columns differ in width."""
+    return sorted(len(line) for line in near)[-2:][0]
+
+
+def _runs_on(before: str, line: str, usual: int) -> bool:
+    """Whether the sentence that stands in `before` goes on in `line`."""
+    if _BULLET.match(line) or not any(map(str.isalnum, before)):
+        return False
+    if line[0].islower() and not _END.search(before):
+        return True
+    if _is_row(before) or _is_row(line):
+        return False
+    return len(before) >= max(_SHORT * usual, _NARROW) and not (_END.search(before) and len(before) < _FULL * usual)
+
+
+def _is_row(line: str) -> bool:
+    """More than half of its words have figures in them."""
+    words = line.split()
+    return 2 * sum(bool(_FIGURES.search(word)) for word in words) > len(words)

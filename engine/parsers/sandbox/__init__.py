@@ -1,0 +1,1 @@
+"""Parsers run in child processes with bounded memory, time and rights. Imports the registry of `parsers`."""

@@ -1,0 +1,1 @@
+"""What child processes share: frames on their pipes and the module path. Imports nothing of the engine."""

@@ -1,0 +1,14 @@
+"""Where a child process of ours looks for modules: where we do, but never in a folder that we merely stand in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def child_path() -> str:
+    """PYTHONPATH for a child: ours, without relative folders, without the current one unless it is the program's."""
+    here, own = Path.cwd(), Path(__file__).parents[2]
+    kept = [path for path in sys.path if Path(path).is_absolute() and (Path(path) != here or here == own)]
+    return os.pathsep.join(kept)

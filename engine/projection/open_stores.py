@@ -1,0 +1,104 @@
+"""Opening the two projections; what is missing, foreign or damaged is made anew from the ledger."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+
+from engine.errors import BrokenProjection, DamagedLedger, OtherEmbedder
+from engine.llm.checked_embedder import identity
+from engine.storage.ledger.queries import stats
+from engine.storage.ledger.work import work_queue
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from engine.data_dir import Folder
+    from engine.llm.base import Embedder
+    from engine.options import Options
+    from engine.scheduling.supervisor import Supervisor
+    from engine.storage.graph.base import Graph
+    from engine.storage.ledger import Ledger
+    from engine.storage.vectors.base import Vectors
+    from engine.storage.vectors.lance import LanceVectors
+
+log = structlog.get_logger(__name__)
+
+BEHIND = (
+    "Restore a backup with `threadlore restore FILE --force`, or go on with what is left: `threadlore rebuild` makes"
+    " graph and vectors anew from that."
+)
+UNFILLED = "unfilled"  # a graph that a crash left half made must not be taken for one that is filled
+
+
+async def check_embedder(folder: Folder, ledger: Ledger, embedder: Embedder, options: Options) -> None:
+    """Hold the embedder against the one that made the folder's vectors, and note if they must be made anew.
+
+    OtherEmbedder, naming both, unless the options allow replacing it.
+    """
+    name = identity(embedder)
+    former = await ledger.read(work_queue.setting, "embedder")
+    if former not in {"", name} and not options.replace_embedder:
+        raise OtherEmbedder(f"The vectors of this folder were made by {former}, not by {name}.")
+    lost = bool(former) and not folder.vectors.exists()
+    if former != name or lost:
+        await ledger.write(work_queue.set_embedder, name, anew=bool(former))
+
+
+async def open_vectors(
+    folder: Folder, ledger: Ledger, dim: int, options: Options, supervisor: Supervisor | None = None
+) -> Vectors:
+    """The vector store of the folder; one that is damaged, or was to be made anew, is thrown away.
+
+    Raises DamagedLedger if the ledger lacks what the vectors were made of, unless the options let all be made anew.
+    """
+    from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
+
+    if not await ledger.read(work_queue.setting, "rebuilding"):
+        try:
+            vectors = await LanceVectors.open(folder.vectors, dim, supervisor)
+        except BrokenProjection as error:
+            log.warning("vectors_made_anew", error=str(error))
+            await ledger.write(work_queue.set_setting, "rebuilding", 1)
+        else:
+            if not options.replace_embedder:
+                await _check_age(vectors, ledger)
+            return vectors
+    await LanceVectors.erase(folder.vectors)
+    return await LanceVectors.open(folder.vectors, dim, supervisor)
+
+
+async def _check_age(vectors: LanceVectors, ledger: Ledger) -> None:
+    """Raise DamagedLedger if there are vectors of chunks that the ledger has never had: they are made after it."""
+    if vectors.top("chunks") > await ledger.read(stats.last_chunk):
+        await vectors.close()
+        raise DamagedLedger(f"The ledger {ledger.path} lacks what was written last; its log is lost.", hint=BEHIND)
+
+
+async def open_graph(folder: Folder, module: Literal["kuzu", "ladybug"], ledger: Ledger) -> Graph:
+    """The graph of the folder, filled from the ledger if another module wrote it last or its files are damaged or lost.
+
+    A library that finds no file makes an empty graph without a word.
+    """
+    from engine.storage.graph.kuzu import KuzuGraph  # noqa: PLC0415 - importing it takes a while
+
+    path = folder.graph(module)
+    former = await ledger.read(work_queue.setting, "graph")
+    fresh = former != module or not path.exists()
+    if fresh and former:
+        await ledger.write(work_queue.set_setting, "graph", UNFILLED)
+    try:
+        graph = await KuzuGraph.open(path, module)
+    except BrokenProjection as error:
+        log.warning("graph_made_anew", error=str(error))
+        await ledger.write(work_queue.set_setting, "graph", UNFILLED)
+        await KuzuGraph.erase(path)
+        graph, fresh = await KuzuGraph.open(path, module), True
+    fresh = fresh or await graph.lacks(*await ledger.read(stats.last_graphed))
+    if fresh and former:
+        await graph.load(await ledger.read(stats.nodes), await ledger.read(stats.edges))
+        await ledger.write(work_queue.all_graphed)
+    if fresh:
+        await ledger.write(work_queue.set_setting, "graph", module)
+    return graph

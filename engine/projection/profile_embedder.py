@@ -1,0 +1,86 @@
+"""The vectors of entities and relations: made where the text is new, and put; a text that is not taken fails alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.errors import EngineError
+from engine.llm.checked_embedder import identity
+from engine.projection.embedding_text import clip, embed_each, text_hash
+from engine.storage.ledger.work.stale_keys import Stale
+from engine.storage.vectors.base import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from engine.ingest.chunking import Tokenizer
+    from engine.llm.checked_embedder import CheckedEmbedder
+    from engine.models import Bill
+    from engine.projection.embedding_text import Vector
+    from engine.storage.ledger.profiles import Kind, Profile
+    from engine.storage.vectors.base import Table, Vectors
+
+TABLES: Mapping[Kind, Table] = {Stale.NAME: "entities", Stale.PAIR: "relations"}
+Embedded = tuple[bytes | None, int]  # the hash of the text that a vector is of, None where there is none; its key
+
+
+@dataclass(frozen=True, slots=True)
+class Vectored:
+    """Of which texts the vectors of keys are now, and which keys have none, with the reason."""
+
+    embedded: list[Embedded] = field(default_factory=list)
+    failed: dict[tuple[Stale, int], EngineError] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileEmbedder:
+    """Keeps the vectors of one kind of key in step with its profiles. `former`: the hashes of what was embedded."""
+
+    embedder: CheckedEmbedder
+    tokenizer: Tokenizer
+    vectors: Vectors
+    kind: Kind
+
+    async def put(
+        self, texts: Sequence[tuple[Profile, str]], former: Mapping[int, bytes | None], bill: Bill
+    ) -> Vectored:
+        """Embed and put what is new. A text that is not taken gives way to its label, and both to no vector at all."""
+        result, name = Vectored(), identity(self.embedder)
+        changed: list[tuple[Profile, str]] = []
+        for row, text in texts:
+            digest = text_hash(name, text)
+            if digest == former.get(row.id):
+                result.embedded.append((digest, row.id))
+            else:
+                changed.append((row, text))
+        vectors = await self._made([text for _, text in changed], bill)
+        refused = [place for place, made in enumerate(vectors) if isinstance(made, EngineError)]
+        labels = await self._made([changed[place][0].label for place in refused], bill)
+        for place, made in zip(refused, labels, strict=True):
+            vectors[place], changed[place] = made, (changed[place][0], changed[place][0].label)
+        await self._store(changed, vectors, result)
+        return result
+
+    async def _made(self, texts: Sequence[str], bill: Bill) -> list[Vector | EngineError]:
+        clipped = [clip(text, self.embedder.max_tokens, self.tokenizer) for text in texts]
+        return await embed_each(self.embedder, clipped, bill)
+
+    async def _store(
+        self, changed: Sequence[tuple[Profile, str]], vectors: Sequence[Vector | EngineError], result: Vectored
+    ) -> None:
+        rows, made = list[Row](), list[np.ndarray]()
+        for (row, text), vector in zip(changed, vectors, strict=True):
+            if isinstance(vector, EngineError):
+                result.failed[self.kind, row.id] = vector
+                result.embedded.append((None, row.id))
+            else:
+                rows.append(Row(row.id, row.space, 0, 0))
+                made.append(vector)
+                result.embedded.append((text_hash(identity(self.embedder), text), row.id))
+        if rows:
+            await self.vectors.put(TABLES[self.kind], rows, np.stack(made))
+        if result.failed:  # the vector of a former text may rest on what was forgotten since
+            await self.vectors.drop(TABLES[self.kind], {id_ for _, id_ in result.failed})

@@ -1,0 +1,1 @@
+"""From a question to a ranked, budgeted context. Imports `projection`, `storage`, `llm`, `knowledge` and `text`."""

@@ -1,0 +1,149 @@
+"""Questions about everything that was said in a place or in a span of time, recognized by their words. Pure.
+
+"What was decided lately?", "Summarize this thread", "What happened since Monday?": such a question names no subject, so
+that no search would find its answer; it is answered from all of the span. One that names a subject is no such question.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from engine.llm.offline.text.word_lists import STOP, word_set
+from engine.text.time_spans import Span, span_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from engine.models import Question
+
+Wanted = Literal["summary", "decisions", "questions"]
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’:][^\W_]+)*")
+LONGEST = 200  # characters; a longer question has a subject
+
+_SUMMARIZE = word_set(
+    """
+    summarise summarize summarised summarized summarising summarizing summary summaries tldr recap overview digest
+    rundown catch miss missed zusammenfassen zusammenfassung fasse fass zusammen überblick verpasst resume resumen
+    resumir resúmeme resumir perdí perdido résume résumé résumer resumer raté manqué
+    """
+)
+# With these, only a place or a time makes it a question about everything.
+_HAPPENED = word_set(
+    """
+    happened happening happen discussed discuss said talked new news going passiert geschehen besprochen gesagt neues
+    neu los pasó pasado novedades nuevo passé nouveau neuf
+    """
+)
+_DECIDED = word_set(
+    """
+    decided decide decision decisions resolved agreed resolutions entschieden entscheidung entscheidungen beschlossen
+    beschluss beschlüsse decidió decidido decidieron decisión decisiones acordó acordado décidé décision décisions
+    """
+)
+_ASKED = word_set("question questions frage fragen pregunta preguntas point points issue issues items item todo todos")
+_OPEN = word_set(
+    """
+    open unanswered outstanding pending unresolved answered offen offene offenen unbeantwortet abiertas abierta
+    pendientes pendiente ouvertes ouverte réponse respuesta
+    """
+)
+_FILL = word_set(
+    """
+    lately recently recent latest so far please pls plz short brief quick quickly main key important last since
+    said written
+    made asked posted everyone everybody people up speed date bring give show list tell whole entire things stuff all
+    everything anything going went yet still left team group want need like could you tl dr most dieser diesen dieses
+    diese diesem zuletzt kürzlich letzter zeit alles bitte kurz mir uns seit gab gibt wurde wurden habe hat noch
+    welche welcher hier eine ich wir man nous yo he este esta esto últimamente recientemente todo todos aquí favor
+    quedan hay fue fueron desde se me qué ce cette récemment dernièrement tout ici a-t-on quelles qu'est-ce sont j'ai
+    s'est depuis sans été what's whats
+    """
+)
+_THREAD = word_set("thread conversation discussion exchange gespräch diskussion unterhaltung hilo conversación fil")
+_CHANNEL = word_set("channel room here kanal raum hier canal sala aquí salon ici")
+_EVERYWHERE = word_set("everywhere anywhere channels workspace server überall kanäle canales canaux partout")
+_STILL = word_set("still noch aún todavía encore")
+_IS = word_set("is are were ist sind")  # begin a question about one matter
+_NEWS = ({"what's", "new"}, {"what", "is", "new"}, {"whats", "new"}, {"was", "gibt", "es", "neues"})
+_CHANNEL_NAME = re.compile(r"#([^\W_][\w-]{0,79})")
+_POINTS_BACK = word_set("that it he she they why how where when him her them das es ihn sie wann warum eso cela ça")
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What is wanted of all that was said; `recent`: of the last two weeks before the newest of it.
+
+    `truncated` is set on what was recalled: there was more than could be taken in, and only the newest is there.
+    `days` tells of a recalled summary which days it is of.
+    """
+
+    wanted: Wanted
+    recent: bool = False
+    truncated: bool = False
+    days: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewRequest:
+    """A question for an overview. `place` is what it names; `missed`: it is about what its asker has not seen.
+
+    `channel` is the name of another channel that it names, without its mark.
+    """
+
+    overview: Overview
+    place: Literal["", "thread", "channel", "everywhere"]
+    span: Span
+    missed: bool
+    channel: str = ""
+
+
+def recognize(text: str, now: datetime) -> OverviewRequest | None:
+    """The overview that a question wants; None if it is any other question."""
+    if len(text) > LONGEST:
+        return None
+    channels = _CHANNEL_NAME.findall(text)
+    bare = _CHANNEL_NAME.sub(" channel ", text.replace(";", ""))
+    words = [word.casefold().replace("’", "'") for word in _WORD.findall(bare)]
+    span, words = span_of(words, now)
+    said = set(words)
+    if len(channels) > 1 or (words[:1] and words[0] in _IS and said & _OPEN and "there" not in said):
+        return None
+    wanted = _wanted(
+        said,
+        placed=bool(said & (_THREAD | _CHANNEL | _EVERYWHERE)) or span.given or bool(said & {"lately", "recently"}),
+    )
+    known = STOP | _FILL | _SUMMARIZE | _HAPPENED | _DECIDED | _ASKED | _OPEN | _THREAD | _CHANNEL | _EVERYWHERE
+    if wanted is None or not said <= known:
+        return None
+    place: Literal["", "thread", "channel", "everywhere"] = ""
+    for name, named in (("thread", _THREAD), ("everywhere", _EVERYWHERE), ("channel", _CHANNEL)):
+        if said & named:
+            place = name  # type: ignore[assignment]
+            break
+    recent = not span.given and (wanted != "summary" or not place)
+    missed = bool(said & {"miss", "missed", "verpasst", "perdí"})
+    return OverviewRequest(Overview(wanted, recent), place, span, missed, channels[0] if channels else "")
+
+
+def _wanted(said: set[str], *, placed: bool) -> Wanted | None:
+    if said & _OPEN and (said & _ASKED or said & _STILL) and not said & _POINTS_BACK - {"es", "das"}:
+        return "questions"
+    if said & _DECIDED:
+        return None if said & _POINTS_BACK else "decisions"
+    if said & _SUMMARIZE or (said & _HAPPENED and (placed or said in _NEWS)):
+        return None if said & (_POINTS_BACK - {"es"}) else "summary"
+    return None
+
+
+def narrowed(question: Question, asked: OverviewRequest) -> Question:
+    """The question, for the overview and its span; times that the question was given already stay."""
+    within = replace(
+        question.within,
+        since=question.within.since or asked.span.since,
+        until=question.within.until or asked.span.until,
+    )
+    overview = replace(asked.overview, recent=asked.overview.recent and not within.narrows)
+    return replace(question, overview=overview, within=within)

@@ -1,0 +1,153 @@
+"""Profiles as one question may see them: stale ones folded on the spot, the same name of several spaces as one.
+
+No model is asked: descriptions are joined. A narrowed question sees only what its chunks state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from engine.knowledge import merge
+from engine.knowledge.summary_plan import SEPARATOR, joined
+from engine.storage.ledger import corrections, profiles
+from engine.storage.ledger.work.stale_keys import Stale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from engine.knowledge.merge import Told
+    from engine.projection.projector import Projector
+    from engine.retrieval.search import Known
+    from engine.storage.ledger.queries.filters import Chunks
+    from engine.storage.ledger.queries.lookup import EntityFound, RelationFound
+
+ROWS = 48  # newest rows of a stale key that are folded on the spot
+
+
+@dataclass(frozen=True, slots=True)
+class EntityView:
+    """An entity of a question: the ids that stand behind it, and what is shown of it."""
+
+    ids: tuple[int, ...]
+    canonical: str
+    name: str
+    type: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelationView:
+    """A relation of a question; `ends` are canonical names, in order."""
+
+    ids: tuple[int, ...]
+    ends: tuple[str, str]
+    source: str
+    target: str
+    keywords: str
+    description: str
+    weight: int
+
+
+@dataclass(slots=True)
+class Refresher:
+    """Makes views of what a question has met; `only` are the chunks it is narrowed to."""
+
+    projector: Projector
+    known: Known
+    only: Chunks | None
+    pins: dict[tuple[Stale, int], str] = field(default_factory=dict)
+
+    async def entities(self, ids: Iterable[int]) -> list[EntityView]:
+        """Views of these entities in order, one for each canonical name; those of which nothing is left are out."""
+        groups: dict[str, list[int]] = {}
+        for id_ in ids:
+            groups.setdefault(self.known.entities[id_].canonical, []).append(id_)
+        told = await self._told(Stale.NAME, (id_ for group in groups.values() for id_ in group))
+        views = (self._entity(name, group, told) for name, group in groups.items())
+        return [view for view in views if view is not None]
+
+    async def relations(self, ids: Iterable[int]) -> list[RelationView]:
+        """Views of these relations in order, one for each pair of canonical names."""
+        groups: dict[tuple[str, str], list[int]] = {}
+        for id_ in ids:
+            a, b = sorted(self._canonical(end) for end in self.known.relations[id_].ends)
+            if a and b:
+                groups.setdefault((a, b), []).append(id_)
+        told = await self._told(Stale.PAIR, (id_ for group in groups.values() for id_ in group))
+        views = (self._relation(ends, group, told) for ends, group in groups.items())
+        return [view for view in views if view is not None]
+
+    def _canonical(self, id_: int) -> str:
+        found = self.known.entities.get(id_)
+        return found.canonical if found else ""
+
+    async def _told(self, kind: profiles.Kind, ids: Iterable[int]) -> dict[int, list[Told]]:
+        """The facts of those keys whose profile cannot be shown as it is; none of those that are hidden.
+
+        Their pins are noted; a narrowed question sees what its chunks state, not what was pinned.
+        """
+        found: Mapping[int, EntityFound | RelationFound]
+        found = self.known.entities if kind == Stale.NAME else self.known.relations
+        wanted = [id_ for id_ in ids if self.only is not None or found[id_].stale]
+        if not wanted:
+            return {}
+        async with self.projector.ledger.reader() as db:
+            rows = await profiles.recent(db, kind, wanted, ROWS, self.only)
+            corrected = await corrections.by_hand(db, kind, wanted)
+        if self.only is None:
+            self.pins.update({(kind, id_): each.pin for id_, each in corrected.items() if each.pin is not None})
+        hidden = {id_ for id_, each in corrected.items() if each.hidden}
+        return {id_: [] if id_ in hidden else rows.get(id_, []) for id_ in wanted}
+
+    def _entity(self, name: str, ids: Sequence[int], told: dict[int, list[Told]]) -> EntityView | None:
+        parts = {id_: self._entity_part(self.known.entities[id_], told.get(id_)) for id_ in ids}
+        left = {id_: part for id_, part in parts.items() if part is not None}
+        if not left:
+            return None
+        one = merge.unite([entity for entity, _ in left.values()])
+        texts = self._by_similarity(Stale.NAME, {id_: text for id_, (_, text) in left.items()})
+        return EntityView(tuple(left), name, one.name, one.type, texts)
+
+    def _entity_part(self, found: EntityFound, told: list[Told] | None) -> tuple[merge.Entity, str] | None:
+        kept = merge.Entity(found.name, found.type, found.mentions, ())
+        if told is None:
+            return kept, found.description
+        if not told:
+            return None
+        anew = merge.entity(merge.tally(told))
+        if len(told) >= ROWS:  # the oldest rows are not there: what the profile still says of them all is better
+            name = anew.name if kept.name == found.canonical else kept.name
+            anew = replace(anew, name=name, type=kept.type or anew.type, mentions=max(kept.mentions, anew.mentions))
+        return anew, self.pins.get((Stale.NAME, found.id)) or self._join(anew.fragments)
+
+    def _relation(self, ends: tuple[str, str], ids: Sequence[int], told: dict[int, list[Told]]) -> RelationView | None:
+        parts = {id_: self._relation_part(self.known.relations[id_], told.get(id_)) for id_ in ids}
+        left = {id_: part for id_, part in parts.items() if part is not None}
+        if not left:
+            return None
+        first = self.known.relations[next(iter(left))]
+        source, target = sorted(self.known.entities[end].name for end in first.ends)
+        keywords = ", ".join(dict.fromkeys(part.keywords for part, _ in left.values()))
+        texts = self._by_similarity(Stale.PAIR, {id_: text for id_, (_, text) in left.items()})
+        weight = sum(part.weight for part, _ in left.values())
+        return RelationView(tuple(left), ends, source, target, keywords, texts, weight)
+
+    def _relation_part(self, found: RelationFound, told: list[Told] | None) -> tuple[merge.Relation, str] | None:
+        kept = merge.Relation(found.keywords, found.weight, ())
+        if told is None:
+            return kept, found.description
+        if not told:
+            return None
+        anew = merge.relation(merge.tally(told))
+        if len(told) >= ROWS:
+            anew = replace(anew, keywords=kept.keywords or anew.keywords, weight=max(kept.weight, anew.weight))
+        return anew, self.pins.get((Stale.PAIR, found.id)) or self._join(anew.fragments)
+
+    def _join(self, fragments: Sequence[merge.Fragment]) -> str:
+        return joined(fragments, self.projector.tokenizer.count, self.projector.options.describing)
+
+    def _by_similarity(self, kind: Stale, texts: Mapping[int, str]) -> str:
+        """Descriptions of the same key in several spaces side by side, the one most like the question first."""
+        ordered = sorted(texts.items(), key=lambda each: -self.known.similarity.get((kind, each[0]), 0.0))
+        return SEPARATOR.join(dict.fromkeys(text for _, text in ordered))

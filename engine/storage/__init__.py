@@ -1,0 +1,1 @@
+"""Where facts, graph and vectors live. The only SQL of the engine stands here."""

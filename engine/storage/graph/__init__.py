@@ -1,0 +1,1 @@
+"""The graph store: its Protocol and its implementation on Kùzu. Imports the models."""

@@ -1,0 +1,145 @@
+"""One connection to a graph database (Kùzu or its fork Ladybug) with its prepared statements."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util  # both libraries look for optional packages through it, without importing it themselves
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from engine.errors import StoreError
+from engine.memory import scrub_freed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+Module = Literal["kuzu", "ladybug"]
+MODULES: tuple[Module, ...] = ("kuzu", "ladybug")
+
+# The library reserves this much address space (not memory); its own default of 8 TiB fails in small containers.
+ADDRESS_SPACE = 1 << 36
+ARROW_ROWS = 65_536
+
+SCHEMA = (
+    "CREATE NODE TABLE IF NOT EXISTS Entity(id INT64, space INT64, PRIMARY KEY(id))",
+    "CREATE REL TABLE IF NOT EXISTS RELATES(FROM Entity TO Entity, id INT64, weight DOUBLE)",
+)
+
+Table = Literal["Entity", "RELATES"]
+COLUMNS: dict[Table, dict[str, str]] = {
+    "Entity": {"id": "int64", "space": "int64"},
+    "RELATES": {"source": "int64", "target": "int64", "id": "int64", "weight": "float64"},
+}
+
+
+def load_library(module: Module) -> Any:
+    """The library itself. Raises StoreError if it is missing, or if this process has loaded the other one.
+
+    Both register the same native types: the second one to be loaded fails and later takes the process down with it.
+    """
+    other = next(name for name in MODULES if name != module)
+    if other in sys.modules:
+        raise StoreError(f"{module} cannot be used in a process that has loaded {other}.", hint="Start a new process.")
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        hint = f"Install it (`pip install {module}`) or choose another graph in the settings."
+        raise StoreError(f"The library {module} is not installed.", hint=hint) from error
+
+
+def open_database(module: Module, file: Path, buffer_pool: int) -> Any:
+    """The database in `file`, created if there is none; `buffer_pool` in bytes.
+
+    A write-ahead log whose last record was cut off by a crash is replayed up to there, on both libraries: what was
+    cut off was never acknowledged.
+    """
+    library = load_library(module)
+    scrub_freed()
+    options = {"buffer_pool_size": buffer_pool, "max_db_size": ADDRESS_SPACE}
+    try:
+        return library.Database(str(file), **options)
+    except RuntimeError as error:
+        cut_off = module == "ladybug" and "past the end of the file" in str(error) and ".wal" in str(error)
+        if not cut_off:
+            raise
+        return library.Database(str(file), **options, throw_on_wal_replay_failure=False)
+
+
+class Session:
+    """A connection; not to be used by two threads at once. Statements are prepared once and used again."""
+
+    def __init__(self, module: Module, database: Any, threads: int = 1) -> None:
+        self._library = load_library(module)
+        self._connection = self._library.Connection(database, num_threads=threads)
+        self._prepared: dict[str, Any] = {}
+
+    def run(self, statement: str, parameters: Mapping[str, Any] | None = None) -> list[list[Any]]:
+        """All rows of a statement's result. Raises RuntimeError."""
+        result = self._execute(statement, parameters)
+        try:
+            return result.get_all()  # type: ignore[no-any-return]
+        finally:
+            result.close()
+
+    def touches(self, statement: str, parameters: Mapping[str, Any]) -> bool:
+        """Runs a statement and tells whether its result has a row. Raises RuntimeError."""
+        result = self._execute(statement, parameters)
+        try:
+            return bool(result.has_next())
+        finally:
+            result.close()
+
+    def arrow(self, statement: str) -> pa.Table:
+        """The result of a statement as columns. Raises RuntimeError."""
+        result = self._execute(statement, None)
+        try:
+            return result.get_as_arrow(ARROW_ROWS)
+        finally:
+            result.close()
+
+    def copy(self, table: Table, rows: Sequence[Sequence[Any]]) -> None:
+        """Append many rows to a table, fast, as a transaction of its own. Raises RuntimeError."""
+        import pyarrow as pa  # noqa: PLC0415  - heavy; a graph that is only read and written a little does without
+
+        columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS[table])
+        typed = {
+            name: pa.array(values, getattr(pa, kind)())
+            for (name, kind), values in zip(COLUMNS[table].items(), columns, strict=True)
+        }
+        self._connection.execute(f"COPY {table} FROM $rows", {"rows": pa.table(typed)}).close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is run inside happens or none of it."""
+        self.run("BEGIN TRANSACTION")
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            self._give_up()
+            raise
+
+    def close(self) -> None:
+        """Let the connection go."""
+        self._prepared.clear()
+        self._connection.close()
+
+    def _execute(self, statement: str, parameters: Mapping[str, Any] | None) -> Any:
+        if parameters is None:
+            return self._connection.execute(statement)
+        prepared = self._prepared.get(statement)
+        if prepared is None:
+            prepared = self._prepared[statement] = self._library.PreparedStatement(self._connection, statement)
+        return self._connection.execute(prepared, dict(parameters))
+
+    def _give_up(self) -> None:
+        try:
+            self.run("ROLLBACK")
+        except RuntimeError as error:
+            # The libraries end a transaction by themselves after some errors; then there is nothing to roll back.
+            if "no active transaction" not in str(error).lower():
+                raise

@@ -1,0 +1,139 @@
+"""How nodes and edges are written to a graph database: a few by prepared statements, many by one statement for all.
+
+A statement over many rows looks through whole tables, so it costs more than a few points and far less than many; and
+each call of the library hands Python's lock over, which may take milliseconds while other threads are busy.
+Nothing is ever deleted. Kùzu 0.11.3 does not survive that: DETACH DELETE of a node leaves halves of its edges
+behind, or is replayed on others' edges after a crash, and once all edges that are newer than a checkpoint were deleted,
+a later checkpoint takes the process down. So what is dropped stays as a row that is gone (a node in space -1, an edge
+of weight 0), is read by nobody, and is put again in its place; a `load` leaves such rows behind.
+A COPY that is rolled back takes other edges with it: it runs as a transaction of its own, after the others. It ends
+with a checkpoint, which nobody may read meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import BrokenProjection
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from engine.storage.graph.base import Edge, Node
+    from engine.storage.graph.kuzu_connection import Session
+
+CREATE_NODE = "CREATE (:Entity {id: $id, space: $space})"
+SET_NODE = "MATCH (n:Entity {id: $id}) SET n.space = $space RETURN n.id"
+CREATE_NODES = "UNWIND $rows AS row CREATE (:Entity {id: row.id, space: row.space})"
+SET_NODES = "UNWIND $rows AS row MATCH (n:Entity {id: row.id}) SET n.space = row.space RETURN n.id"
+DROP_NODE = (
+    "MATCH (n:Entity {id: $id})-[r:RELATES]->(:Entity) SET r.weight = 0.0 RETURN n.id",
+    "MATCH (n:Entity {id: $id})<-[r:RELATES]-(:Entity) SET r.weight = 0.0 RETURN n.id",
+    "MATCH (n:Entity {id: $id}) SET n.space = -1 RETURN n.id",
+)
+
+THERE = "a.space >= 0 AND b.space >= 0"
+# Hubs are old names, and old names have low ids: from the higher end there are fewer edges to look through.
+SET_EDGE = (
+    f"MATCH (a:Entity {{id: $source}})-[r:RELATES]->(b:Entity {{id: $target}}) WHERE r.id = $id AND {THERE}"
+    " HINT ((b JOIN r) JOIN a) SET r.weight = $weight RETURN r.id"
+)
+SET_EDGES = (
+    "UNWIND $rows AS row MATCH (a:Entity {id: row.source})-[r:RELATES]->(b:Entity {id: row.target})"
+    f" WHERE r.id = row.id AND {THERE} SET r.weight = row.weight RETURN r.id"
+)
+CREATE_EDGE = (
+    f"MATCH (a:Entity {{id: $source}}), (b:Entity {{id: $target}}) WHERE {THERE}"
+    " CREATE (a)-[r:RELATES {id: $id, weight: $weight}]->(b) RETURN r.id"
+)
+TOP_NODE = "MATCH (n:Entity) RETURN max(n.id)"
+TOP_EDGE = "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN max(r.id)"
+
+MANY = 200
+Row = dict[str, Any]
+
+
+class Writer:
+    """Writes through one session.
+
+    A row said to be new whose id is not above all that were ever here is looked up all the same: the call that made
+    it may be a repetition after a crash between the graph's commit and the ledger's.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._top_node = _top(session, TOP_NODE)
+        self._top_edge = _top(session, TOP_EDGE)
+
+    def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Row]:
+        """Create or set nodes, then edges, in one transaction; gives new edges that are too many for it, for `copy`.
+
+        Raises BrokenProjection.
+        """
+        unique_nodes = {node.id: node for node in nodes}
+        unique_edges = {edge.id: edge for edge in edges}
+        with self.session.transaction():
+            self._put_nodes(unique_nodes.values())
+            lacking = self._lacking(unique_edges.values())
+            if len(lacking) < MANY:
+                self._create_edges(lacking)
+                lacking = []
+        self._top_node = max(self._top_node, *unique_nodes, -1)
+        self._top_edge = max(self._top_edge, *unique_edges, -1)
+        return lacking
+
+    def copy(self, edges: Sequence[Row]) -> None:
+        """Create many edges at once, while nobody reads; none of their ends was dropped. Raises RuntimeError."""
+        self.session.copy("RELATES", [tuple(row.values()) for row in edges])
+
+    def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:
+        """Remove edges, then nodes with whatever edges they still have, in one transaction."""
+        with self.session.transaction():
+            self._set(SET_EDGE, SET_EDGES, [_edge_row(edge) | {"weight": 0.0} for edge in edges])
+            for node in set(nodes):
+                for statement in DROP_NODE:
+                    self.session.touches(statement, {"id": int(node)})
+
+    def _put_nodes(self, nodes: Iterable[Node]) -> None:
+        fresh, others = list[Row](), list[Row]()
+        for node in nodes:
+            surely_new = node.known is False and node.id > self._top_node
+            (fresh if surely_new else others).append({"id": int(node.id), "space": int(node.space)})
+        there = self._set(SET_NODE, SET_NODES, others)
+        fresh += [row for row in others if row["id"] not in there]
+        if len(fresh) >= MANY:
+            self.session.run(CREATE_NODES, {"rows": fresh})
+        else:
+            for row in fresh:
+                self.session.touches(CREATE_NODE, row)
+
+    def _lacking(self, edges: Iterable[Edge]) -> list[Row]:
+        """The edges that are not there; those that are have their weight now."""
+        fresh, others = list[Row](), list[Row]()
+        for edge in edges:
+            surely_new = edge.known is False and edge.id > self._top_edge
+            (fresh if surely_new else others).append(_edge_row(edge))
+        there = self._set(SET_EDGE, SET_EDGES, others)
+        return fresh + [row for row in others if row["id"] not in there]
+
+    def _create_edges(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            if not self.session.touches(CREATE_EDGE, row):
+                raise BrokenProjection(f"Relation {row['id']} joins entities of which one is not in the graph.")
+
+    def _set(self, one: str, many: str, rows: Sequence[Row]) -> set[int]:
+        """The ids of those rows that are there and were set."""
+        if len(rows) >= MANY:
+            return {int(found) for [found] in self.session.run(many, {"rows": rows})}
+        return {row["id"] for row in rows if self.session.touches(one, row)}
+
+
+def _edge_row(edge: Edge) -> Row:
+    """An edge has no direction: it is kept from the lower to the higher id."""
+    source, target = sorted((int(edge.source), int(edge.target)))
+    return {"source": source, "target": target, "id": int(edge.id), "weight": float(edge.weight)}
+
+
+def _top(session: Session, statement: str) -> int:
+    top = session.run(statement)[0][0]
+    return -1 if top is None else int(top)

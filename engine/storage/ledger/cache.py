@@ -1,0 +1,128 @@
+"""What need not be done twice: summaries, vectors of texts, answers; and what was spent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from engine.models import Usage
+    from engine.storage.sqlite.connection import Connection
+
+REPLIES_KEPT = 1000
+AT_ONCE = 10_000  # keys of a statement; SQLite takes 32,766 values
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it was streamed, with the ids of the chunks, names and pairs that it drew on.
+
+    `generation` is the ledger's when they were recalled.
+    """
+
+    key: bytes
+    text: str
+    generation: int
+    chunks: frozenset[int] = frozenset()
+    names: frozenset[int] = frozenset()
+    pairs: frozenset[int] = frozenset()
+
+
+async def summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes, str]:
+    """The summaries made of these inputs, as far as they are known."""
+    ordered, found = list(keys), dict[bytes, str]()
+    for start in range(0, len(ordered), AT_ONCE):
+        some = ordered[start : start + AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        found |= dict(await db.execute_fetchall(f"SELECT key, text FROM summary WHERE key IN ({marks})", some))
+    return found
+
+
+async def keep_summaries(db: Connection, made: Mapping[bytes, str]) -> None:
+    """Remember summaries; those that no profile comes to use go at the next compaction."""
+    await db.executemany("INSERT OR IGNORE INTO summary VALUES (?, ?)", made.items())
+
+
+async def drop_unused(db: Connection) -> None:
+    """Forget summaries that no profile uses, and vectors of texts that no chunk holds, or of a former embedder.
+
+    A profile that is blank has lost facts and was not made anew yet: its summaries may still tell them.
+    """
+    for kind, table in ((1, "entity"), (2, "relation")):
+        await db.execute(
+            f"DELETE FROM summary_use WHERE kind = {kind} AND id IN (SELECT id FROM {table} WHERE description = '')"
+        )
+    await db.execute("DELETE FROM summary WHERE key NOT IN (SELECT key FROM summary_use)")
+    await db.execute(
+        "DELETE FROM vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)"
+        " OR embedder <> (SELECT value FROM meta WHERE key = 'embedder')"
+    )
+
+
+async def vectors(db: Connection, embedder: str, hashes: Collection[bytes]) -> dict[bytes, tuple[int, bytes]]:
+    """The vectors made of these texts: number of parts, and float32 bytes."""
+    marks = ", ".join("?" * len(hashes))
+    rows = await db.execute_fetchall(
+        f"SELECT text_hash, parts, data FROM vector WHERE embedder = ? AND text_hash IN ({marks})",
+        (embedder, *hashes),
+    )
+    return {key: (parts, data) for key, parts, data in rows}
+
+
+async def vectors_of_chunks(db: Connection, embedder: str, ids: Collection[int]) -> dict[int, bytes]:
+    """The remembered vectors (float32, parts x dim) of the texts of these chunks, as far as they are known."""
+    rows = await db.execute_fetchall(
+        "SELECT c.id, v.data FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
+        " CROSS JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?",
+        (json.dumps(list(ids)), embedder),
+    )
+    return dict(rows)
+
+
+async def keep_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes, int, bytes]]) -> None:
+    """Remember vectors by text hash, as long as a chunk has that text."""
+    await db.executemany(
+        "INSERT OR REPLACE INTO vector SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?2)",
+        [(embedder, key, parts, data) for key, parts, data in rows],
+    )
+
+
+async def reply(db: Connection, key: bytes) -> str | None:
+    """The answer to exactly these messages, if it was given before."""
+    rows = await db.execute_fetchall("SELECT text FROM reply_cache WHERE key = ?", (key,))
+    return next((row[0] for row in rows), None)
+
+
+async def keep_reply(db: Connection, made: Reply, now: float) -> None:
+    """Remember an answer, unless anything was removed since it was recalled; the longest unused make room."""
+    uses = [(0, each) for each in made.chunks] + [(1, each) for each in made.names] + [(2, each) for each in made.pairs]
+    removed = await db.execute_fetchall(
+        "SELECT value FROM meta WHERE key IN ('recut', 'removed') AND value > ?", (made.generation,)
+    )
+    if list(removed):
+        return
+    await db.execute("INSERT OR REPLACE INTO reply_cache VALUES (?, ?, ?)", (made.key, made.text, now))
+    await db.executemany(
+        "INSERT OR IGNORE INTO reply_use VALUES (?, ?, ?)", [(made.key, kind, each) for kind, each in uses]
+    )
+    await db.execute(
+        "DELETE FROM reply_cache WHERE key IN (SELECT key FROM reply_cache ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
+        (REPLIES_KEPT,),
+    )
+
+
+async def touch_reply(db: Connection, key: bytes, now: float) -> None:
+    """Say that an answer was used again."""
+    await db.execute("UPDATE reply_cache SET used_at = ? WHERE key = ?", (now, key))
+
+
+async def add_usage(db: Connection, day: str, items: Sequence[Usage]) -> None:
+    """Add calls to the day's sums by purpose and model."""
+    await db.executemany(
+        "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,"
+        " input = input + excluded.input, output = output + excluded.output, cost = cost + excluded.cost",
+        [(day, u.purpose, u.model, u.calls, u.input_tokens, u.output_tokens, u.cost) for u in items],
+    )

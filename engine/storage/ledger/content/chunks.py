@@ -1,0 +1,162 @@
+"""Chunks of documents: content-compared upsert, so that what stays the same is neither embedded nor read again."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from engine.storage.ledger.content.open_vectors import inherit, of_texts
+from engine.storage.ledger.facts import drop_chunks, settle_keys
+from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from engine.models import Chunk
+    from engine.storage.sqlite.connection import Connection
+
+
+class Span(NamedTuple):
+    """Chunks of a document by their ordinals, the second one excluded."""
+
+    first: int
+    until: int
+
+
+WHOLE = Span(0, 2**62)
+
+
+async def put_chunks(
+    db: Connection,
+    document: tuple[int, str, int | None],
+    chunks: Sequence[Chunk],
+    span: Span = WHOLE,
+    *,
+    removed: bool,
+) -> bool:
+    """Put chunks in the place of a span of a document's (id, key, time); says whether any came or went.
+
+    What stays keeps its id, vectors and reading. `removed`: words are gone from the passages, not only cut otherwise.
+    """
+    id_, name, dated = document
+    [(space, room)] = await db.execute_fetchall("SELECT space, room FROM document WHERE id = ?", (id_,))
+    passages = await _passages(db, id_, chunks)
+    before = {
+        key: (chunk, ordinal, time, first)
+        for chunk, key, ordinal, time, first in await db.execute_fetchall(
+            "SELECT id, key, ordinal, time, first FROM chunk WHERE document = ? AND ordinal >= ? AND ordinal < ?",
+            (id_, *span),
+        )
+    }
+    after = keyed(name, chunks)
+    gone = {chunk for key, (chunk, *_) in before.items() if key not in after}
+    former = await of_texts(db, gone)
+    await drop_chunks(db, gone, removed=removed)
+    if span is not WHOLE and len(after) != span.until - span.first:
+        await db.execute(
+            "UPDATE chunk SET ordinal = ordinal + ? WHERE document = ? AND ordinal >= ?",
+            (len(after) - (span.until - span.first), id_, span.until),
+        )
+    ids: dict[str, int] = {}
+    fresh = []
+    for ordinal, (key, chunk) in enumerate(after.items(), span.first):
+        times = [passages[piece.passage][1] for piece in chunk.pieces]
+        time, first = max((each or dated or 0 for each in times), default=dated or 0), _first(dated, times)
+        if key in before:
+            ids[key] = before[key][0]
+            await _replace_in_time(db, before[key], ordinal, time, first)
+            continue
+        [[ids[key]]] = await db.execute_fetchall(
+            "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first, text, text_hash)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            (key, id_, space, room, ordinal, chunk.tokens, time, first, chunk.text, _hash(chunk.text)),
+        )
+        fresh.append(ids[key])
+        await inherit(db, ids[key], chunk.text, former)
+    await mark(db, Stale.CHUNK, fresh, await next_generation(db))
+    pieces: set[tuple[int, ...]] = {
+        (ids[key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
+        for key, chunk in after.items()
+        for ordinal, piece in enumerate(chunk.pieces)
+    }
+    await _put_pieces(db, list(ids.values()), pieces)
+    return bool(gone or fresh)
+
+
+async def repeated(db: Connection, document: int, chunks: Sequence[Chunk], span: Span) -> bool:
+    """Whether a text of the span, old or new, stands in another chunk of the document: then keys are given anew."""
+    before = await db.execute_fetchall(
+        "SELECT text_hash FROM chunk WHERE document = ? AND ordinal >= ? AND ordinal < ?", (document, *span)
+    )
+    for text_hash in {*(row[0] for row in before), *(_hash(chunk.text) for chunk in chunks)}:
+        others = await db.execute_fetchall(
+            "SELECT 1 FROM chunk WHERE text_hash = ? AND document = ? AND (ordinal < ? OR ordinal >= ?) LIMIT 1",
+            (text_hash, document, *span),
+        )
+        if list(others):
+            return True
+    return False
+
+
+async def _passages(db: Connection, document: int, chunks: Sequence[Chunk]) -> dict[str, tuple[int, int | None]]:
+    """Id and time of the passages that stand in these chunks, by key."""
+    keys = list({piece.passage for chunk in chunks for piece in chunk.pieces})
+    rows = await db.execute_fetchall(
+        "SELECT p.key, p.id, p.time FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
+        (json.dumps(keys), document),
+    )
+    return {key: (id_, time) for key, id_, time in rows}
+
+
+def keyed(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
+    """Chunks by id: the hash of document, text and occurrence."""
+    seen: dict[str, int] = {}
+    result = {}
+    for chunk in chunks:
+        occurrence = seen[chunk.text] = seen.get(chunk.text, 0) + 1
+        digest = sha256("\0".join((document, str(occurrence), chunk.text)).encode()).hexdigest()
+        result[digest[:32]] = chunk
+    return result
+
+
+def _first(dated: int | None, times: Iterable[int | None]) -> int:
+    """The time of the earliest dated passage; 0 if none is dated."""
+    known = (dated if time is None else time for time in times)
+    return min((time for time in known if time is not None), default=0)
+
+
+def _hash(text: str) -> bytes:
+    return sha256(text.encode()).digest()
+
+
+async def _replace_in_time(
+    db: Connection, before: tuple[int, int, int, int], ordinal: int, time: int, first: int
+) -> None:
+    chunk, old_ordinal, old_time, old_first = before
+    if first != old_first:
+        await db.execute("UPDATE chunk SET first = ? WHERE id = ?", (first, chunk))
+    if ordinal != old_ordinal:
+        await db.execute("UPDATE chunk SET ordinal = ? WHERE id = ?", (ordinal, chunk))
+    if time != old_time:
+        await db.execute("UPDATE chunk SET time = ? WHERE id = ?", (time, chunk))
+        names = await db.execute_fetchall("UPDATE mention SET time = ? WHERE chunk = ? RETURNING name", (time, chunk))
+        pairs = await db.execute_fetchall("UPDATE link SET time = ? WHERE chunk = ? RETURNING pair", (time, chunk))
+        generation = await next_generation(db)
+        await settle_keys(db, {row[0] for row in names}, {row[0] for row in pairs}, generation)
+
+
+async def _put_pieces(db: Connection, chunks: Sequence[int], after: set[tuple[int, ...]]) -> None:
+    listed = (json.dumps(chunks),)
+    before = set(
+        map(
+            tuple,
+            await db.execute_fetchall(
+                "SELECT p.chunk, p.ordinal, p.passage, p.start, p.stop FROM json_each(?) j"
+                " CROSS JOIN piece p ON p.chunk = j.value",
+                listed,
+            ),
+        )
+    )
+    await db.executemany("DELETE FROM piece WHERE chunk = ? AND ordinal = ?", [row[:2] for row in before - after])
+    await db.executemany("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", sorted(after - before))

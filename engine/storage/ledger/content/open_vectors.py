@@ -1,0 +1,90 @@
+"""Vectors of chunks that still grow: what was embedded of a conversation is not embedded again with every message."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from engine.storage.sqlite.connection import Connection
+
+
+class Partial(NamedTuple):
+    """Vectors (float32, parts x dim) of the first `covered` characters of a chunk; `whole`: they were made at once."""
+
+    embedder: str
+    covered: int
+    whole: int
+    parts: int
+    data: bytes
+
+
+async def partials(db: Connection, embedder: str, chunks: Collection[int]) -> dict[int, Partial]:
+    """What was embedded of these chunks."""
+    rows = await db.execute_fetchall(
+        "SELECT v.chunk, v.embedder, v.covered, v.whole, v.parts, v.data FROM json_each(?) j"
+        " CROSS JOIN open_vector v ON v.chunk = j.value AND v.embedder = ?",
+        (json.dumps(list(chunks)), embedder),
+    )
+    return {row[0]: Partial(*tuple(row)[1:]) for row in rows}
+
+
+async def keep_partials(db: Connection, made: Mapping[int, Partial]) -> None:
+    """Remember them for chunks that are still there."""
+    await db.executemany(
+        "INSERT OR REPLACE INTO open_vector SELECT ?1, ?2, ?3, ?4, ?5, ?6"
+        " WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)",
+        [(chunk, *partial) for chunk, partial in made.items()],
+    )
+
+
+async def ended(db: Connection, chunks: Iterable[int]) -> None:
+    """These chunks grow no more, and are embedded as they are."""
+    await db.executemany("DELETE FROM open_vector WHERE chunk = ?", [(chunk,) for chunk in chunks])
+
+
+async def of_texts(db: Connection, chunks: Collection[int]) -> dict[str, list[Partial]]:
+    """What was embedded of these chunks by their texts, before they go: longer ones may begin with them."""
+    listed = (json.dumps(list(chunks)),)
+    found: dict[str, list[Partial]] = {}
+    for text, *row in (
+        *await db.execute_fetchall(
+            "SELECT c.text, v.embedder, LENGTH(c.text), 1, v.parts, v.data FROM json_each(?) j"
+            " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN vector v ON v.text_hash = c.text_hash",
+            listed,
+        ),
+        *await db.execute_fetchall(
+            "SELECT c.text, v.embedder, v.covered, v.whole, v.parts, v.data FROM json_each(?) j"
+            " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN open_vector v ON v.chunk = c.id",
+            listed,
+        ),
+    ):
+        found.setdefault(text, []).append(Partial(*row))
+    return found
+
+
+async def inherit(db: Connection, chunk: int, text: str, former: Mapping[str, list[Partial]]) -> None:
+    """Give a chunk what was embedded of one that it goes on from."""
+    begun = max((each for each in former if text.startswith(f"{each}\n")), key=len, default="")
+    for partial in former.get(begun, ()):
+        await keep_partials(db, {chunk: partial})
+
+
+async def close(db: Connection, document: int) -> None:
+    """A conversation is over: chunks that were embedded piece by piece are embedded as a whole once."""
+    await db.execute(
+        "INSERT OR REPLACE INTO vector SELECT v.embedder, c.text_hash, v.parts, v.data FROM chunk c"
+        " CROSS JOIN open_vector v ON v.chunk = c.id WHERE c.document = ? AND v.whole AND v.covered = LENGTH(c.text)",
+        (document,),
+    )
+    pieces = await db.execute_fetchall(
+        "SELECT c.id FROM chunk c CROSS JOIN open_vector v ON v.chunk = c.id"
+        " WHERE c.document = ? AND NOT (v.whole AND v.covered = LENGTH(c.text))",
+        (document,),
+    )
+    await db.execute("DELETE FROM open_vector WHERE chunk IN (SELECT id FROM chunk WHERE document = ?)", (document,))
+    await mark(db, Stale.CHUNK, [row[0] for row in pieces], await next_generation(db))

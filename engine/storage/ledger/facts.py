@@ -1,0 +1,224 @@
+"""Mentions and links: what the chunks say, how it is kept, and how it is taken back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.knowledge.merge import row_hash
+from engine.models import Link, Mention, Reading
+from engine.storage.ledger.names import intern_names, intern_pairs, mark_targets, prune, targets
+from engine.storage.ledger.profile_reset import blank
+from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
+from engine.text.names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from engine.storage.sqlite.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A chunk that waits to be read."""
+
+    id: int
+    document: int
+    text: str
+    section: str
+    tries: int
+    space: int
+    tokens: int
+    kind: str
+
+
+async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading) -> bool:
+    """Store what was read in a chunk, unless the chunk is gone or read already; says whether it did."""
+    found = list(
+        await db.execute_fetchall("SELECT document, space, time FROM chunk WHERE id = ? AND reading IS NULL", (chunk,))
+    )
+    if not found:
+        return False
+    [(document, space, time)] = found
+    generation = await next_generation(db)
+    told = tidy(reading)
+    names = await intern_names(db, space, {name for name, _ in told.mentions})
+    ends = [(min(pair), max(pair)) for pair in ((names[a], names[b]) for a, b, _ in told.links)]
+    pairs = await intern_pairs(db, space, set(ends))
+    await db.executemany(
+        "INSERT INTO mention (chunk, number, name, time, hash, surface, type, description)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (chunk, number, names[name], time, row_hash(m.description), m.name, m.type, m.description)
+            for number, (name, m) in enumerate(told.mentions)
+        ],
+    )
+    await db.executemany(
+        "INSERT INTO link (chunk, number, pair, time, hash, keywords, description) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (chunk, number, pairs[pair], time, row_hash(x.description), x.keywords, x.description)
+            for number, (pair, (_, _, x)) in enumerate(zip(ends, told.links, strict=True))
+        ],
+    )
+    # What was given up meanwhile could not be embedded, and stays so.
+    await db.execute(
+        "UPDATE chunk SET reading = ?, error = iif(retry_at < 9e999, '', error),"
+        " hint = iif(retry_at < 9e999, '', hint), retry_at = iif(retry_at < 9e999, 0, retry_at) WHERE id = ?",
+        (key, chunk),
+    )
+    await mark_targets(db, names.values(), pairs.values(), generation)
+    await db.execute("UPDATE document SET generation = ? WHERE id = ?", (generation, document))
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A reading's records, each once, with the canonical names beside them."""
+
+    mentions: list[tuple[str, Mention]]
+    links: list[tuple[str, str, Link]]
+
+
+def tidy(reading: Reading) -> Told:
+    """The records worth keeping; an end of a link that is not mentioned becomes a mention without a type.
+
+    A copy of what is kept is kept just so: an implied name has one surface, a link is the same in both directions.
+    """
+    surfaces = {m.name for m in reading.mentions} | {end for x in reading.links for end in (x.source, x.target)}
+    names = {surface: canonical(surface) for surface in surfaces}
+    mentions = [(names[m.name], m) for m in dict.fromkeys(reading.mentions) if names[m.name] and m.type]
+    links: dict[tuple[frozenset[str], str, str], tuple[str, str, Link]] = {}
+    for x in reading.links:
+        a, b = names[x.source], names[x.target]
+        if a and b and a != b:
+            links.setdefault((frozenset((a, b)), x.keywords, x.description), (a, b, x))
+    stated = {name for name, _ in mentions}
+    shown: dict[str, str] = {}
+    implied = dict.fromkeys(
+        (names[end], Mention(shown.setdefault(names[end], end), "", x.description))
+        for _, _, x in links.values()
+        for end in (x.source, x.target)
+        if names[end] not in stated
+    )
+    return Told(mentions + list(implied), list(links.values()))
+
+
+async def reading_of(db: Connection, key: bytes, chunk: int) -> Reading | None:
+    """What was read with the same reader in the same words, wherever they stand in the space of a chunk.
+
+    Not in another space: that nothing had to be read would tell that the words are known there.
+    """
+    found = list(
+        await db.execute_fetchall(
+            "SELECT id FROM chunk WHERE reading = ? AND space = (SELECT space FROM chunk WHERE id = ?) LIMIT 1",
+            (key, chunk),
+        )
+    )
+    if not found:
+        return None
+    mentions = await db.execute_fetchall(
+        "SELECT surface, type, description FROM mention WHERE chunk = ? AND type <> '' ORDER BY number", found[0]
+    )
+    links = await db.execute_fetchall(
+        "SELECT x.canonical, y.canonical, f.keywords, f.description FROM link f JOIN pair p ON p.id = f.pair"
+        " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b WHERE f.chunk = ? ORDER BY f.number",
+        found[0],
+    )
+    surfaces = await db.execute_fetchall(
+        "SELECT n.canonical, m.surface FROM mention m JOIN name n ON n.id = m.name WHERE m.chunk = ?", found[0]
+    )
+    shown = {row[0]: row[1] for row in surfaces}
+    return Reading(
+        tuple(Mention(*row) for row in mentions),
+        tuple(Link(shown.get(a, a), shown.get(b, b), keywords, text) for a, b, keywords, text in links),
+    )
+
+
+async def release(db: Connection, chunks: Collection[int]) -> tuple[set[int], set[int]]:
+    """Take back what these chunks say; gives the names and pairs that were touched. The chunks themselves remain."""
+    listed = (json.dumps(list(chunks)),)
+    names = {
+        row[0]
+        for row in await db.execute_fetchall(
+            "DELETE FROM mention WHERE chunk IN (SELECT value FROM json_each(?)) RETURNING name", listed
+        )
+    }
+    pairs = {
+        row[0]
+        for row in await db.execute_fetchall(
+            "DELETE FROM link WHERE chunk IN (SELECT value FROM json_each(?)) RETURNING pair", listed
+        )
+    }
+    return names, pairs
+
+
+async def settle_keys(db: Connection, names: Collection[int], pairs: Collection[int], generation: int) -> None:
+    """Mark the keys of names and pairs whose facts changed; drop answers that drew on them, and what profiles say.
+
+    The unused are pruned. Text that was taken back leaves the profiles in the same transaction.
+    """
+    led_names, led_pairs = await targets(db, names, pairs)
+    every_name, every_pair = led_names | set(names), led_pairs | set(pairs)
+    await mark(db, Stale.NAME, every_name, generation)
+    await mark(db, Stale.PAIR, every_pair, generation)
+    await drop_replies(db, Stale.NAME, every_name)
+    await drop_replies(db, Stale.PAIR, every_pair)
+    await prune(db, every_name, every_pair)
+    await blank(db, every_name, every_pair)
+    await db.execute("INSERT OR REPLACE INTO meta VALUES ('revised', ?)", (generation,))
+
+
+async def drop_chunks(db: Connection, chunks: Collection[int], *, removed: bool) -> None:
+    """Remove chunks with what they say, and every memo and cached answer that nothing else uses.
+
+    `removed`: words of them are gone and must leave the files; else they stand in other chunks of the document.
+    """
+    if not chunks:
+        return
+    listed = (json.dumps(list(chunks)),)
+    generation = await next_generation(db)
+    for key in ("recut", "removed") if removed else ("recut",):
+        await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, generation))
+    names, pairs = await release(db, chunks)
+    await drop_replies(db, Stale.CHUNK, chunks)
+    gone = await db.execute_fetchall(
+        "DELETE FROM chunk WHERE id IN (SELECT value FROM json_each(?)) RETURNING text_hash", listed
+    )
+    await db.executemany(
+        "DELETE FROM vector WHERE text_hash = ?1 AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?1)",
+        [tuple(row) for row in gone],
+    )
+    await mark(db, Stale.CHUNK, chunks, generation)
+    await settle_keys(db, names, pairs, generation)
+
+
+async def drop_replies(db: Connection, kind: Stale, ids: Collection[int]) -> None:
+    """Forget the cached answers that drew on any of these rows."""
+    await db.execute(
+        "DELETE FROM reply_cache WHERE key IN (SELECT u.key FROM json_each(?) j"
+        " CROSS JOIN reply_use u ON u.kind = ? AND u.id = j.value)",
+        (json.dumps(list(ids)), kind),
+    )
+
+
+async def unread(db: Connection, limit: int, now: float, skip: Collection[int]) -> list[Unread]:
+    """Chunks of closed documents that wait to be read and may be tried now, oldest first."""
+    rows = await db.execute_fetchall(
+        "SELECT c.id, c.document, c.text, d.title, d.kind, c.tries, c.space, c.tokens,"
+        " (SELECT p.label FROM piece JOIN passage p ON p.id = piece.passage WHERE piece.chunk = c.id"
+        "  ORDER BY piece.ordinal LIMIT 1)"
+        " FROM chunk c JOIN document d ON d.id = c.document WHERE c.reading IS NULL AND NOT d.open"
+        " AND c.retry_at <= ? AND c.id NOT IN (SELECT value FROM json_each(?)) ORDER BY c.id LIMIT ?",
+        (now, json.dumps(list(skip)), limit),
+    )
+    return [
+        Unread(id_, document, text, section_of(kind, title, label or ""), tries, space, tokens, kind)
+        for id_, document, text, title, kind, tries, space, tokens, label in rows
+    ]
+
+
+def section_of(kind: str, title: str, label: str) -> str:
+    """Where an excerpt stands, for the reader, each part once; conversations speak for themselves."""
+    place = label.removeprefix(title).lstrip(" ›")
+    return "" if kind == "conversation" else " › ".join(part for part in (title, place) if part)

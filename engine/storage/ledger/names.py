@@ -1,0 +1,180 @@
+"""Names and pairs of names as integers, and where aliases lead them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from engine.errors import BadQuestion
+from engine.storage.ledger.work.stale_keys import Stale, mark
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from engine.storage.sqlite.connection import Connection
+
+    Pair = tuple[int, int]
+
+
+async def intern_names(db: Connection, space: int, names: Collection[str]) -> dict[str, int]:
+    """The ids of canonical names within a space, new ones made as needed."""
+    await db.executemany(
+        "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)",
+        [(space, name) for name in sorted(names)],
+    )
+    rows = list(
+        await db.execute_fetchall(
+            "SELECT n.canonical, n.id, a.name IS NOT NULL FROM json_each(?) j"
+            " CROSS JOIN name n ON n.space = ? AND n.canonical = j.value"
+            " LEFT JOIN alias a ON a.space = n.space AND a.name = n.canonical",
+            (json.dumps(list(names)), space),
+        )
+    )
+    aliased = [name for name, _, is_alias in rows if is_alias]
+    if aliased:
+        await lead(db, space, aliased)
+    return {name: id_ for name, id_, _ in rows}
+
+
+async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> dict[Pair, int]:
+    """The ids of pairs of names (lower id first), new ones made as needed."""
+    if not pairs:
+        return {}
+    await db.executemany(
+        "INSERT OR IGNORE INTO pair (space, a, b, target) VALUES (?, ?, ?, -1)",
+        [(space, a, b) for a, b in sorted(pairs)],
+    )
+    rows = list(
+        await db.execute_fetchall(
+            "SELECT p.a, p.b, p.id, x.target <> x.id OR y.target <> y.id FROM json_each(?) j"
+            " CROSS JOIN pair p ON p.a = json_extract(j.value, '$[0]') AND p.b = json_extract(j.value, '$[1]')"
+            " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b",
+            (json.dumps(list(pairs)),),
+        )
+    )
+    led = [id_ for _, _, id_, moved in rows if moved]
+    if led:
+        await lead_pairs(db, led)
+    return {(a, b): id_ for a, b, id_, _ in rows}
+
+
+async def targets(db: Connection, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
+    """The keys under which these names and pairs are folded."""
+    led_names = await db.execute_fetchall(
+        "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value", (json.dumps(list(names)),)
+    )
+    led_pairs = await db.execute_fetchall(
+        "SELECT DISTINCT p.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value WHERE p.target > 0",
+        (json.dumps(list(pairs)),),
+    )
+    return {row[0] for row in led_names}, {row[0] for row in led_pairs}
+
+
+async def mark_targets(db: Connection, names: Iterable[int], pairs: Iterable[int], generation: int) -> None:
+    """Mark the keys under which these names and pairs are folded."""
+    led_names, led_pairs = await targets(db, names, pairs)
+    await mark(db, Stale.NAME, led_names, generation)
+    await mark(db, Stale.PAIR, led_pairs, generation)
+
+
+async def leads(db: Connection, space: int, names: Collection[str]) -> dict[str, str]:
+    """Where these names lead at last; BadQuestion if the aliases of one of them run in a circle."""
+    rows = await db.execute_fetchall(
+        "WITH RECURSIVE walk (begun, at) AS (SELECT value, value FROM json_each(?1)"
+        " UNION SELECT w.begun, a.target FROM walk w CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at)"
+        " SELECT begun, at FROM walk"
+        " WHERE NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at)",
+        (json.dumps(list(names)), space),
+    )
+    ends: dict[str, str] = dict(rows)
+    for name in names:
+        if name not in ends:
+            raise BadQuestion(f"The aliases of “{name}” run in a circle.", hint="Take one of them back with unmerge.")
+    return ends
+
+
+async def led_through(db: Connection, space: int, name: str) -> set[str]:
+    """The name itself, and all names that lead through it."""
+    rows = await db.execute_fetchall(
+        "WITH RECURSIVE led (name) AS (SELECT ?2"
+        " UNION SELECT a.name FROM led CROSS JOIN alias a ON a.space = ?1 AND a.target = led.name)"
+        " SELECT name FROM led",
+        (space, name),
+    )
+    return {row[0] for row in rows}
+
+
+async def lead(db: Connection, space: int, names: Collection[str]) -> None:
+    """Point these names, and the pairs at them, where the aliases of the space lead now."""
+    ends = await leads(db, space, names)
+    everyone = {*ends, *ends.values()}
+    await db.executemany(
+        "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)", [(space, each) for each in everyone]
+    )
+    await db.executemany(
+        "UPDATE name SET target = (SELECT t.id FROM name t WHERE t.space = ?1 AND t.canonical = ?2)"
+        " WHERE space = ?1 AND canonical = ?3",
+        [(space, end, name) for name, end in ends.items()],
+    )
+    touching = await db.execute_fetchall(
+        "SELECT p.id FROM json_each(?2) j CROSS JOIN name n ON n.space = ?1 AND n.canonical = j.value"
+        " CROSS JOIN pair p ON p.a = n.id OR p.b = n.id",
+        (space, json.dumps(list(ends))),
+    )
+    await lead_pairs(db, {row[0] for row in touching})
+
+
+async def lead_pairs(db: Connection, pairs: Collection[int]) -> None:
+    """Point pairs at the pair of the names that their ends lead to; 0 where both are one and the same."""
+    rows = await db.execute_fetchall(
+        "SELECT p.id, p.space, x.target, y.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
+        " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b",
+        (json.dumps(list(pairs)),),
+    )
+    for id_, space, x, y in rows:
+        a, b = min(x, y), max(x, y)
+        if a == b:
+            await db.execute("UPDATE pair SET target = 0 WHERE id = ?", (id_,))
+            continue
+        await db.execute("INSERT OR IGNORE INTO pair (space, a, b, target) VALUES (?, ?, ?, -1)", (space, a, b))
+        await db.execute(
+            "UPDATE pair SET target = (SELECT t.id FROM pair t WHERE t.a = ? AND t.b = ?) WHERE id = ?", (a, b, id_)
+        )
+
+
+async def prune(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
+    """Remove names of which nothing is said any more and to which no alias leads, and the profiles of both.
+
+    The pairs themselves hold no text; they stay until the graph has dropped them (`prune_pairs`).
+    """
+    told = "EXISTS (SELECT 1 FROM pair p JOIN link f ON f.pair = p.id WHERE p.target = relation.id)"
+    await db.execute(
+        f"DELETE FROM relation WHERE id IN (SELECT value FROM json_each(?)) AND NOT {told}", (json.dumps(list(pairs)),)
+    )
+    gone = await db.execute_fetchall(
+        "DELETE FROM name WHERE id IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM mention f WHERE f.name = name.id)"
+        " AND NOT EXISTS (SELECT 1 FROM name n WHERE n.target = name.id AND n.id <> name.id)"
+        " AND NOT EXISTS (SELECT 1 FROM alias x WHERE x.space = name.space AND name.canonical IN (x.name, x.target))"
+        " RETURNING id",
+        (json.dumps(list(names)),),
+    )
+    await db.executemany("DELETE FROM entity WHERE id = ?", [(row[0],) for row in gone])
+
+
+async def prune_pairs(db: Connection, pairs: Collection[int]) -> None:
+    """Remove pairs of which nothing is said and to which no other pair leads."""
+    await db.execute(
+        "DELETE FROM pair WHERE id IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM link f WHERE f.pair = pair.id)"
+        " AND NOT EXISTS (SELECT 1 FROM pair p WHERE p.target = pair.id AND p.id <> pair.id)",
+        (json.dumps(list(pairs)),),
+    )
+
+
+async def spaces(db: Connection, ids: Collection[int]) -> tuple[str, ...]:
+    """The names of spaces, in order."""
+    rows = await db.execute_fetchall(
+        "SELECT name FROM space WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name", (json.dumps(sorted(ids)),)
+    )
+    return tuple(row[0] for row in rows)

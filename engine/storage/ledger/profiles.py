@@ -1,0 +1,279 @@
+"""Profiles: reading the facts of stale keys, and writing what the fold made of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from engine.knowledge.merge import Fragment, Tally, Told, tally
+from engine.storage.ledger.work.stale_keys import Stale
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from engine.storage.ledger.queries.filters import Chunks
+    from engine.storage.sqlite.connection import Connection
+HOT = 256  # rows of a key from which on it is counted in SQL instead of being read whole
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A name or a pair as it is to be projected. `told` is None where nothing is said of it, or it is hidden.
+
+    `title` is the canonical name, or both of them; `ends` the names of a pair; `pin` a description set by hand.
+    """
+
+    id: int
+    space: int
+    title: str
+    told: Tally | None
+    ends: tuple[int, int] = (0, 0)
+    pin: str | None = None
+    graphed: bool = False
+    described: bool = False
+    embedded: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What the fold made of a key: a row of entity (label: name) or of relation (label: keywords)."""
+
+    id: int
+    space: int
+    label: str
+    description: str
+    count: int
+    type: str = ""
+    ends: tuple[int, int] = (0, 0)
+    retry_at: float | None = None
+    memos: frozenset[bytes] = field(default_factory=frozenset)
+
+
+Kind = Literal[Stale.NAME, Stale.PAIR]
+
+
+async def names(db: Connection, ids: Collection[int], newest: int) -> list[Key]:
+    """What is said about these names; ids that are gone are absent. `newest` bounds the fragments of hot keys."""
+    rows = list(
+        await db.execute_fetchall(
+            "SELECT n.id, n.space, n.canonical, n.target, e.graphed, e.id IS NOT NULL, e.embedded, p.description,"
+            " EXISTS (SELECT 1 FROM hidden h WHERE h.space = n.space AND h.a = n.canonical AND h.b = '')"
+            " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id"
+            " LEFT JOIN pin p ON p.space = n.space AND p.a = n.canonical AND p.b = ''",
+            (json.dumps(list(ids)),),
+        )
+    )
+    told = await _tallies(db, Stale.NAME, [row[0] for row in rows], newest)
+    return [
+        Key(
+            id_,
+            space,
+            title,
+            None if hidden or target != id_ else told.get(id_),
+            pin=pin,
+            graphed=bool(graphed),
+            described=bool(described),
+            embedded=embedded,
+        )
+        for id_, space, title, target, graphed, described, embedded, pin, hidden in rows
+    ]
+
+
+async def pairs(db: Connection, ids: Collection[int], newest: int) -> list[Key]:
+    """What is said about these pairs; as `names`."""
+    rows = list(
+        await db.execute_fetchall(
+            "SELECT p.id, p.space, COALESCE(x.canonical, ''), COALESCE(y.canonical, ''), p.a, p.b, p.target, r.graphed,"
+            " r.id IS NOT NULL,"
+            " r.embedded, i.description, EXISTS (SELECT 1 FROM hidden h WHERE h.space = p.space AND"
+            " ((h.b = '' AND h.a IN (x.canonical, y.canonical)) OR (h.a = MIN(x.canonical, y.canonical)"
+            " AND h.b = MAX(x.canonical, y.canonical))))"
+            " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
+            " LEFT JOIN name x ON x.id = p.a LEFT JOIN name y ON y.id = p.b LEFT JOIN relation r ON r.id = p.id"
+            " LEFT JOIN pin i ON i.space = p.space AND i.a = MIN(x.canonical, y.canonical)"
+            " AND i.b = MAX(x.canonical, y.canonical)",
+            (json.dumps(list(ids)),),
+        )
+    )
+    told = await _tallies(db, Stale.PAIR, [row[0] for row in rows], newest)
+    return [
+        Key(
+            id_,
+            space,
+            " ~ ".join(sorted((x, y))),
+            None if hidden or target != id_ else told.get(id_),
+            (a, b),
+            pin,
+            bool(graphed),
+            bool(described),
+            embedded,
+        )
+        for id_, space, x, y, a, b, target, graphed, described, embedded, pin, hidden in rows
+    ]
+
+
+_FACTS = {
+    Stale.NAME: ("name", "mention", "name", "surface", "f.type"),
+    Stale.PAIR: ("pair", "link", "pair", "keywords", "'stated'"),
+}
+
+
+async def _tallies(db: Connection, kind: Kind, ids: Sequence[int], newest: int) -> dict[int, Tally]:
+    keys, facts, column, label, type_ = _FACTS[kind]
+    counted = await db.execute_fetchall(
+        f"SELECT k.target, COUNT(*) FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
+        f" CROSS JOIN {facts} f ON f.{column} = k.id GROUP BY k.target",
+        (json.dumps(list(ids)),),
+    )
+    sizes: dict[int, int] = dict(counted)
+    few = [id_ for id_, size in sizes.items() if size < HOT]
+    told: defaultdict[int, list[Told]] = defaultdict(list)
+    for target, *row in await db.execute_fetchall(
+        f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
+        f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id",
+        (json.dumps(few),),
+    ):
+        told[target].append(Told(*row))
+    result = {id_: tally(rows) for id_, rows in told.items()}
+    for id_ in sizes.keys() - result.keys():
+        result[id_] = await _hot_tally(db, kind, id_, newest)
+    return result
+
+
+async def _hot_tally(db: Connection, kind: Kind, id_: int, newest: int) -> Tally:
+    """The same as `tally` of all rows, with the newest fragments only."""
+    keys, facts, column, label, type_ = _FACTS[kind]
+    rows = f"{keys} k CROSS JOIN {facts} f ON f.{column} = k.id WHERE k.target = ?"
+    [[chunks, stated]] = await db.execute_fetchall(
+        f"SELECT COUNT(DISTINCT f.chunk), SUM({type_} <> '') FROM {rows}",
+        (id_,),
+    )
+    kept = f"{rows} AND ({type_} <> '' OR {int(not stated)})"
+    labels = await db.execute_fetchall(f"SELECT f.{label}, COUNT(*) FROM {kept} GROUP BY 1", (id_,))
+    types = await db.execute_fetchall(
+        f"SELECT {type_}, COUNT(*) FROM {rows} AND {type_} <> '' GROUP BY 1",
+        (id_,),
+    )
+    fragments = await db.execute_fetchall(
+        f"SELECT MIN(f.time) AS first, f.hash, f.description FROM {kept}"
+        " GROUP BY f.hash, f.description ORDER BY first DESC, f.hash DESC LIMIT ?",
+        (id_, newest),
+    )
+    found = tuple(sorted(Fragment(*row) for row in fragments))
+    return Tally(chunks, Counter(dict(labels)), Counter(dict(types)), found)
+
+
+async def recent(
+    db: Connection, kind: Kind, ids: Collection[int], newest: int, only: Chunks | None = None
+) -> dict[int, list[Told]]:
+    """The newest rows of facts of each of these keys, at most `newest` of each raw name, of these chunks only."""
+    keys, facts, column, label, type_ = _FACTS[kind]
+    narrowed, parameters = ("1", []) if only is None else only.of_facts("g")
+    rows = await db.execute_fetchall(
+        f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
+        f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id"
+        " AND (f.time, f.hash, f.chunk, f.number) IN"
+        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id AND {narrowed}"
+        " ORDER BY g.time DESC, g.hash DESC LIMIT ?)",
+        (json.dumps(list(ids)), *parameters, newest),
+    )
+    told: dict[int, list[Told]] = {}
+    for target, *row in rows:
+        told.setdefault(target, []).append(Told(*row))
+    return told
+
+
+async def put_entities(db: Connection, rows: Iterable[Profile]) -> None:
+    """Write profiles of names that still stand in the ledger; of which text their vectors are is not known until then.
+
+    `set_embedded` says it again once they are put: between the two a crash may leave the vector of another text.
+    """
+    rows = list(rows)
+    await db.executemany(
+        "INSERT INTO entity (id, space, name, type, description, mentions, retry_at)"
+        " SELECT id, ?, ?, ?, ?, ?, ? FROM name WHERE id = ?"
+        " ON CONFLICT (id) DO UPDATE SET name = excluded.name, type = excluded.type,"
+        " description = excluded.description, mentions = excluded.mentions, embedded = NULL,"
+        " retry_at = excluded.retry_at",
+        [(p.space, p.label, p.type, p.description, p.count, p.retry_at, p.id) for p in rows],
+    )
+    await _use_memos(db, Stale.NAME, rows)
+
+
+async def put_relations(db: Connection, rows: Iterable[Profile]) -> None:
+    """Write profiles of pairs that still stand in the ledger, and whose ends have profiles."""
+    rows = list(rows)
+    await db.executemany(
+        "INSERT INTO relation (id, space, a, b, keywords, description, weight, retry_at)"
+        " SELECT id, ?, a, b, ?, ?, ?, ? FROM pair WHERE id = ? AND EXISTS (SELECT 1 FROM entity WHERE id = pair.a)"
+        " AND EXISTS (SELECT 1 FROM entity WHERE id = pair.b)"
+        " ON CONFLICT (id) DO UPDATE SET keywords = excluded.keywords, description = excluded.description,"
+        " weight = excluded.weight, embedded = NULL, retry_at = excluded.retry_at",
+        [(p.space, p.label, p.description, p.count, p.retry_at, p.id) for p in rows],
+    )
+    await _use_memos(db, Stale.PAIR, rows)
+
+
+async def set_embedded(db: Connection, kind: Kind, rows: Iterable[tuple[bytes | None, int]]) -> None:
+    """Note of which texts (by hash) the vectors of these keys were made."""
+    table = "entity" if kind == Stale.NAME else "relation"
+    await db.executemany(f"UPDATE {table} SET embedded = ? WHERE id = ?", rows)
+
+
+async def surfaces(db: Connection, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
+    """The names as they are shown, and whether they have a profile."""
+    rows = await db.execute_fetchall(
+        "SELECT n.id, COALESCE(e.name, n.canonical), e.id IS NOT NULL FROM json_each(?) j"
+        " CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
+        (json.dumps(list(ids)),),
+    )
+    return {id_: (surface, bool(described)) for id_, surface, described in rows}
+
+
+async def nodes(db: Connection, ids: Collection[int]) -> list[tuple[int, int, bool]]:
+    """Id, space, and whether the graph has it, of these entities."""
+    rows = await db.execute_fetchall(
+        "SELECT e.id, e.space, e.graphed FROM json_each(?) j CROSS JOIN entity e ON e.id = j.value ORDER BY e.id",
+        (json.dumps(list(ids)),),
+    )
+    return [(id_, space, bool(graphed)) for id_, space, graphed in rows]
+
+
+async def weights(db: Connection, ids: Collection[int]) -> dict[int, int]:
+    """The weights of these relations, as far as they have a profile."""
+    rows = await db.execute_fetchall(
+        "SELECT r.id, r.weight FROM json_each(?) j CROSS JOIN relation r ON r.id = j.value",
+        (json.dumps(list(ids)),),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def drop_profiles(db: Connection, kind: Kind, ids: Collection[int]) -> None:
+    """Remove the profiles of keys of which nothing is said any more; with a name, those of its pairs.
+
+    They are stale too; but one that outlived its end would not be counted in the degree when the end comes back.
+    """
+    table = "entity" if kind == Stale.NAME else "relation"
+    if kind == Stale.NAME:
+        await db.executemany("DELETE FROM relation WHERE a = ? OR b = ?", [(id_, id_) for id_ in ids])
+    await db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id_,) for id_ in ids])
+    await _use_memos(db, kind, [Profile(id_, 0, "", "", 0) for id_ in ids])
+
+
+async def _use_memos(db: Connection, kind: Kind, rows: Sequence[Profile]) -> None:
+    """Say which summaries each profile rests on, and forget those on which none does."""
+    listed = json.dumps([row.id for row in rows])
+    former = await db.execute_fetchall(
+        "DELETE FROM summary_use WHERE kind = ? AND id IN (SELECT value FROM json_each(?)) RETURNING key",
+        (kind, listed),
+    )
+    await db.executemany(
+        "INSERT OR IGNORE INTO summary_use SELECT ?, ?, key FROM summary WHERE key = ?",
+        [(kind, row.id, key) for row in rows for key in row.memos],
+    )
+    await db.executemany(
+        "DELETE FROM summary WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM summary_use WHERE key = ?1)",
+        [tuple(row) for row in former],
+    )

@@ -1,0 +1,1 @@
+"""Reads of the ledger: search, filters, statistics, look-ups within a scope. Writes nothing."""

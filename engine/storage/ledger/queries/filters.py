@@ -1,0 +1,243 @@
+"""What a narrowed question may draw on: chunks that hold some of it, and facts of those that hold nothing else.
+
+A few chunks are listed by their ids, found by indexes. Many are described by a condition instead, which is held against
+what searches find: no question reads or lists a large part of the ledger.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from engine.storage.ledger.work.stale_keys import Stale
+from engine.storage.sqlite.timestamps import stored
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from collections.abc import Set as AbstractSet
+
+    from engine.models import Within
+    from engine.storage.ledger.queries.lookup import Area
+    from engine.storage.sqlite.connection import Connection
+
+
+Value = str | int | None
+Sql = tuple[str, list[Value]]
+
+FEW = 1000  # chunks, names or pairs that are listed at most
+MOST = 20_000  # … where nothing else finds enough
+DAY = 86_400_000_000  # microseconds; few chunks reach over more, and these have indexes of their own
+_PASSAGES = "FROM piece i CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """Chunks by their ids if they are few, else by a condition on a chunk `c`.
+
+    `since` and `until` bound the times of facts.
+    """
+
+    ids: frozenset[int] | None
+    sql: str = "0"
+    parameters: tuple[Value, ...] = ()
+    since: int | None = None
+    until: int | None = None
+
+    def of(self, column: str) -> Sql:
+        """SQL that holds for rows whose column is one of these chunks."""
+        if self.ids is not None:
+            return f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(self.ids))]
+        return f"EXISTS (SELECT 1 FROM chunk c WHERE c.id = {column} AND {self.sql})", [*self.parameters]
+
+    def of_facts(self, table: str) -> Sql:
+        """The same for facts, which bear the time of their chunk: they are ordered by it."""
+        sql, parameters = self.of(f"{table}.chunk")
+        for bound, comparison in ((self.since, ">="), (self.until, "<=")):
+            if bound is not None:
+                sql, parameters = f"{table}.time {comparison} ? AND {sql}", [bound, *parameters]
+        return sql, parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Chunks that hold something meant, and those that hold nothing else; names and pairs told there, if few."""
+
+    some: Chunks
+    only: Chunks
+    names: frozenset[int] | None = None
+    pairs: frozenset[int] | None = None
+
+    def listed(self, kind: Stale) -> frozenset[int] | None:
+        """The ids of that kind, if they are few."""
+        return {Stale.CHUNK: self.some.ids, Stale.NAME: self.names, Stale.PAIR: self.pairs}[kind]
+
+    async def among(self, db: Connection, kind: Stale, ids: Collection[int]) -> AbstractSet[int]:
+        """Those of the ids that the question may draw on."""
+        known = self.listed(kind)
+        if known is not None:
+            return known.intersection(ids)
+        if kind == Stale.CHUNK:
+            sql, parameters = self.some.of("j.value")
+        else:
+            keys, facts, column = _TABLES[kind]
+            told, parameters = self.only.of_facts("f")
+            sql = (
+                f"EXISTS (SELECT 1 FROM {keys} k CROSS JOIN {facts} f ON f.{column} = k.id"
+                f" WHERE k.target = j.value AND {told})"
+            )
+        rows = await db.execute_fetchall(
+            f"SELECT j.value FROM json_each(?) j WHERE {sql}", (json.dumps(list(ids)), *parameters)
+        )
+        return {row[0] for row in rows}
+
+
+_TABLES = {Stale.NAME: ("name", "mention", "name"), Stale.PAIR: ("pair", "link", "pair")}
+
+
+async def narrowed(db: Connection, within: Within, where: Area) -> Narrowing:
+    """What a narrowed question may draw on within the area."""
+    some = await chunks_within(db, within, where)
+    only = await wholly_within(db, within, some)
+    return Narrowing(some, only, await _few_told(db, Stale.NAME, only), await _few_told(db, Stale.PAIR, only))
+
+
+async def chunks_within(db: Connection, within: Within, where: Area, few: int = FEW) -> Chunks:
+    """The chunks of the area that hold a passage which a narrowed question may draw on."""
+    sql, parameters = holds_some(within)
+    found, branches = set[int](), _branches(within, where)
+    for driver, own in branches:
+        rows = await db.execute_fetchall(
+            f"SELECT DISTINCT c.id FROM {driver} AND {where.condition('c')} AND {sql} LIMIT ?",
+            (*own, *parameters, few + 1),
+        )
+        found.update(row[0] for row in rows)
+        if len(found) > few:
+            return Chunks(None, sql, tuple(parameters))
+    return Chunks(frozenset(found))
+
+
+async def wholly_within(db: Connection, within: Within, some: Chunks) -> Chunks:
+    """Those of the chunks of which every passage is meant: of others it is not known which passage states a fact."""
+    condition_, parameters = condition(within)
+    mixed = f"EXISTS (SELECT 1 {_PASSAGES} WHERE i.chunk = c.id AND NOT COALESCE({condition_}, 0))"
+    since, until = stored(within.since), stored(within.until)
+    if some.ids is None:
+        sql, bounds = f"{some.sql} AND NOT {mixed}", (*some.parameters, *parameters)
+        return Chunks(None, sql, bounds, since, until)
+    rows = await db.execute_fetchall(
+        f"SELECT c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value WHERE NOT {mixed}",
+        (json.dumps(sorted(some.ids)), *parameters),
+    )
+    return Chunks(frozenset(row[0] for row in rows), since=since, until=until)
+
+
+async def told_within(db: Connection, kind: Stale, chunks: Chunks, most: int) -> frozenset[int]:
+    """The names or pairs of which one of these chunks says something; any `most` of them, if they are more."""
+    keys, facts, column = _TABLES[kind]
+    sql, parameters = chunks.of_facts("f")
+    start = f"{facts} f"
+    if chunks.ids is not None:
+        start, sql = f"json_each(?) j CROSS JOIN {facts} f ON f.chunk = j.value", "1"
+        parameters = [json.dumps(sorted(chunks.ids))]
+    rows = await db.execute_fetchall(
+        f"SELECT DISTINCT k.target FROM {start} CROSS JOIN {keys} k ON k.id = f.{column} WHERE {sql} LIMIT ?",
+        (*parameters, most),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+async def _few_told(db: Connection, kind: Stale, chunks: Chunks) -> frozenset[int] | None:
+    if chunks.ids is None:
+        return None
+    found = await told_within(db, kind, chunks, FEW + 1)
+    return found if len(found) <= FEW else None
+
+
+async def many(db: Connection, within: Within, where: Area, kind: Stale) -> frozenset[int]:
+    """The ids of that kind, as many as are listed at all: for searches that find too few of them otherwise."""
+    chunks = await chunks_within(db, within, where, MOST)
+    if kind == Stale.CHUNK:
+        return chunks.ids or frozenset()
+    return await told_within(db, kind, await wholly_within(db, within, chunks), MOST)
+
+
+def holds_some(within: Within) -> Sql:
+    """What holds for a chunk `c` with a passage that is meant."""
+    sql, parameters = condition(within)
+    return f"EXISTS (SELECT 1 {_PASSAGES} WHERE i.chunk = c.id AND {sql})", parameters
+
+
+def condition(within: Within) -> Sql:
+    """What holds for the passages `p` (of a document `d`) that are meant, in SQL with its parameters."""
+    conditions, parameters = ["1"], list[Value]()
+    for values, column in (
+        (within.documents, "d.key IN (SELECT value FROM json_each(?))"),
+        (within.rooms, "d.room IN (SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?)))"),
+        (within.authors, "p.author IN (SELECT value FROM json_each(?))"),
+    ):
+        if values:
+            conditions.append(column)
+            parameters.append(json.dumps(sorted(values)))
+    for time, comparison in ((within.since, ">="), (within.until, "<=")):
+        if time is not None:
+            conditions.append(f"COALESCE(p.time, d.time) {comparison} ?")
+            parameters.append(stored(time))
+    return f"({' AND '.join(conditions)})", parameters
+
+
+def _branches(within: Within, where: Area) -> list[Sql]:
+    """Where to look for the chunks: each is found in one of these ways, by an index, the most telling one."""
+    listed = "IN (SELECT value FROM json_each(?))"
+    if within.documents:
+        keys = json.dumps(sorted(within.documents))
+        return [(f"document o CROSS JOIN chunk c ON c.document = o.id WHERE o.key {listed}", [keys])]
+    if within.authors:
+        return _by_author(within)
+    if within.rooms:
+        rooms = json.dumps(sorted(within.rooms))
+        places: list[Sql] = [(f"c.room IN (SELECT id FROM room WHERE name {listed})", [rooms])]
+        return [_in("room", time, place) for time, place in product(_times(within), places)]
+    return [
+        _in(column, time, (f"c.{column} IN ({', '.join(map(str, sorted(members)))})", []))
+        for column, members in (("space", where.spaces), ("room", where.rooms))
+        for time in _times(within)
+        if members
+    ]
+
+
+def _by_author(within: Within) -> list[Sql]:
+    authors = json.dumps(sorted(within.authors))
+    told = (
+        "passage a INDEXED BY passage_author CROSS JOIN piece e ON e.passage = a.id"
+        " CROSS JOIN chunk c ON c.id = e.chunk WHERE a.author IN (SELECT value FROM json_each(?))"
+    )
+    since, until = stored(within.since), stored(within.until)
+    if since is None and until is None:
+        return [(told, [authors])]
+    dated = f"{told} AND a.time >= ? AND a.time <= ?"
+    bounds: list[Value] = [-(2**63) if since is None else since, 2**63 - 1 if until is None else until]
+    return [(dated, [authors, *bounds]), (f"{told} AND a.time IS NULL", [authors])]
+
+
+def _in(column: str, time: Sql, place: Sql) -> Sql:
+    """Chunks of a place by their times: an index of both, by the latest or by the first of their passages."""
+    index = "long" if "> c.first +" in time[0] else "first" if time[0].startswith("c.first") else "time"
+    return f"chunk c INDEXED BY chunk_{column}_{index} WHERE {place[0]} AND {time[0]}", [*place[1], *time[1]]
+
+
+def _times(within: Within) -> list[Sql]:
+    """Spans that hold every chunk with a passage in the wanted one; times of 0 are not known."""
+    since, until = stored(within.since), stored(within.until)
+    if since is None and until is None:
+        return [("1", [])]
+    if until is None:
+        return [("c.time >= ?", [since])]
+    if since is None:
+        return [("c.first BETWEEN 1 AND ?", [until]), ("c.first < 0 AND c.first <= ?", [until])]
+    return [
+        ("c.time BETWEEN ? AND ?", [since, until]),
+        ("c.time > ? AND c.time <= ? AND c.first <= ?", [until, until + DAY, until]),
+        (f"c.first <= ? AND c.time > ? AND c.time > c.first + {DAY}", [until, until + DAY]),
+    ]

@@ -1,0 +1,32 @@
+"""The newest chunks of a scope, whatever they are about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.storage.ledger.queries.filters import holds_some
+from engine.storage.sqlite.timestamps import shown
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from engine.models import Within
+    from engine.storage.ledger.queries.lookup import Area
+    from engine.storage.sqlite.connection import Connection
+
+
+async def latest_chunks(db: Connection, within: Within, where: Area, limit: int) -> list[int]:
+    """The chunks of the area that hold something which is asked for, the newest first."""
+    held, parameters = holds_some(within)
+    rows = await db.execute_fetchall(
+        f"SELECT c.id FROM chunk c WHERE {where.condition('c')} AND {held} ORDER BY c.time DESC, c.id DESC LIMIT ?",
+        (*parameters, limit),
+    )
+    return [row[0] for row in rows]
+
+
+async def latest_time(db: Connection, within: Within, where: Area) -> datetime | None:
+    """The time of the newest of them; None if there is none, or none has a time."""
+    ids = await latest_chunks(db, within, where, 1)
+    rows = await db.execute_fetchall("SELECT time FROM chunk WHERE id = ?", ids) if ids else []
+    return next((shown(row[0]) for row in rows if row[0]), None)

@@ -1,0 +1,38 @@
+"""Which passages stand behind facts of the graph."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from engine.storage.sqlite.connection import Connection
+
+NEWEST = 400  # chunks that are looked at
+
+
+class Stating(NamedTuple):
+    """A passage of a chunk that states a fact: the keys of its document and of itself, its room, its text."""
+
+    document: str
+    room: str
+    passage: str
+    text: str
+
+
+async def passages_stating(db: Connection, names: Collection[int], pairs: Collection[int]) -> list[Stating]:
+    """The passages of the newest chunks that mention any of these names, or link any of these pairs."""
+    rows = await db.execute_fetchall(
+        "WITH stating AS ("
+        " SELECT f.chunk, f.time FROM json_each(?1) j CROSS JOIN name k ON k.target = j.value"
+        " CROSS JOIN mention f ON f.name = k.id"
+        " UNION SELECT f.chunk, f.time FROM json_each(?2) j CROSS JOIN pair k ON k.target = j.value"
+        " CROSS JOIN link f ON f.pair = k.id ORDER BY 2 DESC LIMIT ?3)"
+        " SELECT DISTINCT d.key, r.name, p.key, p.text FROM stating CROSS JOIN piece i ON i.chunk = stating.chunk"
+        " CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
+        " CROSS JOIN room r ON r.id = d.room",
+        (json.dumps(sorted(names)), json.dumps(sorted(pairs)), NEWEST),
+    )
+    return [Stating(*row) for row in rows]

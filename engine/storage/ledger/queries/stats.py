@@ -1,0 +1,279 @@
+"""Counting and listing: statuses, what waits, what the projections should hold, and the canonical export."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import NotFound
+from engine.storage.graph.base import Edge, Node
+from engine.storage.ledger.work import embedding_failures
+from engine.storage.sqlite.timestamps import shown
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Collection
+    from datetime import datetime
+
+    import aiosqlite
+
+    from engine.storage.ledger.queries.lookup import Area
+    from engine.storage.sqlite.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A document as it is listed; `error` and `hint` tell what could not be read of it."""
+
+    key: str
+    space: str
+    room: str
+    kind: str
+    title: str
+    link: str
+    time: datetime | None
+    open: bool
+    status: str
+    error: str
+    hint: str
+    chunks: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Numbers about what lies within a scope, and what the engine has still to do there.
+
+    `trouble`: why a chunk that is tried again could not be read, in the words of the error; "" if there is none.
+    `without_vector`: names and relations that the embedder does not take, found by their words alone, and why.
+    `background`: one sentence for each background task of the program that is failing at the moment.
+    """
+
+    documents: dict[str, int]
+    passages: int
+    chunks: int
+    entities: int
+    relations: int
+    unread: int
+    stale: int
+    failed: int
+    trouble: str = ""
+    without_vector: int = 0
+    why: str = ""
+    background: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How far a document has come; `error` and `hint` tell what could not be read of it."""
+
+    status: str
+    error: str
+    hint: str
+
+    @property
+    def searchable(self) -> bool:
+        """Whether a question finds it."""
+        return self.status in {"searchable", "indexed"}
+
+
+async def stage(db: Connection, key: str, where: Area) -> Stage:
+    """How far a document of an area has come. Raises NotFound."""
+    rows = await db.execute_fetchall(
+        f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {where.condition('d')}", (key,)
+    )
+    for row in rows:
+        return Stage(*row)
+    raise NotFound(f"There is no document “{key}”.")
+
+
+async def status(db: Connection, where: Area) -> Status:
+    """The numbers of an area."""
+    held = where.condition("d")
+    documents = await db.execute_fetchall(
+        f"SELECT d.status, COUNT(*) FROM document d WHERE {held} GROUP BY d.status ORDER BY d.status"
+    )
+    [[passages]] = await db.execute_fetchall(
+        f"SELECT COUNT(*) FROM passage p JOIN document d ON d.id = p.document WHERE {held}"
+    )
+    [[chunks]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM chunk d WHERE {held}")
+    [[entities, relations]] = await db.execute_fetchall(
+        "SELECT SUM(rows * (kind = 1)), SUM(rows * (kind = 2)) FROM collection WHERE space IN"
+        " (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(where.spaces)),),
+    )
+    unread, stale = await unread_in(db, where), await stale_in(db, where)
+    [[failed]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM document d WHERE d.error <> '' AND {held}")
+    return Status(
+        {row[0]: row[1] for row in documents},
+        passages,
+        chunks,
+        entities or 0,
+        relations or 0,
+        unread,
+        stale,
+        failed,
+        await trouble_in(db, where) or await embedding_failures.trouble(db, where),
+        *await embedding_failures.keys_in(db, where),
+    )
+
+
+async def unread_in(db: Connection, where: Area) -> int:
+    """Chunks of an area that wait to be read; those that were given up, and those of open conversations, do not."""
+    [[unread]] = await db.execute_fetchall(
+        "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
+        f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {where.condition('c')}"
+    )
+    return int(unread)
+
+
+async def trouble_in(db: Connection, where: Area) -> str:
+    """What hinders the reading of a chunk of an area that is to be tried again, "" if nothing does."""
+    rows = await db.execute_fetchall(
+        "SELECT c.error FROM chunk c WHERE c.reading IS NULL AND c.error <> '' AND c.retry_at < 9e999"
+        f" AND {where.condition('c')} ORDER BY c.retry_at DESC LIMIT 1"
+    )
+    return next((str(row[0]) for row in rows), "")
+
+
+async def stale_in(db: Connection, where: Area) -> int:
+    """Chunks, names and pairs of an area that wait to be projected; what is gone belongs to no area."""
+    [[stale]] = await db.execute_fetchall(
+        "SELECT COUNT(*) FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
+        " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
+        f" WHERE {where.condition('c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(where.spaces)),),
+    )
+    return int(stale)
+
+
+async def documents(db: Connection, where: Area, status_: str = "") -> list[Listed]:
+    """The documents of an area, by title."""
+    rows = await db.execute_fetchall(
+        "SELECT d.key, s.name, r.name, d.kind, d.title, d.link, d.time, d.open, d.status, d.error, d.hint,"
+        " (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id),"
+        " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id)"
+        " FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room"
+        f" WHERE {where.condition('d')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
+        (status_,),
+    )
+    return [
+        Listed(key, space, room, kind, title, link, shown(time), bool(open_), *rest)
+        for key, space, room, kind, title, link, time, open_, *rest in map(tuple, rows)
+    ]
+
+
+async def last_chunk(db: Connection) -> int:
+    """The highest id that a chunk ever had, 0 if there never was one."""
+    rows = await db.execute_fetchall("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'")
+    return next((int(row[0]) for row in rows), 0)
+
+
+async def nodes(db: Connection) -> list[Node]:
+    """All entities, as the graph should hold them."""
+    rows = await db.execute_fetchall("SELECT id, space FROM entity ORDER BY id")
+    return [Node(*row) for row in map(tuple, rows)]
+
+
+async def edges(db: Connection) -> list[Edge]:
+    """All relations, as the graph should hold them."""
+    rows = await db.execute_fetchall("SELECT id, a, b, weight FROM relation ORDER BY id")
+    return [Edge(*row) for row in map(tuple, rows)]
+
+
+async def last_graphed(db: Connection) -> tuple[list[int], list[Edge]]:
+    """The newest entities and relations that the graph must hold."""
+    nodes = await db.execute_fetchall(f"SELECT id FROM entity WHERE graphed ORDER BY id DESC LIMIT {NEWEST}")
+    edges = await db.execute_fetchall(
+        f"SELECT id, a, b, weight FROM relation WHERE graphed ORDER BY id DESC LIMIT {NEWEST}"
+    )
+    return [row[0] for row in nodes], [Edge(*row) for row in map(tuple, edges)]
+
+
+async def chunk_places(db: Connection) -> dict[int, tuple[int, int]]:
+    """Space and room of every chunk, as its vectors should have them."""
+    rows = await db.execute_fetchall("SELECT id, space, room FROM chunk")
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
+async def profile_places(db: Connection, table: str) -> dict[int, tuple[int, int]]:
+    """Space (and 0 for the room) of every profile, as its vector should have them."""
+    return {row[0]: (row[1], 0) for row in await db.execute_fetchall(f"SELECT id, space FROM {table}")}
+
+
+async def entity_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[tuple[Any, ...], None]:
+    """Id, name, type, description, mentions, degree, space and canonical name of each entity of the area's spaces."""
+    sql = (
+        "SELECT e.id, e.name, e.type, e.description, e.mentions, e.degree, s.name, n.canonical FROM entity e"
+        " CROSS JOIN name n ON n.id = e.id CROSS JOIN space s ON s.id = e.space"
+        " WHERE e.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, n.canonical"
+    )
+    async with db.execute(sql, (json.dumps(sorted(where.spaces)),)) as cursor:
+        async for row in cursor:
+            yield tuple(row)
+
+
+async def relation_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[tuple[Any, ...], None]:
+    """Keywords, description, weight, space and both canonical names of each relation of the area's spaces."""
+    sql = (
+        "SELECT r.keywords, r.description, r.weight, s.name, MIN(x.canonical, y.canonical) AS a,"
+        " MAX(x.canonical, y.canonical) AS b FROM relation r CROSS JOIN name x ON x.id = r.a"
+        " CROSS JOIN name y ON y.id = r.b CROSS JOIN space s ON s.id = r.space"
+        " WHERE r.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, a, b"
+    )
+    async with db.execute(sql, (json.dumps(sorted(where.spaces)),)) as cursor:
+        async for row in cursor:
+            yield tuple(row)
+
+
+NEWEST = 20
+
+CANONICAL: dict[str, str] = {
+    "document": "SELECT d.key, s.name AS space, r.name AS room, d.kind AS sort, d.title, d.link, d.time, d.open,"
+    " d.status, d.error FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room",
+    "passage": "SELECT d.key AS document, s.name AS space, p.key, p.position, p.time, p.author, p.label, p.link, p.text"
+    " FROM passage p JOIN document d ON d.id = p.document JOIN space s ON s.id = d.space",
+    "chunk": "SELECT c.key, d.key AS document, s.name AS space, r.name AS room, c.ordinal, c.tokens, c.time, c.text,"
+    " c.reading IS NOT NULL AS read, c.error, (SELECT json_group_array(json_array(p.key, i.start, i.stop)) FROM"
+    " (SELECT * FROM piece WHERE chunk = c.id ORDER BY ordinal) i JOIN passage p ON p.id = i.passage) AS pieces"
+    " FROM chunk c JOIN document d ON d.id = c.document JOIN space s ON s.id = c.space JOIN room r ON r.id = c.room",
+    "mention": "SELECT c.key AS chunk, s.name AS space, n.canonical, m.time, m.surface, m.type, m.description"
+    " FROM mention m JOIN chunk c ON c.id = m.chunk JOIN name n ON n.id = m.name JOIN space s ON s.id = n.space",
+    "link": "SELECT c.key AS chunk, s.name AS space, MIN(x.canonical, y.canonical) AS a, MAX(x.canonical, y.canonical)"
+    " AS b, f.time, f.keywords, f.description FROM link f JOIN chunk c ON c.id = f.chunk JOIN pair p ON p.id = f.pair"
+    " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b JOIN space s ON s.id = p.space",
+    "alias": "SELECT s.name AS space, a.name, a.target FROM alias a JOIN space s ON s.id = a.space",
+    "pin": "SELECT s.name AS space, p.a, p.b, p.description FROM pin p JOIN space s ON s.id = p.space",
+    "hidden": "SELECT s.name AS space, h.a, h.b FROM hidden h JOIN space s ON s.id = h.space",
+    "entity": "SELECT s.name AS space, n.canonical, e.name, e.type, e.description, e.mentions, e.degree FROM entity e"
+    " JOIN name n ON n.id = e.id JOIN space s ON s.id = e.space",
+    "relation": "SELECT s.name AS space, MIN(x.canonical, y.canonical) AS a, MAX(x.canonical, y.canonical) AS b,"
+    " r.keywords, r.description, r.weight FROM relation r JOIN name x ON x.id = r.a JOIN name y ON y.id = r.b"
+    " JOIN space s ON s.id = r.space",
+}
+
+
+async def canonical(db: aiosqlite.Connection, spaces: Collection[str] | None = None) -> AsyncGenerator[str, None]:
+    """Everything the ledger holds as sorted JSON Lines, free of ids, generations and times of processing.
+
+    With `spaces`, only rows of these spaces. SQLite sorts: what does not fit into its cache goes to a temporary file.
+    """
+    within = "" if spaces is None else " WHERE s.name IN (SELECT value FROM json_each(?))"
+    parameters = () if spaces is None else (json.dumps(sorted(spaces)),)
+    for kind, sql in CANONICAL.items():
+        async with db.execute(f"{sql} LIMIT 0") as cursor:
+            columns = [column[0] for column in cursor.description]
+        await db.create_function("canonical_line", len(columns), partial(_line, kind, columns))
+        async with db.execute(
+            f"SELECT canonical_line({', '.join(columns)}) AS line FROM ({sql}{within}) ORDER BY line", parameters
+        ) as cursor:
+            async for [line] in cursor:
+                yield line
+
+
+def _line(kind: str, columns: list[str], *row: Any) -> str:
+    record: dict[str, Any] = {"kind": kind, **dict(zip(columns, row, strict=True))}
+    if "pieces" in record:
+        record["pieces"] = json.loads(record["pieces"])
+    return json.dumps(record, ensure_ascii=False, sort_keys=True)

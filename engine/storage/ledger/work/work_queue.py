@@ -1,0 +1,277 @@
+"""What the worker takes up and puts down: chunks to embed, failures, statuses, and the folder's own settings."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.errors import Unreachable
+from engine.storage.ledger.work import embedding_failures
+from engine.storage.ledger.work.embedding_failures import HOPELESS
+from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from engine.errors import EngineError
+    from engine.storage.sqlite.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """A chunk whose vectors must be made or moved; it `grows` while its conversation is open."""
+
+    id: int
+    space: int
+    room: int
+    text: str
+    text_hash: bytes
+    tries: int
+    grows: bool = False
+
+
+async def chunks(db: Connection, ids: Collection[int]) -> list[Unembedded]:
+    """These chunks, as far as they still stand."""
+    rows = await db.execute_fetchall(
+        "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.tries, d.open FROM json_each(?) j"
+        " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
+        (json.dumps(list(ids)),),
+    )
+    return [Unembedded(*row) for row in map(tuple, rows)]
+
+
+async def fail(db: Connection, chunk: int, error: EngineError, retry_at: float) -> None:
+    """Note that reading a chunk failed; once given up (an infinite `retry_at`) its document says so, and stays.
+
+    That nobody was there to read it is no try.
+    """
+    counts = not isinstance(error, Unreachable)
+    await db.execute(
+        "UPDATE chunk SET tries = tries + ?, retry_at = ?, error = ?, hint = ?, hopeless = ? WHERE id = ?",
+        (counts, retry_at, str(error), error.hint, isinstance(error, HOPELESS), chunk),
+    )
+    if retry_at == float("inf"):
+        await db.execute(
+            "UPDATE document SET error = ?, hint = ? WHERE id = (SELECT document FROM chunk WHERE id = ?)",
+            (str(error), error.hint, chunk),
+        )
+
+
+async def fail_embedding(db: Connection, ids: Collection[int], error: EngineError) -> None:
+    """Give up embedding these chunks: their documents are failed, and stay so until they are tried again."""
+    listed = json.dumps(list(ids))
+    await db.execute(
+        "UPDATE document SET status = 'failed', error = ?, hint = ? WHERE id IN"
+        " (SELECT document FROM chunk WHERE id IN (SELECT value FROM json_each(?)))",
+        (str(error), error.hint, listed),
+    )
+    await db.execute(
+        "UPDATE chunk SET error = ?, hint = ?, retry_at = 9e999, hopeless = ?"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (str(error), error.hint, isinstance(error, HOPELESS), listed),
+    )
+    await db.execute("DELETE FROM stale WHERE kind = 0 AND id IN (SELECT value FROM json_each(?))", (listed,))
+
+
+async def given_up(db: Connection) -> list[tuple[Stale, int]]:
+    """Chunks of failed documents, names and pairs whose vectors may be missing."""
+    rows = await db.execute_fetchall(
+        "SELECT c.id FROM document d JOIN chunk c ON c.document = d.id WHERE d.status = 'failed' AND c.error <> ''"
+    )
+    return [(Stale.CHUNK, row[0]) for row in rows] + await embedding_failures.missing(db)
+
+
+async def retry(db: Connection, key: str = "", *, hopeless: bool = True) -> int:
+    """Take up again what failed or waits for its next try, of one document or of all; gives the number of documents.
+
+    With all, also the names and pairs that could not be embedded.
+    `hopeless`: also documents with a chunk that was given up for a reason that a new start does not mend.
+    """
+    generation = await next_generation(db)
+    rows = list(
+        await db.execute_fetchall(
+            "UPDATE document SET status = 'pending', error = '', hint = '', generation = ?2"
+            " WHERE (error <> '' OR id IN"
+            " (SELECT c.document FROM chunk c WHERE c.reading IS NULL AND c.error <> '' AND c.retry_at < 9e999))"
+            " AND (?1 = '' OR key = ?1)"
+            " AND (?3 OR NOT EXISTS (SELECT 1 FROM chunk c WHERE c.document = document.id AND c.hopeless))"
+            " RETURNING id",
+            (key, generation, hopeless),
+        )
+    )
+    listed = json.dumps([row[0] for row in rows])
+    failed = await db.execute_fetchall(
+        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '', hopeless = 0"
+        " WHERE document IN (SELECT value FROM json_each(?)) RETURNING id",
+        (listed,),
+    )
+    await mark(db, Stale.CHUNK, [row[0] for row in failed], generation)
+    if not key:
+        await embedding_failures.retry(db, hopeless=hopeless)
+    return len(rows)
+
+
+async def advance(db: Connection, embedded: Collection[int] | None = None) -> None:
+    """Move documents on: searchable once embedded, indexed once every key they touch is projected.
+
+    `embedded`: only documents of these chunks become searchable; None looks at every pending document.
+    """
+    of_batch = (
+        ""
+        if embedded is None
+        else (" AND id IN (SELECT document FROM chunk WHERE id IN (SELECT value FROM json_each(?)))")
+    )
+    await db.execute(
+        "UPDATE document SET status = 'searchable' WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM chunk c"
+        f" JOIN stale s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id){of_batch}",
+        () if embedded is None else (json.dumps(list(embedded)),),
+    )
+    [[first]] = await db.execute_fetchall("SELECT COALESCE(MIN(since), 9e999) FROM stale")
+    await db.execute(
+        "UPDATE document SET status = 'indexed' WHERE status = 'searchable' AND unread = 0 AND generation < ?"
+        " AND NOT open AND error = ''",
+        (first,),
+    )
+
+
+async def due_summaries(db: Connection, now: float) -> int:
+    """Mark the keys whose failed summaries are due again; gives their number."""
+    count = 0
+    for kind, table in ((Stale.NAME, "entity"), (Stale.PAIR, "relation")):
+        rows = list(
+            await db.execute_fetchall(f"UPDATE {table} SET retry_at = NULL WHERE retry_at <= ? RETURNING id", (now,))
+        )
+        if rows:
+            await mark(db, kind, [row[0] for row in rows], await next_generation(db))
+        count += len(rows)
+    return count
+
+
+async def graphed(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
+    """Say that these entities and relations stand in the graph."""
+    await db.executemany("UPDATE entity SET graphed = 1 WHERE id = ?", [(each,) for each in names])
+    await db.executemany("UPDATE relation SET graphed = 1 WHERE id = ?", [(each,) for each in pairs])
+
+
+async def begin_rebuild(db: Connection) -> None:
+    """Mark every chunk, name and pair: the projections are empty and to be made anew. Kept until `end_rebuild`."""
+    await set_setting(db, "rebuilding", 1)
+    generation = await next_generation(db)
+    await db.execute("UPDATE entity SET graphed = 0, embedded = NULL")
+    await db.execute("UPDATE relation SET graphed = 0, embedded = NULL")
+    for kind, table in ((Stale.CHUNK, "chunk"), (Stale.NAME, "name"), (Stale.PAIR, "pair")):
+        await db.execute(
+            f"INSERT INTO stale (kind, id, since, generation) SELECT ?1, id, ?2, ?2 FROM {table} WHERE true"
+            " ON CONFLICT DO UPDATE SET generation = excluded.generation",
+            (kind, generation),
+        )
+    await db.execute("UPDATE document SET status = 'pending', generation = ? WHERE error = ''", (generation,))
+
+
+async def all_graphed(db: Connection) -> None:
+    """The graph holds every profile."""
+    await db.execute("UPDATE entity SET graphed = 1")
+    await db.execute("UPDATE relation SET graphed = 1")
+
+
+async def end_rebuild(db: Connection) -> None:
+    """Everything is projected again."""
+    await all_graphed(db)
+    await db.execute("DELETE FROM meta WHERE key = 'rebuilding'")
+
+
+async def repair(db: Connection, keys: Collection[tuple[Stale, int]]) -> None:
+    """Mark keys whose projection is not what it should be."""
+    generation = await next_generation(db)
+    for kind, table in ((Stale.CHUNK, ""), (Stale.NAME, "entity"), (Stale.PAIR, "relation")):
+        ids = [id_ for each, id_ in keys if each == kind]
+        await mark(db, kind, ids, generation)
+        if table:
+            await db.executemany(f"UPDATE {table} SET embedded = NULL WHERE id = ?", [(id_,) for id_ in ids])
+
+
+async def resume(db: Connection) -> None:
+    """A new start: nothing is held, and what failed is tried again, but for what would fail in the same way."""
+    await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
+    await retry(db, hopeless=False)
+    await db.execute(
+        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = ''"
+        " WHERE reading IS NULL AND error <> '' AND retry_at < 9e999"
+    )
+    beside_hopeless = await db.execute_fetchall(
+        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '' WHERE retry_at = 9e999 AND NOT hopeless"
+        " AND document IN (SELECT document FROM chunk WHERE hopeless) RETURNING id"
+    )
+    await mark(db, Stale.CHUNK, [row[0] for row in beside_hopeless], await next_generation(db))
+
+
+async def removed_since_compaction(db: Connection) -> bool:
+    """Whether anything was removed whose bytes may still lie in the files."""
+    return max(await number(db, "removed"), await number(db, "dropped")) > await number(db, "compacted")
+
+
+async def idle(db: Connection, *, skip_quiet: bool) -> bool:
+    """Whether nothing is left to do now; `skip_quiet`: what is held for a quiet period is to be done as well."""
+    held = "" if skip_quiet else " WHERE held = 0"
+    [[busy]] = await db.execute_fetchall(
+        f"SELECT EXISTS (SELECT 1 FROM stale{held}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
+        " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
+        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999)"
+        " OR (NOT EXISTS (SELECT 1 FROM stale) AND EXISTS (SELECT 1 FROM document"
+        " WHERE status = 'searchable' AND unread = 0 AND NOT open AND error = ''))"
+    )
+    return not busy
+
+
+async def reading_left(db: Connection) -> bool:
+    """Whether chunks wait to be read."""
+    [[left]] = await db.execute_fetchall(
+        "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
+        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at <= unixepoch())"
+    )
+    return bool(left)
+
+
+async def unread_left(db: Connection) -> bool:
+    """Whether chunks wait to be read, now or when it is time to try them again."""
+    [[left]] = await db.execute_fetchall(
+        "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
+        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999)"
+    )
+    return bool(left)
+
+
+async def only_held_left(db: Connection) -> bool:
+    """Whether nothing is left to do but keys that are held for a quiet period."""
+    return await idle(db, skip_quiet=False) and not await idle(db, skip_quiet=True)
+
+
+async def setting(db: Connection, key: str) -> str:
+    """A setting of the folder, "" if there is none."""
+    rows = await db.execute_fetchall("SELECT value FROM meta WHERE key = ?", (key,))
+    return next((str(row[0]) for row in rows), "")
+
+
+async def set_setting(db: Connection, key: str, value: str | int) -> None:
+    """Keep a setting of the folder."""
+    await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+
+async def set_embedder(db: Connection, name: str, *, anew: bool) -> None:
+    """Keep whose vectors these are, and none of another embedder; `anew`: they are to be made anew, which is noted."""
+    await set_setting(db, "embedder", name)
+    if anew:
+        await set_setting(db, "rebuilding", 1)
+    if list(await db.execute_fetchall("DELETE FROM vector WHERE embedder <> ? RETURNING parts", (name,))):
+        await set_setting(db, "removed", await next_generation(db))
+
+
+async def number(db: Connection, key: str) -> int:
+    """A setting of the folder that counts, 0 if there is none."""
+    return int(await setting(db, key) or 0)
+
+
+async def generation(db: Connection) -> int:
+    """The number of the last change."""
+    return await number(db, "generation")

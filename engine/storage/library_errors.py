@@ -1,0 +1,66 @@
+"""Says in the words of the error family what a projection's library complained about."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from engine.errors import BrokenProjection, DiskTrouble, EngineError, FolderInUse, StoreError
+from engine.scheduling.supervisor import EXITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LOCKED = ("could not set lock", "resource temporarily unavailable")
+DISK = (
+    "no space left",
+    "os error 28",
+    "disk quota exceeded",
+    "input/output error",
+    "os error 5)",
+    "read-only file system",
+    "file too large",
+    "permission denied",
+    "cannot write",
+    "error writing",
+)
+POOL = ("buffer pool is full", "buffer manager exception")
+PASSED: tuple[type[BaseException], ...] = (EngineError, MemoryError, *EXITS)
+PASSING = ("timeout waiting", "commit conflict", "too many concurrent")
+
+
+def in_words(error: BaseException, path: Path) -> EngineError:
+    """The error of the family for whatever a library raised that works on the files at `path`.
+
+    What cannot be recognised is a broken projection.
+    """
+    told = str(error).lower()
+    if any(words in told for words in LOCKED):
+        return FolderInUse(f"Another process uses {path}.")
+    if isinstance(error, OSError) or any(words in told for words in DISK):
+        return DiskTrouble(f"The disk failed under {path}: {_first_line(error)}")
+    if any(words in told for words in POOL):
+        return StoreError(
+            f"The memory set aside for {path} is too small.",
+            hint="Run the command again; if it stays so, make the graph anew with `threadlore rebuild`.",
+        )
+    if any(words in told for words in PASSING):
+        return StoreError(f"{path}: {_first_line(error)}", hint="It is tried again.")
+    return BrokenProjection(f"{path} cannot be read: {_first_line(error)}")
+
+
+@contextmanager
+def told_in_words(path: Path) -> Iterator[None]:
+    """Turns whatever a library raises inside into the error family; errors of the family pass unchanged."""
+    try:
+        yield
+    except PASSED:
+        raise
+    except BaseException as error:  # a panic of Rust code is no Exception
+        raise in_words(error, path) from error
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

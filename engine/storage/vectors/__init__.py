@@ -1,0 +1,1 @@
+"""The vector store: its Protocol and its implementation on LanceDB. Imports the models."""

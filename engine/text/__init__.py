@@ -1,0 +1,1 @@
+"""Pure text helpers: names, tokens, windows, times, streams. Imports the models and errors only."""

@@ -1,0 +1,47 @@
+"""Engines for the stories, and a whole bot on Slack; those on Discord share one bot in a module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from tests.support.engines import light_engine
+from tests.support.language import ToyLanguage
+from tests.support.town import slack
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from bot.bootstrap import Skills
+    from engine import Engine
+    from tests.support.town.slack import House
+
+
+@pytest.fixture
+def language() -> ToyLanguage:
+    """The language of `light`."""
+    return ToyLanguage()
+
+
+@pytest.fixture
+async def light(tmp_path: Path, language: ToyLanguage) -> AsyncIterator[Engine]:
+    """An engine with a real ledger, and graph and vectors in memory."""
+    async with light_engine(tmp_path / "light", language) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def able() -> AsyncIterator[Skills]:
+    """What a bot on Slack can do, loaded once for the stories of a module."""
+    async with slack.skills() as shared:
+        yield shared
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(tmp_path: Path, able: Skills) -> AsyncIterator[House]:
+    """A bot on Slack for one story alone."""
+    async with slack.living(tmp_path / "house", able) as lived_in:
+        yield lived_in

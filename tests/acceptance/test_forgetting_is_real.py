@@ -1,0 +1,161 @@
+"""What was forgotten is in no file any more, once the folder is compacted."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.errors import Unreachable
+from engine.models import Question, Turn
+from engine.options import Options
+from tests.support.embedder import HashEmbedder
+from tests.support.engines import HERE, doc, files_with, open_engine, thread
+from tests.support.language import ToyLanguage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+    from pathlib import Path
+
+    import numpy as np
+
+    from engine import Engine
+    from engine.models import Bill, Excerpt, Fragments, Prompt, Reading
+
+
+class Remembering(ToyLanguage):
+    """Its answers repeat what was said before."""
+
+    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
+        for turn in prompt.history:
+            yield f"{turn.text}\n"
+        async for piece in super().answer(prompt, bill):
+            yield piece
+
+
+SECRETS = ("Quillfeather", "zanzibarine", "Mirabellum", "Xystobrand")
+
+
+def left(folder: Path) -> list[tuple[str, str]]:
+    """Every secret word, as it was written or in lower case, with every file in which it stands."""
+    words = {*SECRETS, *map(str.lower, SECRETS)}
+    return [(word, file) for word in sorted(words) for file in files_with(folder, word)]
+
+
+async def fill(engine: Engine) -> None:
+    await engine.add(doc("shared", "Ada met Bob.", "Carla waits."))
+    many = [f"Quillfeather met Ada at the zanzibarine gate, time {n}." for n in range(12)]
+    await engine.add(doc("secret", "Ada met Bob.", *many, room="hall"))
+    await engine.add(thread("Mirabellum", "Quillfeather saw Bob."))
+    await engine.settled()
+    await engine.pin("here", "Quillfeather", "Mirabellum himself.")
+    await engine.pin("here", "Quillfeather", "")
+    for text in ("Who met Quillfeather?", "What is zanzibarine?"):
+        answer = await engine.ask(Question(text, HERE))
+        assert await answer.text()
+        assert answer.context.sources
+    past = (Turn("user", "Who was there?"), Turn("assistant", "Quillfeather, at the zanzibarine gate."))
+    await (await engine.ask(Question("And who else saw Bob?", HERE, past))).text()
+    await (await engine.ask(Question("Say it again.", HERE, past, mode="bypass"))).text()
+    await engine.settled()
+
+
+async def test_after_forgetting_and_compaction_the_words_are_in_no_file(tmp_path: Path) -> None:
+    language = Remembering()
+    async with open_engine(tmp_path, language) as engine:
+        await fill(engine)
+        assert language.calls["summarise"]
+        assert left(tmp_path)
+        assert await engine.forget("secret")
+        assert await engine.forget("Mirabellum")
+        await engine.compact()
+        assert left(tmp_path) == []
+        found = await engine.neighbourhood("Ada", HERE)
+        assert [(each.source, each.target, each.weight) for each in found.relations] == [("Ada", "Bob", 1)]
+        assert found.relations[0].description == "Ada met Bob."
+        assert (await engine.verify()).clean
+    assert left(tmp_path) == []
+
+
+async def test_words_that_an_edit_took_away_are_in_no_file_either(tmp_path: Path) -> None:
+    async with open_engine(tmp_path) as engine:
+        await engine.add(doc("a", "Quillfeather met Ada.", "Ada sings."))
+        await engine.add(thread("t", "Bob saw the Xystobrand.", "Bob left."))
+        await engine.settled()
+        await engine.add(doc("a", "Bob met Ada.", "Ada sings."))
+        await engine.amend("t", drop=["m000"])
+        await engine.compact()
+        assert left(tmp_path) == []
+        assert (await engine.verify()).clean
+
+
+async def test_a_forgotten_secret_leaves_by_itself_within_the_time_set_for_it(tmp_path: Path) -> None:
+    async with open_engine(tmp_path, options=Options(compact_after=0.4)) as engine:
+        await engine.add(doc("a", "Quillfeather met Ada."))
+        await engine.settled()
+        await engine.forget("a")
+        async with asyncio.timeout(20):
+            while left(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
+                await asyncio.sleep(0.1)
+
+
+class Away(HashEmbedder):
+    """Works until it is `away`: then it refuses every text, or never answers."""
+
+    def __init__(self, *, silent: bool) -> None:
+        super().__init__()
+        self.silent = silent
+        self.away = False
+
+    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+        if self.away:
+            if self.silent:
+                await asyncio.Event().wait()
+            raise Unreachable("nobody is there")
+        return await super().embed(texts, bill)
+
+
+class Silent(Remembering):
+    """Works until it is `away`: then it never answers, or fails."""
+
+    def __init__(self, *, silent: bool) -> None:
+        super().__init__()
+        self.silent = silent
+        self.away = False
+
+    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
+        await self._gone()
+        return await super().extract(excerpt, bill)
+
+    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
+        await self._gone()
+        return await super().summarise(wanted, bill)
+
+    async def _gone(self) -> None:
+        if self.away:
+            if self.silent:
+                await asyncio.Event().wait()
+            raise Unreachable("nobody is there")
+
+
+@pytest.mark.parametrize("silent", [False, True])
+async def test_a_secret_leaves_the_files_in_time_though_no_model_can_be_reached(tmp_path: Path, silent: bool) -> None:  # noqa: FBT001 - a parameter
+    language, embedder = Silent(silent=silent), Away(silent=silent)
+    async with open_engine(tmp_path, language, embedder, Options(compact_after=0.4)) as engine:
+        await fill(engine)
+        assert language.calls["summarise"]
+        language.away = embedder.away = True
+        await engine.add(doc("more", "Ada met Bob and Carla.", "Dora waits for Ada."))
+        assert await engine.forget("secret")
+        assert await engine.forget("Mirabellum")
+        async with asyncio.timeout(20):
+            while left(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
+                await asyncio.sleep(0.1)
+        quillfeather = await engine.entity("Quillfeather", HERE)
+        assert quillfeather is None
+        language.away = embedder.away = False
+    async with open_engine(tmp_path, language, embedder) as engine:
+        await engine.settled()
+        assert left(tmp_path) == []
+        assert (await engine.verify()).clean

@@ -1,0 +1,73 @@
+"""What people on Slack see of an answer once its source was edited or deleted, and once the answer was deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot import texts
+from tests.fakes.slack import Person
+from tests.support.gossip import QUESTION, told
+from tests.support.town.slack import PATIENCE
+
+if TYPE_CHECKING:
+    from tests.fakes.slack import Entry, Said
+    from tests.support.town.slack import House
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def replies(house: House, asked: Said) -> list[Entry]:
+    """What the bot says below a question now."""
+    author = Person(house.slack, house.slack.space.users[asked.message.user])
+    return [each for each in house.slack.replies(author, asked.room, asked.root) if each.ts > asked.ts]
+
+
+async def corrected(house: House) -> None:
+    """Until no correction is pending."""
+    await house.settled()
+    async with asyncio.timeout(PATIENCE):
+        while await house.bot.store.corrections.next_due(("slack",)) is not None:  # noqa: ASYNC110 - nobody is told
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("change", ["edit", "delete"])
+async def test_a_long_answer_becomes_one_line(house: House, *, streamed: bool, change: str) -> None:
+    slack = house.slack
+    ada = slack.user(f"Ada {change} {streamed}")
+    square = slack.channel(f"square-{change}-{streamed}".lower(), members=[ada])
+    said = await ada.says(square, "The password of the safe is agate.")
+    await house.settled()
+    question = f"{QUESTION} ({change} {streamed})"
+    go = house.script(question, "It is agate [1]. ", "So it is said. " * 1_200)
+    go.set()
+    if not streamed:
+        slack.fails("chat.startStream", "team_not_allowed", times=99)
+    asked = await ada.mentions(square, question)
+    await house.settled()
+    assert len(replies(house, asked)) > 1
+    if change == "edit":
+        await ada.edits(said, "The password of the safe is not told here.")
+    else:
+        await ada.deletes(said)
+    await corrected(house)
+    [left] = replies(house, asked)
+    assert left.text.strip() == texts.SOURCE_REMOVED
+    assert not left.buttons
+    assert told(house.all_read_by(ada)) == ""
+
+
+async def test_a_deleted_answer_is_gone_with_all_its_parts(house: House) -> None:
+    slack = house.slack
+    ada = slack.user("Ada")
+    square = slack.channel("square", members=[ada])
+    await house.safe({square: "agate"})
+    house.script("Tell me all", "It is agate [1]. ", "So it is said. " * 1_200).set()
+    asked = await ada.mentions(square, "Tell me all of the password")
+    await house.settled()
+    *_, last = replies(house, asked)
+    await house.clicks(ada, last, "Delete")
+    assert replies(house, asked) == []

@@ -1,0 +1,90 @@
+"""One long thread of which message after message is deleted: each deletion is read anew in at most two chunks."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING
+
+from engine.ingest.chunking import Packing, chunks
+from engine.models import Document, Passage
+from engine.storage.ledger.content.chunks import keyed
+from engine.text.tokenizer import O200k
+from tests.support.engines import HERE, canonical
+
+if TYPE_CHECKING:
+    from engine import Engine
+    from tests.support.language import ToyLanguage
+
+START = datetime(2026, 11, 20, 9, tzinfo=UTC)
+MESSAGES, WORDS = 400, 20
+VOCABULARY = [f"{a}{b}{c}" for a in ("ka", "lo", "mi", "ru") for b in ("na", "te", "so") for c in ("l", "n", "r", "s")]
+NAMES = ("Ada", "Bob", "Carla", "Dora")
+
+
+def messages() -> tuple[Passage, ...]:
+    """Messages of twenty words, some of which name somebody."""
+    dice = random.Random(400)
+    made = []
+    for n in range(MESSAGES):
+        words = dice.choices(VOCABULARY, k=WORDS)
+        if n % 10 == 0:
+            words[:2] = dice.sample(NAMES, 2)
+        time = START + timedelta(minutes=n)
+        text = f"[{time:%Y-%m-%d %H:%M}] Ada: {' '.join(words)}."
+        made.append(Passage(f"m{n:03}", text, f"{time:%H:%M}", author="Ada", time=time, position=n))
+    return tuple(made)
+
+
+class Remembering(O200k):
+    """Counts every text once."""
+
+    encode = cache(O200k.encode)
+
+
+def calls_by_message(thread: tuple[Passage, ...]) -> list[int]:
+    """For each message, the chunks that are new once it is deleted from the whole thread: each is one call."""
+    tokenizer, packing = Remembering(), Packing()
+    before = keyed("thread", chunks(thread, tokenizer, packing)).keys()
+    rests = (thread[:n] + thread[n + 1 :] for n in range(len(thread)))
+    return [len(keyed("thread", chunks(rest, tokenizer, packing)).keys() - before) for rest in rests]
+
+
+async def test_deleting_each_message_in_turn_costs_two_calls_at_most_on_average(
+    light: Engine, language: ToyLanguage
+) -> None:
+    thread = messages()
+    expected = calls_by_message(thread)
+    assert sum(expected) / MESSAGES <= 2
+    await light.add(Document("thread", "here", "hall", "A long thread", thread, START, kind="conversation"))
+    await light.settled()
+    assert (await light.status(HERE)).chunks >= 10
+    before = await canonical(light)
+    dice = random.Random(1)
+    for n in [*dice.sample(range(MESSAGES), 8), expected.index(max(expected))]:
+        language.calls.clear()
+        await light.amend("thread", drop=[thread[n].key])
+        await light.settled()
+        assert language.calls["extract"] == expected[n]
+        await light.amend("thread", put=[thread[n]])
+        await light.settled()
+    assert await canonical(light) == before
+
+
+async def test_deleting_one_message_after_the_other_costs_no_more(light: Engine, language: ToyLanguage) -> None:
+    thread = messages()[:200]
+    await light.add(Document("thread", "here", "hall", "A long thread", thread, START, kind="conversation"))
+    await light.settled()
+    language.calls.clear()
+    gone = random.Random(2).sample(thread, 40)
+    for message in gone:
+        await light.amend("thread", drop=[message.key])
+        await light.settled()
+    assert language.calls["extract"] / len(gone) <= 2
+    left = await canonical(light)
+    await light.forget("thread")
+    kept = tuple(message for message in thread if message not in gone)
+    await light.add(Document("thread", "here", "hall", "A long thread", kept, START, kind="conversation"))
+    await light.settled()
+    assert await canonical(light) == left

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from adapters.slack.workspace.users import someone
+from tests.adapters.slack.payloads import US
+
+if TYPE_CHECKING:
+    from tests.adapters.slack.conftest import Desk
+    from tests.fakes.slack import FakeSlack
+
+
+def test_somebody_is_called_as_he_wants_to_be() -> None:
+    profile = {"display_name": "", "real_name": "Ada Lovelace"}
+    assert someone({"id": "U1", "name": "ada", "profile": profile}, US).name == "Ada Lovelace"
+    assert someone({"id": "U1", "name": "ada", "profile": {**profile, "display_name": "Ada"}}, US).name == "Ada"
+    assert someone({"id": "U1"}, US).name == "U1"
+
+
+@pytest.mark.parametrize(
+    "user",
+    [{"is_restricted": True}, {"is_ultra_restricted": True}, {"is_stranger": True}, {"team_id": "T2"}],
+)
+def test_who_does_not_belong_here_is_a_guest(user: dict[str, object]) -> None:
+    assert someone({"id": "U1", **user}, US).guest
+    assert not someone({"id": "U1", "team_id": "T1"}, US).guest
+
+
+def test_who_belongs_here_by_his_organisation_is_none() -> None:
+    assert not someone({"id": "U1", "team_id": "T2", "enterprise_user": {"teams": ["T2", "T1"]}}, US).guest
+
+
+def test_slacks_own_servant_is_a_program() -> None:
+    assert someone({"id": "USLACKBOT"}, US).bot
+
+
+async def test_everybody_is_known_at_once_where_many_are_asked_for(desk: Desk, slack: FakeSlack) -> None:
+    people = [slack.user(f"P{number}") for number in range(9)]
+    await desk.study.people.prime()
+    await desk.study.people.present([person.id for person in people])
+    assert len(slack.called("users.list")) == 1
+    assert not slack.called("users.info")
+
+
+async def test_a_server_without_a_list_is_asked_for_one_after_another(desk: Desk, slack: FakeSlack) -> None:
+    people = [slack.user(f"P{number}") for number in range(9)]
+    slack.fails("users.list", "unknown_method")
+    found = await desk.study.people.present([person.id for person in people])
+    assert found.keys() == {person.id for person in people}
+    assert len(slack.called("users.info")) == 9
+
+
+async def test_what_events_say_is_believed_until_some_were_missed(desk: Desk, slack: FakeSlack) -> None:
+    ada, people = slack.user("Ada"), desk.study.people
+    assert not (await people.person(ada.id)).guest
+    ada.user.kind = "guest"
+    assert not (await people.person(ada.id)).guest
+    people.doubt()
+    assert (await people.person(ada.id)).guest
+
+
+async def test_a_young_fact_can_be_asked_for(desk: Desk, slack: FakeSlack) -> None:
+    ada, people = slack.user("Ada"), desk.study.people
+    await people.person(ada.id)
+    await people.person(ada.id, age=0.0)
+    assert len(slack.called("users.info")) == 2

@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+import gzip
+import io
+import shutil
+import sqlite3
+import tarfile
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.admin.backup import archive, file_format
+from bot.platform.models import Place
+from bot.store import Store
+from bot.store.models import Outcome, Stored
+from engine.errors import Broken, DiskTrouble, EngineError, NewerSchema, StoreError
+from engine.models import Link, Mention, Question, Reading
+from tests.support.engines import HERE, canonical, doc, light_engine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engine import Engine
+
+NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
+MIB = 2**20
+
+
+async def answered(engine: Engine) -> str:
+    return await (await engine.ask(Question("Whom did Ada meet?", HERE))).text()
+
+
+async def live_through(engine: Engine, store: Store) -> None:
+    """What a folder sees in its life: documents, questions, corrections, things forgotten."""
+    for key in ("a", "b", "c"):
+        await engine.add(doc(key, f"Ada met Bob {key}.", "Bob wrote to Carla."))
+    await engine.settled()
+    assert await answered(engine)
+    await engine.merge("here", "Bob", "Robert")
+    await engine.pin("here", "Ada", "She keeps the diary.")
+    await engine.hide("here", "Carla")
+    await engine.state(
+        "here", "hall", Reading((Mention("Dora", "person", "Late."),), (Link("Dora", "Ada", "kin", "x"),))
+    )
+    await engine.forget("c")
+    await engine.settled()
+    await engine.compact()
+    assert await answered(engine)
+    place = Place("slack", "T1", "HALL", "m1")
+    await store.answers.begin(Stored("a1", place, "ada", "Who?", NOON, "m1"))
+    await store.answers.mark("a1", "HALL:m2")
+    await store.answers.finish("a1", Outcome("He.", documents=frozenset({"a"})))
+    await store.feedback.put("a1", "ada", True)
+    await store.people.opt_out("slack", "T1", "U1")
+
+
+async def test_what_was_asked_forgotten_and_corrected_comes_back_from_a_backup(tmp_path: Path) -> None:
+    home, other = tmp_path / "home", tmp_path / "other"
+    async with light_engine(home) as engine, Store.open(home / archive.BOT) as store:
+        await live_through(engine, store)
+        before = await canonical(engine)
+        assert await archive.pack(engine, tmp_path / "backup") > 0
+        await store.people.opt_out("slack", "T1", "U2")
+    archive.unpack(tmp_path / "backup", other)
+    async with light_engine(other) as engine, Store.open(other / archive.BOT) as store:
+        await engine.settled()
+        assert await canonical(engine) == before
+        found = await store.answers.get("a1")
+        assert found is not None
+        assert found.text == "He."
+        assert await store.people.opted_out("slack", "T1", "U1")
+        assert not await store.people.opted_out("slack", "T1", "U2")
+
+
+async def test_a_backup_is_proved_against_the_snapshot_while_others_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    async with light_engine(home) as engine, Store.open(home / archive.BOT) as store:
+        await live_through(engine, store)
+        compress = file_format.write
+
+        def late(*args: Any) -> None:
+            with closing(sqlite3.connect(home / "ledger.db")) as ledger, ledger:
+                ledger.execute("UPDATE document SET title = 'Changed'")
+            compress(*args)
+
+        monkeypatch.setattr(file_format, "write", late)
+        assert await archive.pack(engine, tmp_path / "backup") > 0
+        assert [each.title for each in await engine.documents(HERE)][:2] == ["Changed", "Changed"]
+
+
+@pytest.mark.parametrize("harm", ["UPDATE passage SET text = 'x'", "DELETE FROM alias"])
+async def test_a_backup_that_does_not_hold_what_the_ledger_holds_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: str
+) -> None:
+    home = tmp_path / "home"
+    compress = file_format.write
+
+    def harmful(folder: Path, names: Any, part: Path) -> None:
+        with closing(sqlite3.connect(folder / "ledger.db")) as ledger, ledger:
+            ledger.execute(harm)
+        compress(folder, names, part)
+
+    async with light_engine(home) as engine, Store.open(home / archive.BOT) as store:
+        await live_through(engine, store)
+        monkeypatch.setattr(file_format, "write", harmful)
+        with pytest.raises(StoreError, match="does not hold"):
+            await archive.pack(engine, tmp_path / "backup")
+    assert {each.parts[len(tmp_path.parts)] for each in files_of(tmp_path)} == {"home"}
+
+
+async def test_a_backup_without_a_bot_leaves_no_other_bots_tables_behind(tmp_path: Path) -> None:
+    home, other = tmp_path / "home", tmp_path / "other"
+    async with light_engine(home) as engine:
+        await engine.add(doc("a", "The ferry sails at nine."))
+        await archive.pack(engine, tmp_path / "backup")
+    async with light_engine(other), Store.open(other / archive.BOT) as store:
+        await store.people.opt_out("slack", "T1", "U1")
+    archive.unpack(tmp_path / "backup", other, force=True)
+    assert not (other / archive.BOT).exists()
+
+
+@pytest.fixture
+async def backup(tmp_path: Path) -> Path:
+    """A backup of a folder with one document and a bot."""
+    path = tmp_path / "backup"
+    async with light_engine(tmp_path / "home") as engine, Store.open(tmp_path / "home" / archive.BOT):
+        await engine.add(doc("a", "The ferry sails at nine."))
+        await archive.pack(engine, path)
+    return path
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    """The files in a backup, unpacked by others."""
+    with tarfile.open(path) as held:
+        return {each.name: held.extractfile(each).read() for each in held}  # type: ignore[union-attr]
+
+
+def packed(path: Path, *members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.GNU_FORMAT) -> Path:
+    """A compressed archive of these members."""
+    with tarfile.open(path, "w:gz", format=form) as made:
+        for info, content in members:
+            made.addfile(info, io.BytesIO(content))
+    return path
+
+
+def entry(name: str, content: bytes, kind: bytes = tarfile.REGTYPE) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size, info.type, info.linkname = len(content), kind, "ledger.db"
+    return info, content
+
+
+def database(pages: int, version: int = 1) -> bytes:
+    """A database that is mostly empty pages."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        made.execute(f"PRAGMA user_version = {version}")
+        made.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY)")
+        made.execute("CREATE TABLE big (x)")
+        made.execute("INSERT INTO big VALUES (zeroblob(?))", (4096 * pages,))
+        return made.serialize()
+
+
+def refused(path: Path, home: Path, kind: type[EngineError] = Broken) -> EngineError:
+    """The refusal; nothing may be left of it."""
+    before = files_of(home)
+    with pytest.raises(kind) as caught:
+        archive.unpack(path, home, force=True)
+    assert files_of(home) == before
+    return caught.value
+
+
+def files_of(home: Path) -> dict[Path, bytes]:
+    """What lies in a folder, but for who owns it at the moment."""
+    files = [each for each in home.rglob("*") if each.is_file() and each.name not in {"lock", "owner"}]
+    return {each: each.read_bytes() for each in files}
+
+
+def test_what_is_no_backup_is_refused_and_leaves_nothing(tmp_path: Path, backup: Path) -> None:
+    whole = backup.read_bytes()
+    plain = gzip.decompress(whole)
+    for content in (
+        b"Dear Ada",
+        b"",
+        gzip.compress(b""),
+        gzip.compress(b"Dear Ada" * 1000),
+        whole[: len(whole) // 2],
+        whole[:-4],
+        whole[:-8] + b"\0" * 8,
+        whole[:2000] + bytes(20) + whole[2020:],
+        gzip.compress(plain[:700]),
+        gzip.compress(plain + b"more" * 300),
+    ):
+        (tmp_path / "letter").write_bytes(content)
+        refused(tmp_path / "letter", tmp_path / "other")
+        assert not (tmp_path / "other").exists()
+
+
+def test_only_the_two_databases_are_taken_from_an_archive(tmp_path: Path, backup: Path) -> None:
+    held = contents(backup)
+    ledger, bot = entry("ledger.db", held["ledger.db"]), entry("bot.db", held["bot.db"])
+    target = tmp_path / "odd"
+    for members in (
+        [entry("../ledger.db", held["ledger.db"])],
+        [entry("/tmp/ledger.db", held["ledger.db"])],
+        [ledger, entry("extra.txt", b"x")],
+        [ledger, ledger],
+        [bot],
+        [ledger, bot, bot],
+        [ledger, entry("bot.db", b"", tarfile.SYMTYPE)],
+        [ledger, entry("bot.db", b"", tarfile.LNKTYPE)],
+        [ledger, entry("bot.db", b"", tarfile.DIRTYPE)],
+        [ledger, entry("bot.db", b"", tarfile.FIFOTYPE)],
+        [entry("ledger.db", held["ledger.db"], tarfile.GNUTYPE_SPARSE)],
+        [ledger, entry("bot.db", b"")],
+        [ledger, entry("bot.db", held["bot.db"][:-4096])],
+        [entry("ledger.db", held["bot.db"])],
+        [],
+    ):
+        refused(packed(target, *members), tmp_path / "other")
+        assert not (tmp_path / "other").exists()
+    archive.unpack(packed(target, bot, ledger), tmp_path / "other")
+
+
+@pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT])
+def test_a_backup_that_another_program_packed_again_is_taken(tmp_path: Path, backup: Path, form: int) -> None:
+    held = contents(backup)
+    info, content = entry("ledger.db", held["ledger.db"])
+    info.mtime = 1.5
+    archive.unpack(packed(tmp_path / "again", (info, content), form=form), tmp_path / "other")
+
+
+def bomb(path: Path, block: bytes, blocks: int) -> Path:
+    """A compressed file of many equal blocks, made without unpacking it."""
+    piece = gzip.compress(block, 9)
+    with path.open("wb") as file:
+        for _ in range(blocks):
+            file.write(piece)
+    return path
+
+
+def header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
+    info = tarfile.TarInfo(name)
+    info.size, info.type = size, kind
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+def test_an_archive_is_unpacked_no_further_than_its_size_bears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = 0
+
+    class Counting(io.FileIO):
+        def write(self, block: Any) -> int:
+            nonlocal written
+            written += len(block)
+            return super().write(block)
+
+    monkeypatch.setattr(file_format, "FileIO", Counting)
+    zeros, huge = bytes(MIB), 3 * 2**30
+    page = bytearray(database(1)[:4096])
+    page[28:32] = (huge // 4096).to_bytes(4, "big")
+    true_start = header("ledger.db", huge) + bytes(page)
+    for first in (
+        header("ledger.db", huge),
+        true_start,
+        header("junk", huge),
+        header("ledger.db", huge, tarfile.XHDTYPE),
+        header("ledger.db", huge, tarfile.GNUTYPE_LONGNAME),
+        header("ledger.db", huge, tarfile.XGLTYPE),
+    ):
+        path = tmp_path / "bomb"
+        bomb(path, zeros, 512)
+        path.write_bytes(gzip.compress(first) + path.read_bytes())
+        monkeypatch.setattr(file_format, "free_space", lambda _: 2**50)
+        refused(path, tmp_path / "other")
+        assert not (tmp_path / "other").exists()
+    assert written < 3 * file_format.SLACK
+
+
+@pytest.mark.parametrize("size", [-1, -513, -(2**60), -(2**80)])
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.XHDTYPE])
+def test_an_archive_of_negative_sizes_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, kind: bytes
+) -> None:
+    class Progressing(io.FileIO):
+        def write(self, block: Any) -> int:
+            assert block, "it does not end"
+            return super().write(block)
+
+    path = tmp_path / "odd"
+    path.write_bytes(gzip.compress(header("ledger.db", size, kind) + bytes(MIB)))
+    monkeypatch.setattr(file_format, "FileIO", Progressing)
+    assert "negative" in str(refused(path, tmp_path / "other"))
+
+
+def test_what_does_not_fit_the_disk_is_refused_before_it_is_unpacked(
+    tmp_path: Path, backup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_format, "free_space", lambda _: 2 * MIB)
+    error = refused(backup, tmp_path / "other", DiskTrouble)
+    assert "MiB" in str(error)
+
+
+async def test_a_backup_of_almost_nothing_but_repetition_can_be_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setattr(file_format, "SLACK", 2 * MIB)
+    async with light_engine(home) as engine:
+        await engine.add(doc("a", "The ferry sails at nine."))
+        with closing(sqlite3.connect(home / "ledger.db")) as ledger, ledger:
+            ledger.execute("INSERT INTO summary VALUES (x'aa', printf('%.*c', ?, 'a'))", (2 * file_format.SLACK,))
+        await archive.pack(engine, tmp_path / "backup")
+    archive.unpack(tmp_path / "backup", tmp_path / "other")
+    assert (tmp_path / "other" / "ledger.db").stat().st_size > 2 * file_format.SLACK
+
+
+@pytest.mark.parametrize("name", ["ledger.db", "bot.db"])
+def test_a_backup_of_a_later_version_leaves_the_folder_as_it_is(tmp_path: Path, backup: Path, name: str) -> None:
+    held = contents(backup)
+    (tmp_path / "x.db").write_bytes(held[name])
+    with closing(sqlite3.connect(tmp_path / "x.db")) as database:
+        database.execute("PRAGMA user_version = 99")
+    held[name] = (tmp_path / "x.db").read_bytes()
+    shutil.rmtree(tmp_path / "home" / "vectors", ignore_errors=True)
+    refused(packed(tmp_path / "later", *(entry(*each) for each in held.items())), tmp_path / "home", NewerSchema)
+
+
+@pytest.mark.parametrize("name", ["ledger.db", "bot.db"])
+def test_a_damaged_database_is_not_put_in_place(tmp_path: Path, backup: Path, name: str) -> None:
+    held = contents(backup)
+    content = bytearray(held[name])
+    content[4096 * 3 : 4096 * 6] = b"damaged!" * (4096 * 3 // 8)
+    held[name] = bytes(content)
+    refused(packed(tmp_path / "torn", *(entry(*each) for each in held.items())), tmp_path / "home")

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.admin.requests import Catalogue, Tell, Verify
+from bot.admin.results import Catalogued, Told
+from bot.admin.rpc import socket
+from bot.admin.rpc.ledger_service import LedgerService, reach_ledger
+from bot.admin.rpc.service import Local
+from bot.settings import load
+from engine.errors import DamagedLedger
+from tests.support import parrot
+from tests.support.engines import doc
+
+if TYPE_CHECKING:
+    from bot.admin.requests import Request
+    from bot.admin.results import Event
+    from bot.admin.rpc.service import Service
+
+ROOT = Path(__file__).parents[4]
+HEAVY = {"lancedb", "kuzu", "onnxruntime", "litellm", "numpy", "pyarrow", "tiktoken"}
+LOADED = """
+import sys
+from typer.testing import CliRunner
+from bot.__main__ import app
+done = CliRunner().invoke(app, sys.argv[1:])
+assert done.exit_code == 0, done.output
+print(*(name for name in sys.modules if "." not in name))
+"""
+
+
+async def told(service: Service, request: Request) -> list[Event]:
+    return [event async for event in service.perform(request)]
+
+
+async def test_what_the_ledger_alone_tells_is_what_the_engine_tells() -> None:
+    settings = load()
+    requests = (Tell(("here",)), Catalogue(("here",)), Tell(("elsewhere",)))
+    async with parrot.desk(settings.root) as desk:
+        await desk.engine.add(doc("a", "Ada met Bob."))
+        await desk.engine.settled()
+        expected = [await told(Local(desk), each) for each in requests]
+    async with reach_ledger(settings) as service:
+        assert isinstance(service, LedgerService)
+        assert [await told(service, each) for each in requests] == expected
+        with pytest.raises(TypeError):
+            await told(service, Verify())
+
+
+async def test_a_new_folder_holds_nothing_and_a_damaged_one_is_told() -> None:
+    settings = load()
+    async with reach_ledger(settings) as service:
+        [found] = await told(service, Catalogue(("here",)))
+        assert isinstance(found, Catalogued)
+        assert found.documents == ()
+    (settings.root / "ledger.db").write_bytes(b"damaged " * 1000)
+    with pytest.raises(DamagedLedger):
+        async with reach_ledger(settings) as service:
+            raise AssertionError("it was opened")
+
+
+async def test_a_program_that_holds_the_folder_is_asked() -> None:
+    settings = load()
+    async with (
+        parrot.desk(settings.root) as desk,
+        socket.served(settings.root, Local(desk).perform),
+        reach_ledger(settings) as service,
+    ):
+        await desk.engine.add(doc("a", "Ada met Bob."))
+        [found] = await told(service, Tell(("here",)))
+        assert isinstance(found, Told)
+        assert sum(found.status.documents.values()) == 1
+
+
+@pytest.mark.parametrize("command", ["status", "documents"])
+def test_numbers_and_lists_load_nothing_heavy(tmp_path: Path, command: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "THREADLORE_HOME": str(tmp_path / "home")}
+    words = [sys.executable, "-c", LOADED, command]
+    loaded = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    assert HEAVY & set(loaded) == set()

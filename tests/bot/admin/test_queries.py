@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.admin import queries
+from bot.admin.document_lookup import LOCAL, chat_key
+from bot.admin.requests import Ask, Ingest
+from bot.admin.results import Advanced, Cited, Found, Prompted, Recalled, Said
+from engine.errors import BadQuestion, NotFound
+from engine.models import Turn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bot.admin.requests import Outcome
+    from bot.admin.results import Event
+    from tests.bot.conftest import Perform
+
+pytestmark = pytest.mark.usefixtures("taken_in")
+
+
+def said(town: Path, id_: str) -> str:
+    return chat_key(town / "harbour.jsonl", LOCAL, id_)
+
+
+async def sources(perform: Perform, text: str, **more: Any) -> set[str]:
+    [found] = await perform(Ask(text, (LOCAL,), outcome="context", **more))
+    assert isinstance(found, Found)
+    return {source.document for source in found.context.sources}
+
+
+async def test_an_answer_comes_in_pieces_between_what_was_recalled_and_what_was_cited(perform: Perform) -> None:
+    first, *pieces, last = await perform(Ask("When does the Gudgeon leave?", (LOCAL,)))
+    assert isinstance(first, Recalled)
+    assert first.passages > 0
+    assert all(isinstance(piece, Said) for piece in pieces)
+    assert isinstance(last, Cited)
+    assert [source.number for source in last.sources] == list(range(1, len(last.sources) + 1))
+    assert last.sources
+    assert last.usage
+
+
+async def test_a_context_is_recalled_without_an_answer(perform: Perform, town: Path) -> None:
+    assert f"file:{town / 'ferry.md'}" in await sources(perform, "When does the Gudgeon leave?")
+
+
+async def test_a_prompt_is_what_the_model_would_be_sent(perform: Perform) -> None:
+    [prompted] = await perform(Ask("When does the Gudgeon leave?", (LOCAL,), outcome="prompt"))
+    assert isinstance(prompted, Prompted)
+    assert "leaves at noon" in "".join(message.content for message in prompted.messages)
+
+
+async def test_history_is_part_of_the_question(perform: Perform) -> None:
+    request = Ask("And who sells tickets?", (LOCAL,), history=(Turn("user", "The Gudgeon?"),), outcome="context")
+    [found] = await perform(request)
+    assert isinstance(found, Found)
+    assert "Gudgeon" in found.context.question.question
+
+
+async def test_a_question_can_be_narrowed_to_a_chat_by_the_path_of_its_file(perform: Perform, town: Path) -> None:
+    found = await sources(perform, "Kiosk Gudgeon", documents=("harbour.jsonl",), here=str(town))
+    assert found == {said(town, "m1"), said(town, "m2")}
+
+
+@pytest.mark.parametrize("name", ["#harbour", "#Harbour"])
+async def test_a_summary_of_a_chat_is_of_the_chat_with_the_name_typed(perform: Perform, town: Path, name: str) -> None:
+    found = await sources(perform, f"Summarise {name}")
+    assert found == {said(town, "m1"), said(town, "m2")}
+
+
+async def test_a_name_that_no_chat_has_makes_no_summary(perform: Perform) -> None:
+    [found] = await perform(Ask("Summarise #nowhere", (LOCAL,), outcome="context"))
+    assert isinstance(found, Found)
+    assert found.context.overview is None
+
+
+async def test_a_question_can_be_narrowed_to_a_document_by_its_path(perform: Perform, town: Path) -> None:
+    assert await sources(perform, "Ada?", documents=("tea.txt",), here=str(town)) == {f"file:{town / 'tea.txt'}"}
+
+
+async def test_a_question_can_be_narrowed_to_a_room_an_author_or_a_time(perform: Perform, town: Path) -> None:
+    assert await sources(perform, "Ada?", rooms=("harbour",)) == {said(town, "m1"), said(town, "m2")}
+    assert await sources(perform, "Ada?", authors=("Mina",)) == {said(town, "m2")}
+    afternoon = datetime(2026, 5, 12, 12, tzinfo=UTC)
+    assert await sources(perform, "Ada?", rooms=("harbour",), since=afternoon) == {said(town, "m2")}
+
+
+async def test_nothing_comes_from_another_space(perform: Perform) -> None:
+    [found] = await perform(Ask("Gudgeon?", ("elsewhere",), outcome="context"))
+    assert isinstance(found, Found)
+    assert found.context.empty
+
+
+async def test_an_empty_question_and_an_unknown_document_are_errors(perform: Perform) -> None:
+    with pytest.raises(BadQuestion):
+        await perform(Ask("  ", (LOCAL,)))
+    with pytest.raises(NotFound, match=r"none\.md"):
+        await perform(Ask("Ada?", (LOCAL,), documents=("none.md",)))
+
+
+async def test_a_span_of_time_says_that_it_leaves_out_undated_documents(perform: Perform, town: Path) -> None:
+    (town / "note.txt").write_text("The Gudgeon leaves at noon, says the note.")
+    await perform(Ingest((str(town / "note.txt"),), LOCAL))
+    *_, asked = await perform(Ask("When does the Gudgeon leave?", (LOCAL,)))
+    *_, since = await perform(Ask("When does the Gudgeon leave?", (LOCAL,), since=datetime(2020, 1, 1, tzinfo=UTC)))
+    assert isinstance(asked, Cited)
+    assert isinstance(since, Cited)
+    assert (asked.undated, since.undated) == (False, True)
+    assert all(source.time for source in since.sources)
+
+
+@pytest.mark.parametrize(("outcome", "kind"), [("answer", Recalled), ("context", Found), ("prompt", Prompted)])
+async def test_what_does_not_come_at_once_says_what_it_waits_for(
+    perform: Perform, monkeypatch: pytest.MonkeyPatch, outcome: Outcome, kind: type[Event]
+) -> None:
+    monkeypatch.setattr(queries, "LATE", 0.0)
+    first, second, *_ = await perform(Ask("When does the Gudgeon leave?", (LOCAL,), outcome=outcome))
+    assert isinstance(first, Advanced)
+    assert first.trouble == "the model has not answered yet."
+    assert isinstance(second, kind)

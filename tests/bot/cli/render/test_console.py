@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from bot import texts
+from bot.admin.results import Advanced, Catalogued, Cited, Done, Line, Recalled, Said
+from bot.cli.render import console
+from bot.cli.render.console import Screen
+from engine.errors import NotFound
+from engine.models import Source, Usage
+from engine.storage.ledger.queries.stats import Listed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.admin.results import Event
+
+SOURCE = Source(1, "d", "p", "Rules", "p. 3", "", "", None, "Nine crowns.", "s", "r", "c")
+
+
+async def stream(*events: Event) -> AsyncGenerator[Event]:
+    for event in events:
+        yield event
+
+
+class Seen:
+    """A screen, and what stands on it."""
+
+    def __init__(self, *, terminal: bool) -> None:
+        self.files = io.StringIO(), io.StringIO()
+        out, err = (
+            Console(file=file, force_terminal=terminal, width=40, highlight=False, color_system="standard")
+            if terminal
+            else Console(file=file, width=40, highlight=False)
+            for file in self.files
+        )
+        self.screen = Screen(out, err)
+
+    @property
+    def out(self) -> str:
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.files[0].getvalue())
+
+    @property
+    def err(self) -> str:
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.files[1].getvalue())
+
+
+async def test_an_answer_is_written_piece_by_piece_with_its_sources_below() -> None:
+    seen = Seen(terminal=True)
+    pieces = [Said(piece) for piece in ("The fee for a berth is nine crowns a ", "night [1", "].")]
+    usage = (Usage("answer", "m", 10, 5),)
+    given = await seen.screen.show(stream(Recalled(1, 0, 1), *pieces, Cited((SOURCE,), usage)))
+    assert seen.out.startswith("The fee for a berth is nine crowns a\nnight [1].\n\n[1] Rules · p. 3\n")
+    assert seen.out.endswith("10 tokens in, 5 out\n")
+    assert len(given) == 5
+
+
+async def test_a_half_answer_says_so_below_it() -> None:
+    seen = Seen(terminal=False)
+    await seen.screen.show(stream(Said("The fee is"), Cited((), (), cut_off=True)))
+    assert " ".join(seen.out.split()).startswith(f"The fee is {texts.CUT_OFF}")
+    assert "THREADLORE_MAX_OUTPUT_TOKENS" in seen.out
+
+
+async def test_an_answer_that_a_filter_stopped_says_so_and_nothing_of_its_length() -> None:
+    seen = Seen(terminal=False)
+    await seen.screen.show(stream(Said("The fee is"), Cited((), (), cut_off=True, filtered=True)))
+    assert " ".join(seen.out.split()).startswith(f"The fee is {texts.FILTERED}")
+    assert "THREADLORE_MAX_OUTPUT_TOKENS" not in seen.out
+
+
+async def test_without_a_terminal_an_answer_is_not_broken_into_lines() -> None:
+    seen = Seen(terminal=False)
+    await seen.screen.show(stream(Said("word " * 20), Cited((), ())))
+    assert seen.out == "word " * 19 + "word\n"
+
+
+async def test_an_escape_in_an_answer_is_not_obeyed() -> None:
+    seen = Seen(terminal=False)
+    await seen.screen.show(stream(Said("\x1b[2Jgone"), Cited((), ())))
+    assert "\x1b" not in seen.files[0].getvalue()
+
+
+async def test_progress_is_a_bar_on_a_terminal() -> None:
+    seen = Seen(terminal=True)
+    await seen.screen.show(stream(Advanced("reading", 1, 2), Advanced("reading", 2, 2), Done("Read.")))
+    assert "2/2" in seen.err
+    assert "━" in seen.err
+    assert seen.out == "Read.\n"
+
+
+async def test_progress_is_a_line_a_stage_elsewhere() -> None:
+    seen = Seen(terminal=False)
+    steps = [Advanced("reading", 1, 2), Advanced("reading", 2, 2), Advanced("indexing", 5, 5), Advanced("thinking")]
+    await seen.screen.show(stream(*steps))
+    assert re.fullmatch(r"reading: 2 of 2, \d+\.\d s\nindexing: 5 of 5, \d+\.\d s\n", seen.err)
+    assert not seen.out
+
+
+async def test_elsewhere_a_line_now_and_then_tells_how_far_one_large_file_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "EVERY", 0.0)
+    seen = Seen(terminal=False)
+    steps = [Advanced("indexing", 0, 1, inside=f"{left} chunks to read") for left in (900, 500)]
+    await seen.screen.show(stream(*steps))
+    assert re.fullmatch(
+        r"indexing: 0 of 1 \(900 chunks to read\), \d+ s\nindexing: 0 of 1 \(500 chunks to read\), \d+ s\n"
+        r"indexing: 0 of 1, \d+\.\d s\n",
+        seen.err,
+    )
+
+
+async def test_on_a_terminal_what_is_left_within_a_file_stands_beside_the_bar() -> None:
+    seen = Seen(terminal=True)
+    await seen.screen.show(stream(Advanced("indexing", 0, 1, inside="900 chunks to read"), Done("Read.")))
+    assert "900 chunks" in " ".join(seen.err.split())
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+async def test_what_the_work_waits_for_is_told_once(*, terminal: bool) -> None:
+    seen = Seen(terminal=terminal)
+    steps = [Advanced("indexing", done, 3, trouble) for done, trouble in ((0, ""), (0, "No model."), (1, "No model."))]
+    await seen.screen.show(stream(*steps))
+    assert seen.err.count("waiting: No model.") == 1
+
+
+async def test_lines_are_written_as_they_are() -> None:
+    seen = Seen(terminal=False)
+    long = '{"text": "[red]' + "x" * 100 + '"}'
+    await seen.screen.show(stream(Line(long)))
+    assert seen.out == f"{long}\n"
+
+
+async def test_gathering_shows_nothing_but_progress() -> None:
+    seen = Seen(terminal=False)
+    assert await seen.screen.gather(stream(Advanced("reading", 1, 1), Done("x"))) == [
+        Advanced("reading", 1, 1),
+        Done("x"),
+    ]
+    assert not seen.out
+    assert "reading" in seen.err
+
+
+def test_trouble_is_a_sentence_and_a_hint_on_the_other_stream() -> None:
+    seen = Seen(terminal=False)
+    seen.screen.trouble(NotFound("There is no [x].", hint="Look elsewhere."))
+    assert seen.err == "There is no [x].\nLook elsewhere.\n"
+    assert not seen.out
+
+
+@pytest.mark.parametrize("width", [20, 40, 79, 80, 100, 119, 120, 200])
+@pytest.mark.parametrize("length", [8, 40, 90, 300])
+async def test_keys_of_documents_are_whole_however_narrow_the_terminal(width: int, length: int) -> None:
+    keys = [f"file:/{letter * length}/end" for letter in "ab"]
+    title = "Harbour rules and other things to know"
+    known = (Listed(key, "s", "files", "file", title, "", None, False, "indexed", "", "", 12, 12) for key in keys)
+    file = io.StringIO()
+    await Screen(Console(file=file, width=width)).show(stream(Catalogued(tuple(known))))
+    assert all(key in file.getvalue() for key in keys)
+    assert "indexed" in file.getvalue()

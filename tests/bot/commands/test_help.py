@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.commands import COMMANDS, offered
+from bot.commands.help import detail, overview
+from bot.errors import PlatformError
+
+if TYPE_CHECKING:
+    from tests.bot.commands.conftest import Workspace
+
+
+@pytest.mark.parametrize("line", ["help", "nonsense and more", "help nonsense"])
+async def test_help_and_unknown_words_list_the_commands(workspace: Workspace, line: str) -> None:
+    text = (await workspace.command("bob", line)).text
+    assert "`/threadlore missed [since]` – " in text
+    assert "forget-me" in text
+
+
+async def test_what_only_managers_may_is_listed_for_managers(workspace: Workspace) -> None:
+    assert "/threadlore settings" in (await workspace.command("ada", "help")).text
+    assert "/threadlore settings" not in (await workspace.command("bob", "help")).text
+
+
+async def test_help_is_there_even_if_the_platform_is_not(workspace: Workspace) -> None:
+    workspace.platform.failing["person"] = PlatformError("No answer.")
+    assert "/threadlore missed" in (await workspace.command("eve", "help")).text
+
+
+async def test_a_command_is_explained_with_examples(workspace: Workspace) -> None:
+    text = (await workspace.command("bob", "help forget")).text
+    assert "- `/threadlore forget minutes.pdf`" in text
+
+
+def test_commands_are_shown_as_each_platform_has_them() -> None:
+    assert "`/status`" in overview("discord", offered("discord"), manager=False)
+    assert "`/settings setting:… value:…`" in overview("discord", offered("discord"), manager=True)
+    assert "`/settings setting:ingest value:off`" in detail("discord", "settings", offered("discord")["settings"])
+    assert "`/threadlore status`" in overview("slack", offered("slack"), manager=False)
+
+
+async def test_where_no_file_can_come_with_a_command_there_is_no_command_for_it(workspace: Workspace) -> None:
+    text = (await workspace.command("bob", "help")).text
+    assert "`/threadlore learn" not in text
+    assert "share a file in a channel that I am in" in text
+    assert (await workspace.command("bob", "learn")).text == text
+    assert "`/learn file:…`" in overview("discord", offered("discord"), manager=False)
+
+
+def test_how_to_ask_in_private_is_told_first() -> None:
+    assert "or:\n- `/threadlore ask QUESTION` – " in overview("slack", offered("slack"), manager=False)
+    assert "or:\n- `/ask` – " in overview("discord", offered("discord"), manager=False)
+
+
+@pytest.mark.parametrize("platform", ["slack", "discord"])
+def test_help_fits_into_one_message_everywhere(platform: str) -> None:
+    assert len(overview(platform, offered(platform), manager=True)) < 2000
+    assert all(len(detail(platform, name, each)) < 1000 for name, each in offered(platform).items())
+
+
+def test_names_are_such_as_platforms_allow_for_commands() -> None:
+    assert all(name.replace("-", "").isalpha() and name.islower() and len(name) <= 32 for name in COMMANDS)
+    assert all(len(each.about) <= 100 for each in COMMANDS.values())
+
+
+async def test_capitals_do_not_matter(workspace: Workspace) -> None:
+    lower, upper = await workspace.command("bob", "status"), await workspace.command("bob", "STATUS")
+    assert replace(lower) == upper

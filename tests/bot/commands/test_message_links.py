@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from bot.commands.message_links import bare, candidates, is_address
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("https://x.example/a", True),
+        ("<https://x.example/a|a>", True),
+        ("<https://x.example/a>", True),
+        ("minutes.pdf", False),
+        ("see https://x.example/a", False),
+    ],
+)
+def test_an_address_is_told_from_a_title(words: str, *, address: bool) -> None:
+    assert is_address(words) is address
+
+
+def test_brackets_and_label_are_no_part_of_it() -> None:
+    assert bare("<https://x.example/a|the roof>") == "https://x.example/a"
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        (
+            "https://acme.slack.com/archives/C1/p1732099999123456?thread_ts=1732090000.000100&cid=C1",
+            "1732099999.123456",
+        ),
+        ("https://discord.com/channels/11/22/33", "33"),
+    ],
+)
+def test_a_message_is_found_in_the_addresses_that_platforms_copy(address: str, message: str) -> None:
+    assert candidates(address)[0] == message

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import io
+
+import matplotlib as mpl
+import pytest
+from PIL import Image
+
+from bot.graph_image.canvas import png
+from bot.graph_image.model import Sketch, sketch
+from tests.bot.graph_image.town import around
+
+MEGABYTE = 1_000_000
+
+
+def drawn(first: int, behind: int = 0, tail: str = "") -> Sketch:
+    names = [f"Name {n:02}{tail}" for n in range(first)]
+    return sketch(around("Middle", names), [around(name, [f"{name} b", f"{name} c"]) for name in names[:behind]])
+
+
+def picture(of: Sketch) -> bytes:
+    return png(of, {node.key: node.name for node in of.nodes})
+
+
+@pytest.mark.parametrize(("first", "behind"), [(1, 0), (8, 0), (24, 8)])
+def test_a_picture_is_a_png_under_a_megabyte(first: int, behind: int) -> None:
+    data = picture(drawn(first, behind))
+    assert len(data) < MEGABYTE
+    with Image.open(io.BytesIO(data)) as image:
+        assert image.format == "PNG"
+        assert 1000 < image.width < 4000
+
+
+def test_the_fullest_picture_is_under_a_megabyte_too() -> None:
+    assert len(picture(drawn(39, tail=" of the Harbour Cooperative"))) < MEGABYTE
+
+
+def test_a_picture_is_the_same_whenever_it_is_drawn() -> None:
+    assert picture(drawn(12, 4)) == picture(drawn(12, 4))
+
+
+def test_the_libraries_own_settings_are_left_alone() -> None:
+    before = dict(mpl.rcParams)
+    picture(drawn(5))
+    assert dict(mpl.rcParams) == before
+
+
+def test_signs_of_formulas_are_only_signs() -> None:
+    made = sketch(around("Price $\\frac{1", ["$x$", "a_b^c", "100%"]))
+    assert picture(made).startswith(b"\x89PNG")

@@ -1,0 +1,27 @@
+"""A neighbourhood to draw: a middle, names around it, and what lies behind some of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.models import EntityRow, RelationRow
+from engine.retrieval.retriever import Neighbourhood
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TYPES = ("person", "organization", "location", "event")
+
+
+def row(name: str, type_: str = "") -> EntityRow:
+    return EntityRow(name, type_ or TYPES[sum(map(ord, name)) % len(TYPES)], f"{name} is something.")
+
+
+def link(source: str, target: str, weight: float = 1.0, keywords: str = "trade,friends") -> RelationRow:
+    return RelationRow(source, target, keywords, f"{source} knows {target}.", weight)
+
+
+def around(middle: str, names: Sequence[str], weights: Sequence[float] = ()) -> Neighbourhood:
+    heavy = weights or [1.0] * len(names)
+    relations = tuple(link(middle, name, weight) for name, weight in zip(names, heavy, strict=True))
+    return Neighbourhood(row(middle), relations, tuple(map(row, names)))

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+
+from bot.bootstrap import chat_model, embedding_model, limits, options, rerank_model, skills, window
+from bot.errors import BadSetting
+from bot.settings import load
+from engine.llm.embedder import LiteLLMEmbedder
+from engine.llm.minilm.embedder import MiniLM
+from engine.llm.offline.model import EmbeddedLanguage
+from engine.llm.remote_model import LLM
+from engine.llm.reranker import LiteLLMReranker
+
+CHAT = {"model": "openai/chat", "api_base": "http://127.0.0.1:1/v1", "api_key": "one"}
+
+
+async def test_without_a_model_everything_is_embedded() -> None:
+    async with skills(load()) as able:
+        assert isinstance(able.language, EmbeddedLanguage)
+        assert isinstance(able.embedder, MiniLM)
+        assert able.reranker is None
+
+
+async def test_with_models_each_skill_is_the_provider_s() -> None:
+    chosen = {"extract_model": "small", "embedding_model": "openai/e", "embedding_dim": 8, "rerank_model": "cohere/r"}
+    async with skills(load(**CHAT, **chosen, extraction_format="json")) as able:
+        assert isinstance(able.language, LLM)
+        assert "extract=openai/small" in able.language.name
+        assert "format=json" in able.language.name
+        assert isinstance(able.embedder, LiteLLMEmbedder)
+        assert able.embedder.name == "openai/e@8"
+        assert isinstance(able.reranker, LiteLLMReranker)
+
+
+async def test_a_model_alone_does_not_change_the_embedder() -> None:
+    async with skills(load(**CHAT)) as able:
+        assert isinstance(able.embedder, MiniLM)
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ({"embedding_model": "openai/e"}, ("http://127.0.0.1:1/v1", "one")),
+        ({"embedding_model": "voyage/e"}, ("", "")),
+        ({"embedding_model": "openai/e", "embedding_api_base": "http://b"}, ("http://b", "")),
+        ({"embedding_model": "openai/e", "embedding_api_key": "two"}, ("http://127.0.0.1:1/v1", "two")),
+    ],
+)
+def test_address_and_key_are_shared_with_the_same_provider_only(given: dict[str, str], place: tuple[str, str]) -> None:
+    model = embedding_model(load(**CHAT, **given))
+    assert (model.api_base, model.api_key) == place
+
+
+def test_the_reranker_has_a_key_of_its_own() -> None:
+    model = rerank_model(load(**CHAT, rerank_model="cohere/r", rerank_api_key="three"))
+    assert (model.api_base, model.api_key) == ("", "three")
+
+
+def test_the_budgets_follow_from_the_context_of_the_model() -> None:
+    chosen = options(load(**CHAT, context_tokens=4096, output_reserve=1000))
+    assert (chosen.window.size, chosen.window.kept) == (4096, 1000)
+    assert chosen.packing.size == 1200
+    assert options(load(**CHAT, context_tokens=2048)).packing.size < 700
+    assert chosen.describing.call_tokens < 3000
+    assert options(load(**CHAT)).window.size == 0
+    assert options(load(**CHAT, context_tokens=8192, max_output_tokens=3000)).window.kept == 3000
+
+
+@pytest.mark.parametrize(
+    ("given", "size", "num_ctx"),
+    [
+        ({"num_ctx": 8192}, 8192, 8192),
+        ({"context_tokens": 4096}, 4096, 4096),
+        ({"context_tokens": 4096, "num_ctx": 8192}, 4096, 8192),
+        ({}, 0, 0),
+    ],
+)
+def test_ollama_is_given_the_context(given: dict[str, int], size: int, num_ctx: int) -> None:
+    settings = load(model="ollama_chat/qwen3", **given)
+    assert (window(settings).size, chat_model(settings).num_ctx) == (size, num_ctx)
+    assert window(load(**CHAT, num_ctx=8192)).size == 0
+
+
+@pytest.mark.parametrize("given", [{"context_tokens": 500}, {"context_tokens": 4096, "output_reserve": 4000}])
+def test_a_context_without_room_is_refused(given: dict[str, int]) -> None:
+    with pytest.raises(BadSetting, match="THREADLORE_CONTEXT_TOKENS"):
+        options(load(**CHAT, **given))
+
+
+def test_numbers_reach_the_engine() -> None:
+    settings = load(graph="ladybug", quiet=3, readers=2, file_size=1, file_seconds=5)
+    assert (options(settings).graph, options(settings).quiet, options(settings).readers) == ("ladybug", 3, 2)
+    assert (limits(settings).size, limits(settings).seconds) == (2**20, 5)

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import aiohttp
+import pytest
+
+from bot.errors import BadSetting
+from bot.monitoring import Metrics, complaints, served
+from engine.errors import StoreError
+from engine.models import Usage
+from engine.scheduling.supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def fetched(port: int, page: str) -> tuple[int, str]:
+    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/{page}") as response:
+        return response.status, await response.text()
+
+
+def test_a_bot_that_hears_and_works_is_well() -> None:
+    metrics = Metrics(Clock())
+    metrics.heard("slack")
+    assert complaints(metrics, ["slack"], working=True) == []
+
+
+def test_a_dead_inbox_and_a_platform_that_fell_silent_are_complained_of() -> None:
+    clock = Clock()
+    metrics = Metrics(clock)
+    metrics.heard("slack")
+    clock.now += 400
+    metrics.heard("console")
+    assert complaints(metrics, ["slack", "discord", "console"], working=False) == [
+        "The inbox is not worked on.",
+        "Nothing was heard of discord yet.",
+        "Nothing was heard of slack for 400 seconds.",
+    ]
+
+
+async def test_health_is_ok_or_says_why_not() -> None:
+    reasons: Sequence[str] = ()
+    async with served("127.0.0.1", 0, Metrics(), lambda: reasons) as port:
+        assert await fetched(port, "healthz") == (200, '{"status": "ok", "reasons": []}')
+        reasons = ["The inbox is not worked on."]
+        status, text = await fetched(port, "healthz")
+    assert status == 503
+    assert "inbox" in text
+
+
+async def test_a_background_task_that_fails_is_named_and_counted_while_the_bot_works_on() -> None:
+    supervisor, metrics = Supervisor(), Metrics()
+    metrics.supervise(supervisor)
+    supervisor.failed("embed", StoreError("The disk is full."))
+
+    async def limitations() -> list[str]:
+        return supervisor.complaints()
+
+    async with served("127.0.0.1", 0, metrics, list, limitations) as port:
+        status, page = await fetched(port, "healthz")
+        assert (status, json.loads(page)["status"]) == (200, "degraded")
+        assert "embed" in page
+        _, numbers = await fetched(port, "metrics")
+        assert 'threadlore_task_failures_total{task="embed"} 1.0' in numbers
+        assert 'threadlore_task_failing{task="embed"} 1.0' in numbers
+        supervisor.succeeded("embed")
+        assert await fetched(port, "healthz") == (200, '{"status": "ok", "reasons": []}')
+
+
+async def test_the_numbers_can_be_read_by_prometheus() -> None:
+    clock = Clock()
+    metrics = Metrics(clock)
+    metrics.asked("slack", "answered")
+    metrics.spoke("slack", 0.4)
+    metrics.spent([Usage("answer", "some/model", 120, 30), Usage("embed", "other/model", 7)])
+    metrics.waiting(lambda: 3)
+    metrics.heard("slack")
+    clock.now += 12
+    async with served("127.0.0.1", 0, metrics, list) as port:
+        status, text = await fetched(port, "metrics")
+    assert status == 200
+    lines = text.splitlines()
+    assert 'threadlore_questions_total{outcome="answered",platform="slack"} 1.0' in lines
+    assert 'threadlore_first_word_seconds_bucket{le="0.5",platform="slack"} 1.0' in lines
+    assert 'threadlore_tokens_total{direction="in",purpose="answer"} 120.0' in lines
+    assert 'threadlore_tokens_total{direction="out",purpose="answer"} 30.0' in lines
+    assert "threadlore_inbox_depth 3.0" in lines
+    assert 'threadlore_platform_silence_seconds{platform="slack"} 12.0' in lines
+
+
+def test_two_bots_in_one_process_count_apart() -> None:
+    one, other = Metrics(), Metrics()
+    one.asked("slack", "answered")
+    assert (
+        other.registry.get_sample_value("threadlore_questions_total", {"platform": "slack", "outcome": "answered"})
+        is None
+    )
+
+
+async def test_a_port_that_is_taken_is_named_with_its_settings() -> None:
+    async with served("127.0.0.1", 0, Metrics(), list) as port:
+        with pytest.raises(BadSetting, match="THREADLORE_HEALTH_PORT"):
+            async with served("127.0.0.1", port, Metrics(), list):
+                pass

@@ -1,0 +1,49 @@
+"""The bot and the commands beside it share one data folder: what one forgets, the other does not say again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.admin.requests import Forget
+from bot.admin.results import Done
+from bot.admin.rpc import socket
+from bot.platform.models import Place
+from bot.server import hosted
+from bot.settings import load
+from bot.store import Drawn, Outcome, Stored
+from tests.support import parrot
+from tests.support.engines import doc
+from tests.support.fake_platform import START
+
+if TYPE_CHECKING:
+    from bot.bot import Bot
+
+SOURCE = Drawn(1, "old", "", "Ada met Bob.", "old", "1", "here", "here")
+
+
+async def answered(bot: Bot) -> None:
+    """The bot said something that it had from a document."""
+    await bot.store.answers.begin(Stored("a1", Place("slack", "T1", "ROOF"), "ada", "Whom?", START))
+    await bot.store.answers.finish("a1", Outcome("Ada met Bob. [1]", (SOURCE,), frozenset({"old"})))
+
+
+async def test_what_a_command_forgets_beside_the_bot_is_said_by_none_of_its_answers() -> None:
+    settings = load()
+    async with parrot.desk(settings.root) as desk, hosted(desk, settings) as bot:
+        await desk.engine.add(doc("old", "Ada met Bob."))
+        await desk.engine.settled()
+        await answered(bot)
+        remote = await socket.connected(settings.root)
+        assert remote is not None
+        *_, last = [event async for event in remote.perform(Forget("old", ("here",)))]
+        assert last == Done("Forgotten: old")
+        stored = await bot.store.answers.get("a1")
+        assert stored is not None
+        assert (stored.state, stored.text, stored.sources) == ("blanked", "", ())
+
+
+async def test_commands_are_worked_on_as_long_as_the_bot_is_there() -> None:
+    settings = load()
+    async with parrot.desk(settings.root) as desk, hosted(desk, settings):
+        assert await socket.connected(settings.root) is not None
+    assert await socket.connected(settings.root) is None

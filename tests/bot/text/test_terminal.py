@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.text.terminal import Wrap, harmless, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PIECES = st.lists(st.text(alphabet="ab c[1].\né字", max_size=12), max_size=20)
+
+
+def wrapped(pieces: Sequence[str], width: int) -> str:
+    wrap = Wrap(width)
+    return "".join(map(wrap.feed, pieces)) + wrap.finish()
+
+
+def test_a_line_breaks_at_a_space_before_it_is_too_long() -> None:
+    assert wrapped(["The ferry ", "leaves at no", "on [1]."], 16) == "The ferry leaves\nat noon [1]."
+
+
+def test_a_word_longer_than_a_line_stands_on_its_own() -> None:
+    assert wrapped(["see https://town.example/very/long now"], 10) == "see\nhttps://town.example/very/long\nnow"
+
+
+def test_line_ends_and_indents_of_the_text_stay() -> None:
+    assert wrapped(["- one\n  - two\n\nthree"], 40) == "- one\n  - two\n\nthree"
+
+
+def test_wide_characters_count_twice() -> None:
+    assert wrapped(["字字 字字"], 8) == "字字\n字字"
+
+
+def test_without_a_width_nothing_breaks() -> None:
+    assert wrapped(["word " * 40], 0) == ("word " * 40).rstrip()
+
+
+@given(PIECES, st.integers(1, 20))
+def test_no_word_is_lost_and_no_line_of_several_words_is_too_long(pieces: list[str], width: int) -> None:
+    text = wrapped(pieces, width)
+    assert text.split() == "".join(pieces).split()
+    for line in text.split("\n"):
+        assert width_of(line) <= width or len(line.split()) <= 1
+
+
+@given(PIECES, st.integers(0, 20))
+def test_it_does_not_matter_how_the_text_comes(pieces: list[str], width: int) -> None:
+    assert wrapped(pieces, width) == wrapped(["".join(pieces)], width)
+
+
+@pytest.mark.parametrize(
+    ("given_", "shown"),
+    [("\x1b[2Jgone", "[2Jgone"), ("a\r\nb\tc\rd", "a\nb    cd"), ("\u202eabc\u2069", "abc"), ("\x9b31mred", "31mred")],
+)
+def test_nothing_is_left_that_a_terminal_would_obey(given_: str, shown: str) -> None:
+    assert harmless(given_) == shown
+
+
+@given(st.text())
+def test_harmless_text_has_no_control_characters(text: str) -> None:
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", harmless(text))

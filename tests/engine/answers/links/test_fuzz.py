@@ -1,0 +1,117 @@
+"""No secret gets out in an address: many streams, cut anywhere, and judged by renderers that know nothing of us."""
+
+from __future__ import annotations
+
+import html
+import re
+from random import Random
+from urllib.parse import unquote
+
+import pytest
+
+from adapters.discord.replies.render import rendered
+from adapters.slack.replies.mrkdwn import mrkdwn as slack_mrkdwn
+from engine.answers.citations import Citing
+from engine.answers.links.stream import Links
+from tests.engine.answers.links import renderers
+from tests.engine.answers.links.attacks import NAMES, OK, SECRET, cut, mutated, stream
+
+TEXTS = (f"See {OK} and https://ok.com/b_(c) and www.ok.com/d or ok.com or ada@ok.com and notes.md",)
+EXACTLY = {OK, "https://ok.com/b_(c)", *NAMES}
+SENTENCE = ".,:;!?'\"*_~)"  # at the end of a bare address Slack takes it for the sentence's
+EVERY = Links.knowing(TEXTS, "")
+STREAMS = 20_000
+SHARES = 8
+
+
+def shown(pieces: list[str]) -> str:
+    machine = Citing((1, 2), (), "")
+    machine.links = Links(EVERY.known, EVERY.named)
+    return "".join(map(machine.feed, pieces)) + machine.close()
+
+
+def leaks(text: str) -> list[str]:
+    """Addresses alive in a text, or in what an adapter makes of it, that hold the secret."""
+    judged = [(name, text) for name in renderers.JUDGES]
+    judged.append(("discord", rendered(text)))
+    if len(text) % 3 == 0:  # the slowest of all
+        judged.append(("mrkdwn", slack_mrkdwn(text)))
+    return [
+        f"{name}: {address!r}"
+        for name, each in judged
+        for address in renderers.JUDGES[name](each)
+        if SECRET in renderers.read(address) or not known(name, address)
+    ]
+
+
+def known(judge: str, address: str) -> bool:
+    """Whether an address is exactly one that stands in the texts, after what renderers put before it."""
+    plain = unquote(html.unescape(address))
+    forms = {plain, re.sub(r"\A(?:http://|mailto:)", "", plain)}
+    if judge in {"gfm", "mrkdwn", "discord"}:  # these judges know no end of a target or of a sentence
+        forms |= {plain.rstrip(SENTENCE), re.match(r"(?:[^()]|\([^()]*\))*", plain)[0]}  # type: ignore[index]
+    return not forms.isdisjoint(EXACTLY)
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_no_renderer_finds_a_secret_in_a_live_address(share: int) -> None:
+    rng = Random(f"addresses {share}")
+    for _ in range(STREAMS // SHARES):
+        text = stream(rng) if rng.random() < 0.7 else mutated(rng, stream(rng))
+        pieces = cut(rng, text)
+        output = shown(pieces)
+        assert not leaks(output), (text, output)
+        if rng.random() < 0.2:
+            assert shown([text]) == output, text
+
+
+KEPT = [
+    "{}",
+    "({}).",
+    "**{}**",
+    "see {}, then",
+    "- {}",
+    "> {}",
+    "| {} | b |\n|---|---|",
+    "[words]({})",
+    "<{}>",
+    "![p]({})",
+    "“{}”",
+    "[{}]({})",
+]
+
+
+@pytest.mark.parametrize("frame", KEPT)
+@pytest.mark.parametrize("known", [OK, "https://asked.com/p?x=1&y=2#z", "https://ok.com/b_(c)"])
+def test_every_renderer_finds_a_known_address_alive_and_whole(frame: str, known: str) -> None:
+    machine = Citing((), (f"See {known} there.",), "")
+    output = "".join(map(machine.feed, frame.replace("{}", known))) + machine.close()
+    for name, judge in renderers.JUDGES.items():
+        if name == "autolinks":  # it finds names and e-mail addresses alone
+            continue
+        found = {address.rstrip(").") if name in {"mrkdwn", "discord"} else address for address in judge(output)}
+        assert {known, known.rstrip(")")} & found, (name, output)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "~~notes.md",
+        "`x ok.com’ `c`ok.com",
+        'www.ok.com/d")"',
+        f"{SECRET}.a@ok\u200c﹒\u200b.com",
+        f"{SECRET}@evil..com",
+        f"{SECRET}@evil.co&#x2\u200bE;uk",
+        f"https://{SECRET}.=com",
+        f"https://kes|{SECRET}.com",
+        f"https://kes`{SECRET}.com",
+        f"[x]({SECRET}https://ok.| b)",
+        f'~~<a title="`"> x ` `~~ [x]( discord://evil.com/{SECRET} ) [`a](https://ok.com/a)`',
+        'ok.cｏm"ok.com',
+        "[x](https://ok.com/a)||w\u2060ww.ok.com/d||",
+    ],
+)
+def test_forms_that_fuzzing_found_are_inert_however_they_are_cut(text: str) -> None:
+    whole = shown([text])
+    assert not leaks(whole)
+    assert {shown([text[at : at + size] for at in range(0, len(text), size)]) for size in (1, 2, 3, 7)} == {whole}

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from engine.answers.fence_unwrapper import FenceUnwrapper
+
+
+def unwrapped(text: str, cuts: tuple[int, ...] = ()) -> str:
+    filter_, shown, at = FenceUnwrapper(), [], 0
+    for cut in (*sorted(min(each, len(text)) for each in cuts), len(text)):
+        shown.append(filter_.feed(text[at:cut]))
+        at = cut
+    return "".join(shown) + filter_.close()
+
+
+FOUR = "Four crowns [1]."
+NESTED = "Run:\n```python\nfare(4)\n```\nIt costs four [1]."
+BARE = "Run:\n```\nfare\n```\nIt costs four [1]."
+WRAPPED = [
+    (f"```markdown\n{FOUR}\n```", f"{FOUR}\n"),
+    (f"```Markdown\r\n{FOUR}\r\n```\r\n", f"{FOUR}\r\n"),
+    (f"\n\n  ```md\n{FOUR}\n  ```  \n\n", f"\n\n{FOUR}\n"),
+    (f"~~~markdown\n{FOUR}\n~~~", f"{FOUR}\n"),
+    (f"````markdown\n{BARE}\n````", f"{BARE}\n"),
+    (f"```markdown\n{NESTED}\n```", f"{NESTED}\n"),
+    (f"```markdown\n{BARE}\n```", f"{BARE}\n"),
+    (f"```markdown\n{FOUR}\n```\nI hope this helps.", f"{FOUR}\nI hope this helps."),
+    (f"```markdown\n{FOUR}", FOUR),
+    (f"```\n{FOUR}\n```", FOUR),
+    (f"```text\n{FOUR}\nMore.\n```\n", f"{FOUR}\nMore."),
+    (f"```\n{NESTED}\n```", NESTED),
+    (f"```\n{FOUR}", FOUR),
+]
+LEFT_ALONE = [
+    FOUR,
+    "```python\nprint(4)\n```",
+    "```\nx = a[1]\n```",
+    f"```\nls\n```\n{FOUR}",
+    f"{FOUR}\n```markdown\n# A heading\n```",
+    "```markdown is what I write [1]` ``",
+    "``` `` `",
+    "",
+    "\n",
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), WRAPPED)
+def test_a_fence_around_the_whole_answer_is_dropped(text: str, shown: str) -> None:
+    assert unwrapped(text) == shown
+    assert unwrapped(text, tuple(range(len(text)))) == shown
+
+
+@pytest.mark.parametrize("text", LEFT_ALONE)
+def test_other_answers_stay_as_they_are(text: str) -> None:
+    assert unwrapped(text) == text
+    assert unwrapped(text, tuple(range(len(text)))) == text
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["```", "~~~", "`", "markdown", "md", "python", "\n", "\r\n", " ", "[1]", "word", "````", "  "]
+        ),
+        max_size=30,
+    ).map("".join),
+    st.lists(st.integers(0, 120), max_size=12).map(tuple),
+)
+@example("\r\n```\n[1]", (1,))
+def test_the_cuts_of_a_stream_change_nothing(text: str, cuts: tuple[int, ...]) -> None:
+    assert unwrapped(text, cuts) == unwrapped(text)
+
+
+@given(st.text(max_size=60))
+def test_an_answer_without_fences_is_passed_on(text: str) -> None:
+    plain = text.replace("`", "").replace("~", "")
+    assert unwrapped(plain) == plain
+
+
+def test_words_stream_inside_the_wrapper() -> None:
+    filter_ = FenceUnwrapper()
+    assert [filter_.feed(piece) for piece in ("```mark", "down\nFo", "ur cro", "wns\n", "``", "` \n")] == [
+        "",
+        "Fo",
+        "ur cro",
+        "wns\n",
+        "",
+        "",
+    ]
+    assert filter_.close() == ""
+
+
+@pytest.mark.parametrize("piece", ["`", " ", "```markdown\n", "```\n", "a", "```", "~~~\n", "```x"])
+def test_its_cost_is_linear(piece: str) -> None:
+    def spent(times: int) -> float:
+        filter_, since = FenceUnwrapper(), time.process_time()
+        for _ in range(times):
+            filter_.feed(piece)
+        filter_.close()
+        return time.process_time() - since
+
+    spent(1000)
+    small, large = min(spent(8_000) for _ in range(3)), min(spent(32_000) for _ in range(3))
+    assert large <= 2.5**2 * small + 0.02

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from engine.errors import Unavailable, Unreachable
+from engine.ingest import extract_step
+from engine.options import Options
+from tests.support.engines import HERE, canonical, doc, light_engine, thread
+from tests.support.language import ToyLanguage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from engine.engine import Engine
+
+TALKS = ["Ada met Bob.", "Carl saw Dora.", "Eve met Ada.", "Fay wrote Gus."]
+
+
+def sharing(tokens: int = 1000) -> ToyLanguage:
+    language = ToyLanguage()
+    language.shared_tokens = tokens
+    return language
+
+
+async def told(engine: Engine, *texts: str, space: str = "here") -> None:
+    await asyncio.gather(*(engine.add(thread(f"{space} {text}", text, is_open=False, space=space)) for text in texts))
+
+
+async def facts(folder: Path, language: ToyLanguage) -> list[str]:
+    async with light_engine(folder, language) as engine:
+        await told(engine, *TALKS)
+        await engine.add(doc("file", "Hal and Ada met.", "Ida saw Hal."))
+        await engine.settled()
+        return await canonical(engine)
+
+
+async def test_facts_of_shared_calls_land_under_their_own_chunks(tmp_path: Path) -> None:
+    language = sharing()
+    shared = await facts(tmp_path / "shared", language)
+    assert language.calls["extract"] < len(TALKS)
+    assert shared == await facts(tmp_path / "alone", ToyLanguage())
+
+
+async def test_no_call_holds_two_spaces(tmp_path: Path) -> None:
+    language = sharing()
+    async with light_engine(tmp_path, language) as engine:
+        await told(engine, *TALKS)
+        await told(engine, *(text.replace("met", "left") for text in TALKS[::2]), space="there")
+        await engine.settled()
+        assert len(language.shared_calls) >= 2
+        assert all(len({"left" in text for text in call}) == 1 for call in language.shared_calls)
+
+
+async def test_a_text_is_read_once_in_a_space_and_never_with_what_stood_beside_it_in_another(tmp_path: Path) -> None:
+    language = sharing()
+    async with light_engine(tmp_path, language) as engine:
+        await told(engine, *TALKS)
+        await engine.settled()
+        calls = language.calls["extract"]
+        await engine.add(thread("again", TALKS[0], is_open=False))
+        await engine.settled()
+        assert language.calls["extract"] == calls
+        await told(engine, TALKS[0], space="there")
+        await engine.settled()
+        assert language.calls["extract"] == calls + 1
+        await engine.rebuild()
+        assert language.calls["extract"] == calls + 1
+
+
+async def test_what_a_shared_reply_is_not_trusted_for_is_read_alone(tmp_path: Path) -> None:
+    language = sharing()
+    language.unsure = {"Carl", "Eve"}
+    shared = await facts(tmp_path / "shared", language)
+    assert shared == await facts(tmp_path / "alone", ToyLanguage())
+    assert language.calls["extract"] >= 3
+
+
+async def test_a_chunk_on_which_a_shared_call_fails_fails_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extract_step, "wait_before", lambda _: 0.0)
+    language = sharing()
+    language.failing["extract", "Carl"] = Unavailable("away")
+    async with light_engine(tmp_path, language, options=Options(attempts=2)) as engine:
+        await told(engine, *TALKS)
+        await engine.settled()
+        assert {each.key for each in await engine.documents(HERE) if each.error} == {"here Carl saw Dora."}
+
+
+async def test_a_model_out_of_reach_counts_as_no_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extract_step, "TROUBLE_WAIT", 0.0)
+    monkeypatch.setattr(extract_step, "wait_before", lambda _: 0.0)
+    language = sharing()
+    language.failing["extract", ""] = Unreachable("nobody is there")
+    async with light_engine(tmp_path, language, options=Options(attempts=1, linger=0.0)) as engine:
+        await told(engine, *TALKS)
+        await language.asked("extract", 8)
+        language.failing.clear()
+        async with asyncio.timeout(20):
+            await engine.settled()
+        assert {each.status for each in await engine.documents(HERE)} == {"indexed"}
+
+
+async def test_small_conversations_wait_for_others_unless_somebody_waits_for_them(tmp_path: Path) -> None:
+    language = sharing()
+    async with light_engine(tmp_path, language, options=Options(linger=3600)) as engine:
+        for text in TALKS:
+            await told(engine, text)
+            await asyncio.sleep(0.05)
+        assert not language.shared_calls
+        assert not language.calls["extract"]
+        await engine.settled()
+        assert language.shared_calls == [tuple(TALKS)]
+
+
+async def test_a_file_hardly_waits(tmp_path: Path) -> None:
+    language = sharing()
+    async with light_engine(tmp_path, language, options=Options(linger=3600)) as engine:
+        await engine.add(doc("file", "Hal and Ada met."))
+        await language.asked("extract", 1)
+
+
+async def test_conversations_wait_only_so_long(tmp_path: Path) -> None:
+    language = sharing()
+    async with light_engine(tmp_path, language, options=Options(linger=0.1)) as engine:
+        await told(engine, *TALKS)
+        await language.asked("extract", 1)

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import LanguageError
+from engine.llm.client.litellm import Direct, load
+from tests.support.openai_server import OpenAIServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+READS_A_FILE = """
+import os
+if os.getenv("LITELLM_MODE", "DEV") == "DEV":
+    os.environ["PLANTED_PROVIDER_KEY"] = "planted"
+"""
+
+
+def test_litellm_is_told_to_read_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "litellm.py").write_text(READS_A_FILE)
+    monkeypatch.setenv("PLANTED_PROVIDER_KEY", "")
+    monkeypatch.delenv("PLANTED_PROVIDER_KEY")
+    for name in ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOG", "LITELLM_MODE"):
+        monkeypatch.setenv(name, "DEV")
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    try:
+        assert load().__file__ == str(tmp_path / "litellm.py")
+    finally:
+        sys.modules.pop("litellm", None)
+    assert "PLANTED_PROVIDER_KEY" not in os.environ
+
+
+async def test_a_reply_in_parts_is_told_in_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts: Any = [{"type": "text", "text": "Ada runs "}, {"type": "text", "text": "the mill."}]
+    monkeypatch.setattr("tests.support.openai_wire.tokens", len)
+    direct = Direct()
+    async with OpenAIServer(lambda _: parts) as server:
+        asked = {"model": "openai/stub", "api_base": server.base, "api_key": "x"}
+        messages = [{"role": "user", "content": "Who?"}]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            load()
+            with suppress(LanguageError):
+                await direct.chat({**asked, "messages": messages})
+        await direct.close()
+    assert not [each for each in caught if "Pydantic" in str(each.message)]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.llm.offline.question import Kind, clauses, counted, focus, has_kind, kind
+
+
+def test_a_double_question_is_asked_as_two() -> None:
+    assert clauses("Who holds permit 17-B, and what did the holder promise the council?") == [
+        "Who holds permit 17-B",
+        "what did the holder promise the council?",
+    ]
+    assert clauses("Where is the kiln kept? How hot does the kiln get?") == [
+        "Where is the kiln kept?",
+        "How hot does the kiln get?",
+    ]
+
+
+def test_a_scrap_of_a_question_stays_with_the_rest() -> None:
+    assert clauses("Who built the old mill and when?") == ["Who built the old mill when?"]
+    assert clauses("Is it dear? (ferry, ticket)") == ["Is it dear? (ferry, ticket)"]
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted", "right", "wrong"),
+    [
+        ("How much is a loaf?", "price", "It is €3.", "It is brown."),
+        ("When does it sail?", "time", "It sails at noon.", "It sails well."),
+        ("How many boats are there?", "quantity", "There are seven boats.", "There are boats."),
+    ],
+)
+def test_a_question_wants_a_kind_of_thing(question: str, wanted: str, right: str, wrong: str) -> None:
+    asked_for = kind(question)
+    assert asked_for == wanted
+    assert has_kind(right, asked_for)
+    assert has_kind(wrong, asked_for) is False
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("Which football team plays here?", "football"),
+        ("What is the password of the network?", "password"),
+        ("Is there a sauna in town?", "sauna"),
+        ("What time does the cinema begin?", "cinema"),
+        ("How heavy is the door?", "heavy"),
+    ],
+)
+def test_the_very_thing_that_is_asked_for_is_told(question: str, word: str) -> None:
+    assert focus(question) == {word}
+
+
+def test_generic_things_are_no_focus() -> None:
+    assert focus("What happens to old food?") == frozenset()
+
+
+def test_a_question_of_a_single_word_is_one_of_its_own_with_the_first_as_a_hint() -> None:
+    assert clauses("How much does a lift cost, and who may operate it?") == [
+        "How much does a lift cost",
+        "who may operate it? (How much does a lift cost)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "has"),
+    [
+        ("The stair has 139 steps.", "quantity", True),
+        ("Tickets cost €2.50 each.", "quantity", None),
+        ("Only Ada Byron may work it.", "person", True),
+        ("A lift costs €25.", "person", None),
+        ("It was moved because of the tide.", "reason", True),
+    ],
+)
+def test_what_is_counted_who_and_why_are_kinds(text: str, wanted: Kind, has: bool | None) -> None:  # noqa: FBT001
+    assert has_kind(text, wanted, counted("How many steps are there?")) is has
+
+
+def test_what_somebody_weighs_is_no_price() -> None:
+    assert kind("How much does the anchor weigh?") == "quantity"
+
+
+def test_whom_the_question_names_is_nobody_who_answers_it() -> None:
+    named = counted("Who is the skipper of the Patient Agnes?")
+    assert has_kind("Only the Patient Agnes sails in May.", "person", named) is None
+    assert has_kind("On the Patient Agnes sails Bo Holm.", "person", named) is True

@@ -1,0 +1,207 @@
+"""Overviews: all of a span within the scope, in the order of time, cited, part by part where it is too long."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.llm.offline.model import NOTHING_WANTED, EmbeddedLanguage
+from engine.models import Passage, Question, Scope, Within
+from engine.retrieval import overview as overview_recall
+from engine.retrieval.overview_request import Overview, narrowed, recognize
+from tests.support.embedder import HashEmbedder
+from tests.support.engines import HERE, doc, light_engine
+from tests.support.language import ToyLanguage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+    from engine.engine import Engine
+    from engine.models import Bill, Document, Prompt
+
+MAY = datetime(2026, 5, 1, 9, tzinfo=UTC)
+
+
+def said(day: int, *texts: str, space: str = "here", room: str = "hall") -> Document:
+    time = MAY + timedelta(days=day)
+    return doc(f"{space}-{room}-{day}", *texts, space=space, room=room, time=time)
+
+
+async def told(engine: Engine, question: Question) -> str:
+    return await (await engine.ask(question)).text()
+
+
+def overview(wanted: str, scope: Scope = HERE, within: Within | None = None, **more: int) -> Question:
+    made = Overview(wanted)  # type: ignore[arg-type]
+    return Question("What was said?", scope, within=within or Within(), overview=made, **more)  # type: ignore[arg-type]
+
+
+async def test_all_of_the_scope_is_there_in_the_order_of_time_and_nothing_else(tmp_path: Path) -> None:
+    async with light_engine(tmp_path) as engine:
+        for each in (said(3, "The Roof leaks."), said(1, "The Tiles came."), said(2, "A secret.", space="theirs")):
+            await engine.add(each)
+        context = await engine.recall(overview("summary"))
+        assert [each.text for each in context.sources] == ["The Tiles came.", "The Roof leaks."]
+        assert [each.number for each in context.sources] == [1, 2]
+
+
+async def test_rooms_documents_and_times_narrow_it(tmp_path: Path) -> None:
+    async with light_engine(tmp_path) as engine:
+        for each in (said(1, "One."), said(5, "Two."), said(5, "Three.", room="attic")):
+            await engine.add(each)
+        for within, texts in (
+            (Within(rooms=frozenset({"attic"})), ["Three."]),
+            (Within(since=MAY + timedelta(days=2)), ["Two.", "Three."]),
+            (Within(until=MAY + timedelta(days=2)), ["One."]),
+            (Within(documents=frozenset({"here-hall-5"})), ["Two."]),
+        ):
+            context = await engine.recall(overview("summary", within=within))
+            assert sorted(each.text for each in context.sources) == sorted(texts)
+        rooms = Scope(frozenset(), frozenset({"attic"}))
+        assert [each.text for each in (await engine.recall(overview("summary", rooms))).sources] == ["Three."]
+
+
+async def test_lately_is_the_last_two_weeks_before_the_newest(tmp_path: Path) -> None:
+    async with light_engine(tmp_path) as engine:
+        for each in (said(1, "Old."), said(30, "New."), said(20, "Newer.")):
+            await engine.add(each)
+        asked = recognize("What was decided lately?", datetime(2030, 1, 1, tzinfo=UTC))
+        assert asked is not None
+        context = await engine.recall(narrowed(Question("?", HERE), asked))
+        assert [each.text for each in context.sources] == ["Newer.", "New."]
+
+
+async def test_of_very_much_only_the_newest_is_taken_and_that_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview_recall, "CHUNKS", 2)
+    async with light_engine(tmp_path) as engine:
+        for day in range(4):
+            await engine.add(said(day, f"Day {day}."))
+        context = await engine.recall(overview("summary"))
+        assert [each.text for each in context.sources] == ["Day 2.", "Day 3."]
+        assert context.overview is not None
+        assert context.overview.truncated
+
+
+class Reducing(ToyLanguage):
+    """Notes each part as its numbers, and puts notes together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prompts: list[Prompt] = []
+
+    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
+        self.prompts.append(prompt)
+        self._called("answer", bill, prompt.question)
+        if prompt.notes:
+            yield " ".join(prompt.notes)
+            yield " and [999]"
+        else:
+            yield "".join(f"[{each.number}]" for each in prompt.context.sources)
+
+
+async def test_what_is_too_long_for_one_prompt_is_noted_part_by_part(tmp_path: Path) -> None:
+    language = Reducing()
+    async with light_engine(tmp_path, language) as engine:
+        for day in range(6):
+            await engine.add(said(day, f"{day} " + "word " * 600))
+        answer = await engine.ask(overview("summary", max_total_tokens=2000))
+        text = await answer.text()
+        *parts, whole = language.prompts
+        assert len(parts) >= 3
+        assert not any(each.notes for each in parts)
+        assert sorted(source.number for each in parts for source in each.context.sources) == [1, 2, 3, 4, 5, 6]
+        assert len(whole.notes) == len(parts)
+        assert re.findall(r"\[(\d+)\]", text) == ["1", "2", "3", "4", "5", "6"]
+        assert [each.number for each in answer.sources] == [1, 2, 3, 4, 5, 6]
+        rendered = language.messages(whole)[0].content
+        assert "Summarize" in rendered
+        assert "notes on their parts" in rendered
+
+
+async def test_what_fits_is_one_prompt(tmp_path: Path) -> None:
+    language = Reducing()
+    async with light_engine(tmp_path, language) as engine:
+        await engine.add(said(1, "One."))
+        await told(engine, overview("decisions"))
+        assert len(language.prompts) == 1
+        assert "List the decisions" in language.messages(language.prompts[0])[0].content
+
+
+@pytest.fixture
+def offline() -> EmbeddedLanguage:
+    return EmbeddedLanguage(HashEmbedder())
+
+
+CHAT = (
+    "[2026-05-12 10:00] Ada: Shall we paint the roof this year?",
+    "[2026-05-12 10:05] Bob: The council decided to paint the roof green.",
+    "[2026-05-13 10:00] Ada: It was not decided who pays for the paint.",
+    "[2026-05-14 10:00] Ada: Who has the key of the vault these days?",
+    "[2026-05-15 10:00] Bob: Unanimously resolved: the vault is cleared in June.",
+    "[2026-05-16 10:00] Cleo: Has anybody seen the long ladder?",
+    "[2026-05-16 10:01] Bob: No idea, sorry.",
+)
+
+
+async def answered(engine: Engine, wanted: str) -> str:
+    for number, text in enumerate(CHAT):
+        time = datetime.fromisoformat(f"{text[1:17]}:00+00:00")
+        passage = Passage(f"m{number}", text, author=text[19:22], time=time)
+        key = "talk" if number < 3 else f"talk{time.day}"
+        known = {each.key for each in await engine.documents(HERE)}
+        if key in known:
+            await engine.amend(key, put=[passage])
+        else:
+            await engine.add(doc(key, time=time).__class__(key, "here", "hall", "#hall", (passage,), time))
+    return await told(engine, overview(wanted))
+
+
+async def test_offline_decisions_are_quoted_the_oldest_first(tmp_path: Path, offline: EmbeddedLanguage) -> None:
+    async with light_engine(tmp_path, offline) as engine:
+        lines = (await answered(engine, "decisions")).splitlines()
+        assert len(lines) == 2
+        assert "paint the roof green" in lines[0]
+        assert "[1]" in lines[0]
+        assert "vault is cleared" in lines[1]
+
+
+async def test_offline_only_questions_without_an_answer_are_open(tmp_path: Path, offline: EmbeddedLanguage) -> None:
+    async with light_engine(tmp_path, offline) as engine:
+        text = await answered(engine, "questions")
+        assert "long ladder" in text
+        assert "key of the vault" in text
+        assert "Shall we paint" not in text
+
+
+async def test_offline_a_summary_quotes_and_cites(tmp_path: Path, offline: EmbeddedLanguage) -> None:
+    async with light_engine(tmp_path, offline) as engine:
+        text = await answered(engine, "summary")
+        assert "paint the roof green" in text
+        assert "Shall we" not in text
+        days, *lines = text.splitlines()
+        assert days == "From 12 to 16 May 2026:"
+        assert all(re.search(r"\[\d+\]$", line) for line in lines)
+
+
+async def test_offline_the_days_stand_once_above_what_several_parts_gave(
+    tmp_path: Path, offline: EmbeddedLanguage
+) -> None:
+    async with light_engine(tmp_path, offline) as engine:
+        for day in range(6):
+            await engine.add(said(day, f"The council decided to buy {day + 2} boats of wood. " + "word " * 600))
+        text = await told(engine, overview("summary", max_total_tokens=2000))
+        assert text.startswith("From 1 to 6 May 2026:\n")
+        assert text.count("May 2026:") == 1
+
+
+@pytest.mark.parametrize("wanted", ["decisions", "questions", "summary"])
+async def test_offline_nothing_is_said_to_be_nothing(tmp_path: Path, offline: EmbeddedLanguage, wanted: str) -> None:
+    async with light_engine(tmp_path, offline) as engine:
+        await engine.add(said(1, "Rain."))
+        assert await told(engine, overview(wanted)) == NOTHING_WANTED[wanted]

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from engine.scheduling.tasks import child_task, completed, together
+
+
+class Work:
+    """Waits for a gate; `ended` is set once it has cleaned up."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.began = asyncio.Event()
+        self.ended = asyncio.Event()
+
+    async def __call__(self) -> str:
+        self.began.set()
+        try:
+            await self.gate.wait()
+        finally:
+            await asyncio.sleep(0)
+            self.ended.set()
+        return "done"
+
+
+async def fail() -> None:
+    raise KeyError("a bug")
+
+
+async def test_a_child_has_ended_when_its_block_is_left() -> None:
+    work = Work()
+
+    async def block() -> None:
+        async with child_task(work()):
+            await work.began.wait()
+            await fail()
+
+    with pytest.raises(KeyError):
+        await block()
+    assert work.ended.is_set()
+
+
+async def test_a_child_that_failed_unseen_fails_its_block() -> None:
+    with pytest.raises(KeyError):
+        async with child_task(fail()):
+            await asyncio.sleep(0.01)
+
+
+async def test_the_first_failure_ends_the_others_before_it_is_raised() -> None:
+    work = Work()
+
+    async def later() -> None:
+        await work.began.wait()
+        await fail()
+
+    with pytest.raises(KeyError):
+        await together(work(), later())
+    assert work.ended.is_set()
+
+
+async def test_all_results_come_in_order() -> None:
+    work = Work()
+    work.gate.set()
+    assert await together(work(), asyncio.sleep(0, "slept")) == ["done", "slept"]
+
+
+async def test_native_work_ends_before_its_cancellation_is_raised() -> None:
+    work = Work()
+    task = asyncio.create_task(completed(work()))
+    await work.began.wait()
+    for _ in range(3):
+        task.cancel()
+        await asyncio.sleep(0.01)
+    assert not task.done()
+    work.gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert work.ended.is_set()
+
+
+async def test_native_work_gives_its_result_or_its_error() -> None:
+    work = Work()
+    work.gate.set()
+    assert await completed(work()) == "done"
+    with pytest.raises(KeyError):
+        await completed(fail())

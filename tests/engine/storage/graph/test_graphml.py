@@ -1,0 +1,80 @@
+"""Exports stream: what is in memory at once does not grow with what is exported."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, get_args
+
+import pytest
+
+from engine.storage.graph.graphml import graphml
+from engine.storage.ledger import Ledger
+from engine.storage.ledger.queries import stats
+from engine.storage.ledger.queries.lookup import area
+from tests.engine.storage.ledger.ledger_fixture import Desk, reading
+from tests.support.engines import HERE
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+Form = Literal["jsonl", "graphml"]
+FEW = 40
+
+
+@asynccontextmanager
+async def opened(home: Path) -> AsyncIterator[Desk]:
+    ledger = await Ledger.open(home / "ledger.db")
+    try:
+        yield Desk(ledger)
+    finally:
+        await ledger.close()
+
+
+async def fill(desk: Desk, documents: range) -> None:
+    for number in documents:
+        names = [f"Name{chr(97 + number % 26)}{chr(97 + number // 26)}{n}x" for n in range(8)]
+        await desk.tell(f"d{number}", reading(*names, said=f"said {number} " * 200))
+    while await desk.stale():
+        await desk.project()
+
+
+async def peak(desk: Desk, form: Form) -> tuple[int, int]:
+    """The bytes of Python's objects at the most, and the number of lines."""
+    async with desk.ledger.stream() as db:
+        lines = stats.canonical(db, {"here"}) if form == "jsonl" else graphml(db, await area(db, HERE))
+        gc.collect()
+        tracemalloc.start()
+        count = 0
+        async for _ in lines:
+            count += 1
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return most, count
+
+
+@pytest.mark.parametrize("form", get_args(Form))
+async def test_memory_stays_flat_while_more_is_exported(tmp_path: Path, form: Form) -> None:
+    async with opened(tmp_path) as desk:
+        await fill(desk, range(FEW))
+        less, some = await peak(desk, form)
+        await fill(desk, range(FEW, 4 * FEW))
+        more, all_ = await peak(desk, form)
+        assert all_ > 3.5 * some
+        assert more < 1.3 * less + 50_000
+
+
+async def test_the_lines_of_an_export_are_sorted_as_their_texts_are(tmp_path: Path) -> None:
+    async with opened(tmp_path) as desk:
+        for number, name in enumerate(["Ödön", "zoe", "Zoe B", "😀 a", "\uffee", 'a"b', "a\\b"]):
+            await desk.tell(f"{name} {number}", reading(name, "Ada"))
+        await desk.project()
+        async with desk.ledger.stream() as db:
+            lines = [line async for line in stats.canonical(db)]
+        kinds = [line.split('"kind": "')[1].split('"')[0] for line in lines]
+        assert len(set(kinds)) > 5
+        for (kind, line), (following, next_line) in pairwise(zip(kinds, lines, strict=True)):
+            assert kind != following or line <= next_line

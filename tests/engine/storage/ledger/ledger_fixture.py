@@ -1,0 +1,125 @@
+"""Short ways to fill a ledger and to look into it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from engine.ingest.chunking import Packing, chunks
+from engine.knowledge.merge import entity, relation
+from engine.knowledge.summary_plan import SEPARATOR
+from engine.models import Link, Mention, Reading, Scope
+from engine.storage.ledger import facts, profiles
+from engine.storage.ledger.content import documents
+from engine.storage.ledger.profiles import Profile
+from engine.storage.ledger.queries import lookup, stats
+from engine.storage.ledger.work import stale_keys
+from engine.storage.ledger.work.stale_keys import Stale
+from tests.support.engines import doc
+from tests.support.tokenizers import Characters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from engine.models import Chunk, Document, Passage
+    from engine.storage.ledger import Ledger
+    from engine.storage.sqlite.connection import Connection
+
+CUT = Packing(size=60, overlap=0, soft=1, modulo=1)  # a chunk ends after every passage
+
+
+def cut(passages: Sequence[Passage]) -> list[Chunk]:
+    return chunks(passages, Characters(), CUT)
+
+
+def reading(*names: str, said: str = "said") -> Reading:
+    """Every name is mentioned, and linked to the next one."""
+    links = [Link(a, b, "beside", said) for a, b in pairwise(names)]
+    return Reading(tuple(Mention(name, "person", said) for name in names), tuple(links))
+
+
+@dataclass(slots=True)
+class Desk:
+    """A ledger with what a test does to it."""
+
+    ledger: Ledger
+
+    async def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        async def work(db: Connection) -> list[tuple[Any, ...]]:
+            return [tuple(row) for row in await db.execute_fetchall(sql, parameters)]
+
+        return await self.ledger.read(work)
+
+    async def pairs(self, sql: str) -> list[tuple[Any, Any]]:
+        return [(a, b) for a, b in await self.rows(sql)]
+
+    async def column(self, sql: str, *parameters: Any) -> list[Any]:
+        return [row[0] for row in await self.rows(sql, *parameters)]
+
+    async def put(self, document: Document) -> bool:
+        return await self.ledger.write(documents.put, document, cut(document.passages))
+
+    async def tell(self, key: str, *readings: Reading, space: str = "here", time: datetime | None = None) -> list[int]:
+        """A document with one chunk for each reading, read at once; gives the ids of its chunks."""
+        texts = [f"{key} tells {n}" for n in range(len(readings))]
+        await self.put(doc(key, *texts, space=space, room=f"room of {space}", time=time))
+        ids = await self.column("SELECT c.id FROM chunk c JOIN document d ON d.id = c.document WHERE d.key = ?", key)
+        for id_, each in zip(sorted(ids), readings, strict=True):
+            await self.ledger.write(facts.keep_reading, id_, f"{key} {id_}".encode(), each)
+        return sorted(ids)
+
+    async def project(self) -> None:
+        """Profiles of everything that is stale, by joining; marks gone. Neither graph nor vectors."""
+
+        async def work(db: Connection) -> None:
+            for kind, read, write, fold in (
+                (Stale.NAME, profiles.names, profiles.put_entities, _entity),
+                (Stale.PAIR, profiles.pairs, profiles.put_relations, _relation),
+            ):
+                found = await stale_keys.stale_marks(db, kind, 1000)
+                keys = await read(db, [mark.id for mark in found], 100)
+                gone = {mark.id for mark in found} - {key.id for key in keys if key.told}
+                await profiles.drop_profiles(db, kind, gone)  # type: ignore[arg-type]
+                await write(db, [fold(key) for key in keys if key.told])
+                await stale_keys.unmark(db, found)
+
+        await self.ledger.write(work)
+
+    async def stale(self) -> set[tuple[str, str]]:
+        """What is stale, in words."""
+        names = await self.rows("SELECT n.canonical FROM stale s JOIN name n ON s.kind = 1 AND n.id = s.id")
+        pairs = await self.rows(
+            "SELECT MIN(x.canonical, y.canonical), MAX(x.canonical, y.canonical) FROM stale s"
+            " JOIN pair p ON s.kind = 2 AND p.id = s.id JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b"
+        )
+        return {(*row, "") if len(row) == 1 else row for row in (*names, *pairs)}
+
+    async def clear_marks(self) -> None:
+        async def work(db: Connection) -> None:
+            await db.execute("DELETE FROM stale")
+
+        await self.ledger.write(work)
+
+    async def area(self, spaces: Iterable[str] = ("here",), rooms: Iterable[str] = ()) -> lookup.Area:
+        return await self.ledger.read(lookup.area, Scope(frozenset(spaces), frozenset(rooms)))
+
+    async def canonical(self, *spaces: str) -> list[dict[str, Any]]:
+        async with self.ledger.reader() as db:
+            return [json.loads(line) async for line in stats.canonical(db, spaces or None)]
+
+
+def _entity(key: profiles.Key) -> Profile:
+    assert key.told is not None
+    made = entity(key.told)
+    text = SEPARATOR.join(each.text for each in made.fragments)
+    return Profile(key.id, key.space, made.name, key.pin or text, made.mentions, made.type)
+
+
+def _relation(key: profiles.Key) -> Profile:
+    assert key.told is not None
+    made = relation(key.told)
+    text = SEPARATOR.join(each.text for each in made.fragments)
+    return Profile(key.id, key.space, made.keywords, key.pin or text, made.weight, "", key.ends)

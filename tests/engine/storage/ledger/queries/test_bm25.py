@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.storage.ledger.content import documents
+from engine.storage.ledger.queries import bm25, lookup
+from engine.storage.ledger.queries.bm25 import K1, B, Extent, scored, tokenized
+from tests.engine.storage.ledger.ledger_fixture import reading
+from tests.support.engines import doc
+
+if TYPE_CHECKING:
+    from tests.engine.storage.ledger.ledger_fixture import Desk
+
+AREAS = ((("here",), ()), ((), ("hall",)), (("here",), ("attic",)))
+
+
+async def found(desk: Desk, text: str, spaces: tuple[str, ...], rooms: tuple[str, ...]) -> list[str]:
+    area = await desk.area(spaces, rooms)
+    ids = await desk.ledger.read(lookup.chunks_by_words, text, 9, area)
+    return [each.text for each in await desk.ledger.read(lookup.texts, ids, area)]
+
+
+@pytest.mark.parametrize(("spaces", "rooms"), AREAS)
+async def test_a_word_outside_of_the_scope_does_not_change_the_order(
+    desk: Desk, spaces: tuple[str, ...], rooms: tuple[str, ...]
+) -> None:
+    quiet = [f"quiet day {n}" for n in range(12)]
+    await desk.put(doc("a", "the merger is near", "the layoff is near", *quiet, room="hall"))
+    await desk.put(doc("b", "merger, one says, and what a long letter", space="there", room="attic"))
+    before = await found(desk, "merger layoff", spaces, rooms)
+    assert len(before) > 1
+    for word in ("layoff", "merger", "near"):
+        texts = [f"{word} {n}" + " and on and on" * n for n in range(6)]
+        await desk.put(doc(f"secret {word}", *texts, space="private", room="vault"))
+        assert await found(desk, "merger layoff", spaces, rooms) == before
+
+
+async def test_names_outside_of_the_scope_do_not_change_the_order_of_names(desk: Desk) -> None:
+    await desk.tell("a", reading("Zoe Merger", "Ada Layoff"))
+    await desk.project()
+    area = await desk.area()
+    before = await desk.ledger.read(lookup.names_by_words, "merger layoff", 9, area)
+    for name in ("Layoff", "Merger"):
+        await desk.tell(f"secret {name}", *[reading(f"{name} {n}ab") for n in range(4)], space="private")
+        await desk.project()
+        assert await desk.ledger.read(lookup.names_by_words, "merger layoff", 9, area) == before
+
+
+async def test_equal_scores_are_ordered_by_what_the_chunks_are(desk: Desk) -> None:
+    async def order(*keys: str) -> list[str]:
+        for key in keys:
+            await desk.put(doc(key, f"ferry {key}"))
+        texts = await found(desk, "ferry", ("here",), ())
+        for key in keys:
+            await desk.ledger.write(documents.forget, key)
+        return texts
+
+    assert await order("x", "y", "z") == await order("z", "x", "y")
+
+
+async def test_the_extent_of_a_scope_follows_every_change(desk: Desk) -> None:
+    async def counted() -> list[tuple[object, ...]]:
+        return sorted(
+            await desk.rows("SELECT 0, space, room, COUNT(*), SUM(tokens) FROM chunk GROUP BY space, room")
+            + await desk.rows("SELECT 1, space, 0, COUNT(*), SUM(LENGTH(name)) FROM entity GROUP BY space")
+            + await desk.rows("SELECT 2, space, 0, COUNT(*), 0 FROM relation GROUP BY space")
+        )
+
+    async def kept() -> list[tuple[object, ...]]:
+        return sorted(await desk.rows("SELECT kind, space, room, rows, length FROM collection WHERE rows > 0"))
+
+    told = doc("a", "one two three", "four", "five six")
+    for change in (
+        lambda: desk.put(told),
+        lambda: desk.tell("b", reading("Ada", "Bob"), space="there"),
+        desk.project,
+        lambda: desk.put(replace(told, room="attic")),
+        lambda: desk.put(replace(told, passages=told.passages[1:])),
+        lambda: desk.ledger.write(documents.move_room, "room of there", "here"),
+        desk.project,
+        lambda: desk.ledger.write(documents.forget, "b"),
+        desk.project,
+        lambda: desk.ledger.write(documents.forget, "a"),
+    ):
+        await change()
+        assert await kept() == await counted()
+        assert await desk.rows("SELECT id, space, length FROM entity_size") == await desk.rows(
+            "SELECT id, space, LENGTH(name) FROM entity"
+        )
+
+
+@pytest.mark.parametrize("tokenizer", ["porter unicode61", "trigram", "unicode61"])
+def test_words_are_tokenized_as_the_index_does_it(tokenizer: str) -> None:
+    made = tokenized(tokenizer, ["sailing", "is_open", "Über", "_", "'", "港"])
+    assert len(made) == 6
+    assert made[3] == made[4] == ()
+    if tokenizer == "porter unicode61":
+        assert made[:3] == [("sail",), ("is", "open"), ("uber",)]
+
+
+async def test_a_word_of_several_terms_is_found_as_they_follow_each_other(desk: Desk) -> None:
+    await desk.put(doc("a", "set is_open here", "open it is", "is open"))
+    assert set(await found(desk, "is_open", ("here",), ())) == {"set is_open here", "is open"}
+
+
+@given(
+    st.lists(st.dictionaries(st.tuples(st.integers(1, 5), st.just(0)), st.integers(1, 9)), max_size=3),
+    st.lists(st.integers(1, 50), min_size=5, max_size=5),
+)
+def test_scores_are_those_of_bm25_over_the_scope_alone(
+    held: list[dict[tuple[int, int], int]], lengths: list[int]
+) -> None:
+    postings = [{(row, lengths[row - 1]): times for (row, _), times in each.items()} for each in held]
+    whole, wanted = Extent(5, sum(lengths)), dict[int, float]()
+    for each in postings:
+        for (row, length), times in each.items():
+            rarity = math.log(1 + (5 - len(each) + 0.5) / (len(each) + 0.5))
+            part = rarity * times * (K1 + 1) / (times + K1 * (1 - B + B * length / (sum(lengths) / 5)))
+            wanted[row] = wanted.get(row, 0.0) + part
+    assert scored(postings, whole) == pytest.approx(wanted)
+
+
+async def test_an_empty_scope_has_no_extent(desk: Desk) -> None:
+    await desk.put(doc("a", "one"))
+    assert await desk.ledger.read(bm25.extent, bm25.CHUNKS, await desk.area(())) == Extent(0, 0)
+    assert await desk.ledger.read(bm25.extent, bm25.NAMES, await desk.area(())) == Extent(0, 0)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.models import Scope, Within
+from engine.storage.ledger.queries.undated import leaves_out_undated
+from tests.support.engines import doc
+
+if TYPE_CHECKING:
+    from tests.engine.storage.ledger.ledger_fixture import Desk
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HERE = Scope(frozenset({"here"}), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("scope", "within", "told"),
+    [
+        (HERE, Within(since=NOON), True),
+        (HERE, Within(until=NOON, documents=frozenset({"undated"})), True),
+        (HERE, Within(since=NOON, documents=frozenset({"dated"})), False),
+        (HERE, Within(since=NOON, rooms=frozenset({"elsewhere"})), False),
+        (Scope(frozenset({"there"}), frozenset()), Within(since=NOON), False),
+    ],
+)
+async def test_only_undated_documents_of_the_scope_count(
+    desk: Desk, scope: Scope, within: Within, *, told: bool
+) -> None:
+    await desk.put(doc("dated", "x", time=NOON))
+    await desk.put(doc("undated", "y"))
+    assert await desk.ledger.read(leaves_out_undated, scope, within) is told

@@ -1,0 +1,252 @@
+"""The records of the platform: people, guilds, channels, messages, interactions. They change; nothing here decides."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime  # noqa: TC003  - fields of dataclasses
+from enum import IntEnum, IntFlag
+from typing import Any
+
+from tests.support.discord_server.permissions import NOTHING, Can
+
+Json = dict[str, Any]
+
+
+class Kind(IntEnum):
+    """Types of channels."""
+
+    TEXT = 0
+    DM = 1
+    VOICE = 2
+    CATEGORY = 4
+    NEWS = 5
+    NEWS_THREAD = 10
+    PUBLIC_THREAD = 11
+    PRIVATE_THREAD = 12
+    FORUM = 15
+
+
+class Said(IntEnum):
+    """Types of messages."""
+
+    DEFAULT = 0
+    RECIPIENT_ADD = 1
+    RECIPIENT_REMOVE = 2
+    RENAMED = 4
+    THREAD_CREATED = 18
+    REPLY = 19
+    COMMAND = 20
+    THREAD_STARTER = 21
+    CONTEXT_MENU = 23
+
+
+class Flag(IntFlag):
+    """Flags of messages."""
+
+    NONE = 0
+    SUPPRESS_EMBEDS = 1 << 2
+    HAS_THREAD = 1 << 5
+    EPHEMERAL = 1 << 6
+    LOADING = 1 << 7
+    SUPPRESS_NOTIFICATIONS = 1 << 12
+    COMPONENTS_V2 = 1 << 15
+
+
+@dataclass(slots=True, eq=False)
+class User:
+    """Somebody, in all guilds."""
+
+    id: str
+    name: str
+    bot: bool = False
+    takes_dms: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class Role:
+    """A role of a guild; @everyone bears the guild's id."""
+
+    id: str
+    name: str
+    permissions: Can
+    position: int = 1
+    mentionable: bool = False
+    managed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """Somebody in one guild."""
+
+    user: User
+    joined: datetime
+    roles: set[str] = field(default_factory=set)
+    nick: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Overwrite:
+    """What a channel allows and denies one role (kind 0) or one member (kind 1)."""
+
+    id: str
+    kind: int
+    allow: Can = NOTHING
+    deny: Can = NOTHING
+
+
+@dataclass(slots=True, eq=False)
+class Guild:
+    """A server: its channels hold its threads, too."""
+
+    id: str
+    name: str
+    owner: User
+    joined: datetime
+    roles: dict[str, Role] = field(default_factory=dict)
+    members: dict[str, Member] = field(default_factory=dict)
+    channels: dict[str, Channel] = field(default_factory=dict)
+    available: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class ThreadFacts:
+    """What a thread has beyond a channel; members with the moment they joined."""
+
+    owner: str
+    created: datetime
+    archived_at: datetime
+    archived: bool = False
+    locked: bool = False
+    invitable: bool = True
+    archive_after: int = 1440
+    members: dict[str, datetime] = field(default_factory=dict)
+    count: int = 0
+    sent: int = 0
+    tags: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Channel:
+    """A channel, a thread or a DM."""
+
+    id: str
+    kind: Kind
+    name: str = ""
+    guild: Guild | None = None
+    parent: Channel | None = None
+    topic: str = ""
+    nsfw: bool = False
+    position: int = 0
+    overwrites: dict[str, Overwrite] = field(default_factory=dict)
+    thread: ThreadFacts | None = None
+    recipient: User | None = None
+    messages: dict[str, Message] = field(default_factory=dict)
+    last_message: str | None = None
+    deleted: bool = False
+
+    @property
+    def adult(self) -> bool:
+        """Age-restricted, by itself or by its parent."""
+        return self.parent.nsfw if self.thread is not None and self.parent is not None else self.nsfw
+
+    @property
+    def private(self) -> bool:
+        return self.kind is Kind.PRIVATE_THREAD
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that somebody uploads."""
+
+    name: str
+    data: bytes = field(repr=False)
+    kind: str = "text/plain; charset=utf-8"
+    description: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Attachment:
+    """A file that was uploaded; `gone` once its message is."""
+
+    id: str
+    file: File
+    channel: str
+    ephemeral: bool = False
+    gone: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Message:
+    """A message; `seen_by` is the only person who sees it, for ephemeral ones."""
+
+    id: str
+    channel: Channel
+    author: User
+    time: datetime
+    content: str = ""
+    kind: Said = Said.DEFAULT
+    flags: Flag = Flag.NONE
+    embeds: list[Json] = field(default_factory=list)
+    components: list[Json] = field(default_factory=list)
+    attachments: list[Attachment] = field(default_factory=list)
+    reactions: dict[str, list[str]] = field(default_factory=dict)
+    mentions: list[User] = field(default_factory=list)
+    mention_roles: list[str] = field(default_factory=list)
+    mention_everyone: bool = False
+    edited: datetime | None = None
+    reference: Json | None = None
+    replied: Message | None = None
+    nonce: str = ""
+    thread: Channel | None = None
+    seen_by: str = ""
+    interaction: Interaction | None = None
+    webhook: str = ""
+    followup: bool = False
+    previews: list[str] = field(default_factory=list)
+    deleted: bool = False
+
+    @property
+    def loading(self) -> bool:
+        return Flag.LOADING in self.flags
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """A notification that really went out: whom a message of `author` made look."""
+
+    author: str
+    message: str
+    users: frozenset[str]
+    everyone: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Interaction:
+    """A command, a click or a keystroke of a person, and what the app made of it.
+
+    `response` is the type of the first response (0: none yet); `error` what the person's screen says if none came.
+    """
+
+    id: str
+    token: str
+    kind: int
+    user: User
+    channel: Channel
+    started: float
+    name: str = ""
+    data: Json = field(default_factory=dict)
+    message: Message | None = None
+    response: int = 0
+    original: Message | None = None
+    followups: list[Message] = field(default_factory=list)
+    choices: list[Json] = field(default_factory=list)
+    modal: Json | None = None
+    error: str = ""
+    took: float = 0.0
+    acked: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def private(self) -> bool:
+        """Its response is for the person alone."""
+        return self.original is not None and bool(self.original.seen_by)

@@ -1,0 +1,90 @@
+"""Engines for tests: on the real stores, or with graph and vectors in memory; and what tests ask of them."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from engine.data_dir import Folder
+from engine.engine import Engine
+from engine.llm.checked_embedder import checked
+from engine.models import Document, Passage, Scope
+from engine.options import Options
+from engine.projection.projector import Projector
+from engine.storage.ledger import Ledger
+from engine.storage.ledger.queries import stats
+from engine.text.tokenizer import O200k
+from tests.support.embedder import HashEmbedder
+from tests.support.graph import MemoryGraph
+from tests.support.language import ToyLanguage
+from tests.support.vectors import MemoryVectors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
+    from pathlib import Path
+
+    from engine.llm.base import Embedder, Language
+
+HERE = Scope(frozenset({"here"}), frozenset())
+
+
+def open_engine(
+    home: Path, language: Language | None = None, embedder: Embedder | None = None, options: Options | None = None
+) -> AbstractAsyncContextManager[Engine]:
+    """An engine on Kùzu and LanceDB."""
+    return Engine.open(
+        home, language=language or ToyLanguage(), embedder=embedder or HashEmbedder(), options=options or Options()
+    )
+
+
+@asynccontextmanager
+async def light_engine(
+    home: Path, language: Language | None = None, embedder: Embedder | None = None, options: Options | None = None
+) -> AsyncIterator[Engine]:
+    """An engine on a real ledger, with graph and vectors in memory."""
+    folder, embedder = Folder(home), embedder or HashEmbedder()
+    with folder.owned():
+        ledger = await Ledger.open(folder.ledger, (options or Options()).words)
+        graph, vectors, skill = MemoryGraph(), MemoryVectors(embedder.dim), language or ToyLanguage()
+        projector = Projector(ledger, graph, vectors, skill, checked(embedder), O200k(), options or Options())
+        engine = Engine(folder, projector, None)
+        await engine._start()
+        try:
+            yield engine
+        finally:
+            await engine._stop()
+            await ledger.close()
+
+
+def doc(key: str, *texts: str, space: str = "here", room: str = "hall", time: datetime | None = None) -> Document:
+    """A closed document of these passages."""
+    passages = tuple(Passage(f"p{n}", text, f"part {n}", position=n) for n, text in enumerate(texts))
+    return Document(key, space, room, key.title(), passages, time)
+
+
+def thread(key: str, *texts: str, is_open: bool = True, space: str = "here", room: str = "hall") -> Document:
+    """A conversation of these messages."""
+    passages = tuple(Passage(f"m{n:03}", text, author="Ada", position=n) for n, text in enumerate(texts))
+    return Document(key, space, room, key.title(), passages, kind="conversation", open=is_open)
+
+
+def files_with(folder: Path, word: str) -> list[str]:
+    """The files anywhere in a folder in which a word stands, as UTF-8 or UTF-16."""
+    forms = [word.encode(), word.encode("utf-16-le"), word.encode("utf-16-be")]
+    return [file.name for file in sorted(folder.rglob("*")) if any(form in content(file) for form in forms)]
+
+
+def content(file: Path) -> bytes:
+    """The bytes of a file; a store may remove one while somebody looks."""
+    try:
+        return file.read_bytes() if file.is_file() else b""
+    except FileNotFoundError:
+        return b""
+
+
+async def canonical(engine: Engine) -> list[str]:
+    """The canonical export of everything, of every space."""
+    async with engine._ledger.reader() as db:
+        return [line async for line in stats.canonical(db)]

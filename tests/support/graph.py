@@ -1,0 +1,64 @@
+"""A graph in memory: the contract of engine.storage.graph.base in a few dicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from engine.storage.graph.base import Edge, Node
+
+
+class MemoryGraph:
+    """Nodes by id, edges by the pair of their ends."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[int, Node] = {}
+        self.edges: dict[tuple[int, int], Edge] = {}
+
+    async def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+        there = self.nodes | {node.id: replace(node, known=True) for node in nodes}
+        for edge in edges:
+            if edge.source not in there or edge.target not in there:
+                raise StoreError(f"Relation {edge.id} joins entities of which one is not in the graph.")
+        self.nodes = there
+        self.edges |= {ends(edge): undirected(edge) for edge in edges}
+
+    async def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:
+        gone, pairs = set(nodes), {ends(edge) for edge in edges}
+        self.nodes = {number: node for number, node in self.nodes.items() if number not in gone}
+        self.edges = {pair: edge for pair, edge in self.edges.items() if pair not in pairs and not gone & set(pair)}
+
+    async def around(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[Edge]:
+        asked = {node for node in nodes if node in self.nodes and self.nodes[node].space in set(spaces)}
+        near = [edge for pair, edge in self.edges.items() if asked & set(pair)]
+        return sorted(near, key=lambda edge: (-edge.weight, edge.id))[: max(0, limit)]
+
+    async def load(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+        self.nodes, self.edges = {}, {}
+        await self.put(list(nodes), list(edges))
+
+    async def everything(self) -> tuple[list[Node], list[Edge]]:
+        return (
+            sorted(self.nodes.values(), key=lambda node: node.id),
+            sorted(self.edges.values(), key=lambda edge: edge.id),
+        )
+
+    async def compact(self) -> None:
+        """There is nothing to give back."""
+
+    async def close(self) -> None:
+        """There is nothing to release."""
+
+
+def ends(edge: Edge) -> tuple[int, int]:
+    return min(edge.source, edge.target), max(edge.source, edge.target)
+
+
+def undirected(edge: Edge) -> Edge:
+    source, target = ends(edge)
+    return replace(edge, source=source, target=target, known=True)

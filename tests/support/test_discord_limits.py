@@ -1,0 +1,109 @@
+"""Rate limits of the fake, and what goes wrong on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import aiohttp
+import discord
+import pytest
+
+from tests.fakes.discord import FakeDiscord, File
+from tests.support.discord_server.bots import connected
+from tests.support.discord_server.calling import calling
+from tests.support.discord_server.rates import Rule
+
+POST = ("POST", "/channels/{channel}/messages")
+
+
+async def test_the_sixth_message_in_five_seconds_is_refused_with_the_headers_that_say_so() -> None:
+    async with FakeDiscord() as fake, calling(fake) as call:
+        club = fake.guild("Maker Club")
+        shop, hall = fake.channel(club, "workshop"), fake.channel(club, "hall")
+        for left in (4, 3, 2, 1, 0):
+            await call("POST", f"/channels/{shop.id}/messages", {"content": "x"})
+            assert (call.status, call.headers["X-RateLimit-Remaining"]) == (200, str(left))
+        answer = await call("POST", f"/channels/{shop.id}/messages", {"content": "x"})
+        assert call.status == 429
+        assert 0 < answer["retry_after"] <= 5
+        assert not answer["global"]
+        assert call.headers["Via"]
+        assert call.headers["X-RateLimit-Scope"] == "user"
+        assert await call.code("POST", f"/channels/{hall.id}/messages", {"content": "x"}) == 0
+
+
+async def test_the_fifty_first_call_of_a_second_is_refused_everywhere_but_not_for_interactions() -> None:
+    async with FakeDiscord() as fake, calling(fake) as call:
+        fake.rates.overall = Rule(50, 60.0)
+        for _ in range(50):
+            await call("GET", "/users/@me")
+            assert call.status == 200
+        answer = await call("GET", "/users/@me")
+        assert (call.status, answer["global"], call.headers["X-RateLimit-Global"]) == (429, True, "true")
+        assert await call.code("POST", "/interactions/1/x/callback", {"type": 5}) == 10062
+
+
+async def test_the_client_keeps_to_the_limits_by_the_headers() -> None:
+    async with FakeDiscord() as fake:
+        fake.rates.rules[POST] = Rule(2, 0.3)
+        shop = fake.channel(fake.guild("Maker Club"), "workshop")
+        async with connected(fake) as client:
+            channel: Any = client.get_channel(int(shop.id))
+            begun = time.monotonic()
+            for at in range(5):
+                await channel.send(str(at))
+            assert time.monotonic() - begun > 0.5
+        assert [call.status for call in fake.calls_to(*POST)] == [200] * 5
+
+
+async def test_calls_fail_on_demand_and_the_client_tries_again() -> None:
+    async with FakeDiscord() as fake:
+        shop = fake.channel(fake.guild("Maker Club"), "workshop")
+        async with connected(fake) as client:
+            channel: Any = client.get_channel(int(shop.id))
+            fake.fails(*POST, status=429, seconds=0.05, times=2)
+            await channel.send("after two refusals")
+            assert [call.status for call in fake.calls_to(*POST)] == [429, 429, 200]
+            fake.fails(*POST, status=429, via=False)
+            with pytest.raises(discord.HTTPException) as shielded:
+                await channel.send("the shield says no")
+            assert shielded.value.status == 429
+            fake.fails(*POST, status=403, code=50013)
+            with pytest.raises(discord.Forbidden):
+                await channel.send("not allowed")
+            fake.fails(*POST, "hang")
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(channel.send("no answer"), 0.1)
+        assert [post.content for post in fake.sees(fake.bot(next(iter(fake.world.guilds.values()))), shop).posts] == [
+            "after two refusals"
+        ]
+
+
+async def test_a_cut_call_was_not_done_and_a_lost_one_was() -> None:
+    async with FakeDiscord() as fake, calling(fake) as call:
+        shop = fake.channel(fake.guild("Maker Club"), "workshop")
+        fake.fails(*POST, "reset")
+        with pytest.raises(aiohttp.ClientError):
+            await call("POST", f"/channels/{shop.id}/messages", {"content": "cut"})
+        assert shop.messages == {}
+        fake.fails(*POST, "lost")
+        body = {"content": "once", "nonce": "1", "enforce_nonce": True}
+        with pytest.raises(aiohttp.ClientError):
+            await call("POST", f"/channels/{shop.id}/messages", body)
+        await call("POST", f"/channels/{shop.id}/messages", body)
+        assert [message.content for message in shop.messages.values()] == ["once"]
+
+
+async def test_downloads_fail_on_demand() -> None:
+    async with FakeDiscord() as fake:
+        club = fake.guild("Maker Club")
+        shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
+        async with connected(fake) as client:
+            await ada.says(shop, files=[File("a.txt", b"a")])
+            (message,) = await client.hears("message")
+            fake.fails("GET", "/attachments", status=503)
+            with pytest.raises(discord.HTTPException):
+                await message.attachments[0].read()
+            assert await message.attachments[0].read() == b"a"
