@@ -25,6 +25,14 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
+# By default structlog draws each trace with all local variables, which takes seconds.
+structlog.configure(
+    processors=[
+        structlog.processors.add_log_level,
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
+
 
 class NetworkForbiddenError(RuntimeError):
     """A test tried to leave the machine."""

@@ -63,3 +63,13 @@ def test_only_the_settings_read_the_environment() -> None:
 def test_no_file_has_more_than_three_hundred_lines(package: str) -> None:
     long = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules(package)}
     assert {path: lines for path, lines in long.items() if lines > 300} == {}
+
+
+FOLDERS = sorted({path.parent for package in FORBIDDEN for path in modules(package)})
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_a_folder_holds_at_most_twelve_modules_and_says_what_it_is_for(folder: Path) -> None:
+    names = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
+    assert len(names) <= 12
+    assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
