@@ -7,15 +7,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.fakes.slack import File
 from tests.support.gossip import Gossip
+from tests.support.slack_server import File
 from tests.support.town.slack import read
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 
     from engine.models import Bill, Prompt
-    from tests.fakes.slack import Room
+    from tests.support.slack_server import Room
     from tests.support.town.slack import House
 
 SECRET = "Nightingale-7731"

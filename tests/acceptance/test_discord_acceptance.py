@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from bot import texts
-from tests.fakes.discord import Can
+from tests.support.discord_server import Can
 from tests.support.discord_server.actions import update
 from tests.support.gossip import QUESTION, told
 from tests.support.town.discord import House, living
@@ -20,7 +20,7 @@ from tests.support.town.discord import House, living
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.fakes.discord import Channel, Guild, Message, Person, Post
+    from tests.support.discord_server import Channel, Guild, Message, Person, Post
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from bot import texts
-from tests.fakes.discord import Can
+from tests.support.discord_server import Can
 from tests.support.gossip import QUESTION, told
 from tests.support.town.discord import House, living, owner
 

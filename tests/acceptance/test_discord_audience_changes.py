@@ -13,14 +13,14 @@ import pytest_asyncio
 
 from bot import texts
 from engine.models import Scope
-from tests.fakes.discord import Can
+from tests.support.discord_server import Can
 from tests.support.gossip import QUESTION, told
 from tests.support.town.discord import PATIENCE, House, living
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.fakes.discord import Channel, Person
+    from tests.support.discord_server import Channel, Person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

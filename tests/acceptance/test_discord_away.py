@@ -14,14 +14,14 @@ import pytest_asyncio
 
 from bot.ingest.sync import deletions, reconcile
 from engine.models import Scope
-from tests.fakes.discord import Can, File
+from tests.support.discord_server import Can, File
 from tests.support.gossip import QUESTION, told
 from tests.support.town.discord import House, living, owner
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.fakes.discord import Channel, Guild, Person
+    from tests.support.discord_server import Channel, Guild, Person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

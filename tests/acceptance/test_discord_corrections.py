@@ -18,7 +18,7 @@ from tests.support.town.discord import PATIENCE, House, living
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.fakes.discord import Channel, Person
+    from tests.support.discord_server import Channel, Person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

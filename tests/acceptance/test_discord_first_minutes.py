@@ -14,7 +14,7 @@ from tests.support.town.discord import House, living
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.fakes.discord import Channel, Guild, Person
+    from tests.support.discord_server import Channel, Guild, Person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

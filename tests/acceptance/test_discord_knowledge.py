@@ -11,14 +11,14 @@ import pytest_asyncio
 from bot import texts
 from bot.ingest.sync import deletions
 from engine.models import Scope
-from tests.fakes.discord import File
+from tests.support.discord_server import File
 from tests.support.gossip import QUESTION, told
 from tests.support.town.discord import House, living, owner
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.fakes.discord import Channel, Guild, Person
+    from tests.support.discord_server import Channel, Guild, Person
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -9,8 +9,8 @@ from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryInterv
 
 from bot.dispatch import event_queue
 from engine.models import Scope
-from tests.fakes.slack import Fault, File
 from tests.support.gossip import QUESTION, told
+from tests.support.slack_server import Fault, File
 
 if TYPE_CHECKING:
     from tests.support.town.slack import House

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.acceptance.injection_cases import SECRET, THIEF, Obedient, Trial
-from tests.fakes.slack import File
+from tests.support.slack_server import File
 from tests.support.town import slack as slack_house
 from tests.support.town.slack import read
 

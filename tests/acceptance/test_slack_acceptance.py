@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.demos.slack_day import manifest
-from tests.fakes.slack import FakeSlack, Fault, File, Person, Timing
 from tests.support.gossip import QUESTION, told
+from tests.support.slack_server import FakeSlack, Fault, File, Person, Timing
 from tests.support.town import slack as slack_house
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.bootstrap import Skills
-    from tests.fakes.slack import Entry, Said
+    from tests.support.slack_server import Entry, Said
     from tests.support.town.slack import House
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -11,8 +11,8 @@ import pytest
 
 from bot import texts
 from bot.platform.models import Place
-from tests.fakes.slack import File
 from tests.support.gossip import told
+from tests.support.slack_server import File
 from tests.support.town import slack as slack_house
 
 if TYPE_CHECKING:

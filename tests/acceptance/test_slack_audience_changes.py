@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import texts
-from tests.fakes.slack import File
 from tests.support.gossip import QUESTION, told
+from tests.support.slack_server import File
 
 if TYPE_CHECKING:
     from tests.support.town.slack import House

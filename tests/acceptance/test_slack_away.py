@@ -13,11 +13,11 @@ import pytest
 
 from bot.ingest.sync import deletions, reconcile
 from engine.models import Scope
-from tests.fakes.slack import File
 from tests.support.gossip import QUESTION, told
+from tests.support.slack_server import File
 
 if TYPE_CHECKING:
-    from tests.fakes.slack import Room
+    from tests.support.slack_server import Room
     from tests.support.slack_server.state import ChannelKind
     from tests.support.town.slack import House
 

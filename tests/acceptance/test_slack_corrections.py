@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import texts
-from tests.fakes.slack import Person
 from tests.support.gossip import QUESTION, told
+from tests.support.slack_server import Person
 from tests.support.town.slack import PATIENCE
 
 if TYPE_CHECKING:
-    from tests.fakes.slack import Entry, Said
+    from tests.support.slack_server import Entry, Said
     from tests.support.town.slack import House
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.demos.slack_day import manifest
-from tests.fakes.slack import FakeSlack
 from tests.support.gossip import told
+from tests.support.slack_server import FakeSlack
 from tests.support.town import slack as slack_house
 
 if TYPE_CHECKING:

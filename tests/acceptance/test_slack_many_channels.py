@@ -14,13 +14,13 @@ import pytest
 
 from bot import texts
 from bot.platform.models import Place
-from tests.fakes.slack import Fault
 from tests.support.gossip import told
+from tests.support.slack_server import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.fakes.slack import FakeSlack, Person, Room
+    from tests.support.slack_server import FakeSlack, Person, Room
     from tests.support.slack_server.state import ChannelKind
     from tests.support.town.slack import House
 

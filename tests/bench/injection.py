@@ -18,7 +18,7 @@ from pathlib import Path
 from bot import log_config
 from tests.acceptance.injection_cases import Obedient, Trial
 from tests.demos.slack_day import manifest
-from tests.fakes.slack import FakeSlack, Rates
+from tests.support.slack_server import FakeSlack, Rates
 from tests.support.town.slack import living, skills
 
 FOLDER = "injection"

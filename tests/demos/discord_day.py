@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.fakes.discord import Can, FakeDiscord, File
+from tests.support.discord_server import Can, FakeDiscord, File
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from tests.fakes.discord import Channel, Interaction, Message, Person, Post
+    from tests.support.discord_server import Channel, Interaction, Message, Person, Post
 
 MANUAL = """# The big kiln
 

@@ -17,13 +17,13 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.fakes.slack import App, FakeSlack, File
+from tests.support.slack_server import App, FakeSlack, File
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from tests.fakes.slack import Entry, Person, Room, Said
+    from tests.support.slack_server import Entry, Person, Room, Said
 
 REPORT = """# Wind test of 11 November
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.fakes.discord import FakeDiscord
+from tests.support.discord_server import FakeDiscord
 from tests.support.discord_server.calling import calling
 
 if TYPE_CHECKING:

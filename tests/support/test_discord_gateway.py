@@ -8,7 +8,7 @@ import aiohttp
 import discord
 import pytest
 
-from tests.fakes.discord import Can, FakeDiscord
+from tests.support.discord_server import Can, FakeDiscord
 from tests.support.discord_server.bots import connected, everything
 
 if TYPE_CHECKING:

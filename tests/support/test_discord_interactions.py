@@ -8,7 +8,7 @@ import discord
 import pytest
 from discord import app_commands
 
-from tests.fakes.discord import Can, FakeDiscord, File
+from tests.support.discord_server import Can, FakeDiscord, File
 from tests.support.discord_server.bots import connected
 from tests.support.discord_server.calling import calling
 from tests.support.discord_server.people import Cannot

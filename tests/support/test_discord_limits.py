@@ -10,7 +10,7 @@ import aiohttp
 import discord
 import pytest
 
-from tests.fakes.discord import FakeDiscord, File
+from tests.support.discord_server import FakeDiscord, File
 from tests.support.discord_server.bots import connected
 from tests.support.discord_server.calling import calling
 from tests.support.discord_server.rates import Rule

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 import pytest
 
-from tests.fakes.discord import Can, FakeDiscord, File
+from tests.support.discord_server import Can, FakeDiscord, File
 from tests.support.discord_server.bots import connected
 from tests.support.discord_server.calling import calling
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 import pytest
 
-from tests.fakes.discord import Can, FakeDiscord, Kind
+from tests.support.discord_server import Can, FakeDiscord, Kind
 from tests.support.discord_server.bots import connected
 from tests.support.discord_server.calling import calling
 from tests.support.discord_server.model import Said

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.fakes.slack import App, FakeSlack, Rates
+from tests.support.slack_server import App, FakeSlack, Rates
 from tests.support.slack_server.event_recorder import client_of, error_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fakes.slack import App, FakeSlack, File, Rates
+from tests.support.slack_server import App, FakeSlack, File, Rates
 from tests.support.slack_server.app import EVENTS
 from tests.support.slack_server.event_recorder import client_of, listening
 

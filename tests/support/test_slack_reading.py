@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from slack_sdk.errors import SlackApiError
 
-from tests.fakes.slack import App, FakeSlack, Fault, File, Rates
+from tests.support.slack_server import App, FakeSlack, Fault, File, Rates
 from tests.support.slack_server.app import SCOPES
 from tests.support.slack_server.event_recorder import client_of, error_of
 

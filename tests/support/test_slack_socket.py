@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from tests.fakes.slack import FakeSlack, Rates, Timing
+from tests.support.slack_server import FakeSlack, Rates, Timing
 from tests.support.slack_server.event_recorder import client_of, error_of, listening
 
 if TYPE_CHECKING:

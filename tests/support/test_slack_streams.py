@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.fakes.slack import FakeSlack, Limits, Rates
+from tests.support.slack_server import FakeSlack, Limits, Rates
 from tests.support.slack_server.event_recorder import client_of, error_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from bot.platform.events import Installed
 from tests.adapters.discord.ears import Ear, connected
-from tests.fakes.discord import Channel, FakeDiscord, Guild, Person
+from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

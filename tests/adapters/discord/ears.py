@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adapters.discord.platform import Discord
     from bot.platform.events import Happening
     from bot.platform.models import Place
-    from tests.fakes.discord import FakeDiscord
+    from tests.support.discord_server import FakeDiscord
 
 T = TypeVar("T")
 

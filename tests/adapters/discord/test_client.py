@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from bot.platform.events import Changed, Deleted, Edited, Ended, Gone, Heard, Installed
 from bot.platform.models import Card, Place
-from tests.fakes.discord import Can, File
+from tests.support.discord_server import Can, File
 
 if TYPE_CHECKING:
     from tests.adapters.discord.conftest import Town

@@ -12,7 +12,7 @@ from bot.platform.events import Heard
 from bot.platform.models import Card, Picture, Place
 from bot.platform.ports import Target
 from engine.errors import BadInput, TooLarge
-from tests.fakes.discord import Can, File
+from tests.support.discord_server import Can, File
 
 if TYPE_CHECKING:
     from tests.adapters.discord.conftest import Town

@@ -16,7 +16,7 @@ from bot.platform.events import Heard
 from bot.server import Connection
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.discord.ears import Ear, settings_for
-from tests.fakes.discord import FakeDiscord
+from tests.support.discord_server import FakeDiscord
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

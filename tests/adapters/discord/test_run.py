@@ -16,7 +16,7 @@ from bot.platform.events import Clicked, Heard
 from bot.platform.models import Button, Card, Place
 from bot.settings import Settings
 from tests.adapters.discord.ears import Ear, connected
-from tests.fakes.discord import FakeDiscord
+from tests.support.discord_server import FakeDiscord
 
 if TYPE_CHECKING:
     from tests.adapters.discord.conftest import Town

@@ -16,7 +16,7 @@ from adapters.slack.api.rate_limits import Pace
 from adapters.slack.platform import SlackPlatform
 from bot.settings import Settings
 from tests.adapters.slack.talking import Talk
-from tests.fakes.slack import App, FakeSlack
+from tests.support.slack_server import App, FakeSlack
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

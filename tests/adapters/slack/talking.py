@@ -10,7 +10,7 @@ from bot.platform.ports import Target
 if TYPE_CHECKING:
     from bot.platform.ports import Reply
     from tests.adapters.slack.conftest import Desk
-    from tests.fakes.slack import Entry, FakeSlack, Person, Room, Said
+    from tests.support.slack_server import Entry, FakeSlack, Person, Room, Said
 
 CLOSING = Closing(
     "a1",

@@ -12,7 +12,7 @@ from tests.adapters.slack.test_platform import place
 
 if TYPE_CHECKING:
     from tests.adapters.slack.conftest import Desk
-    from tests.fakes.slack import FakeSlack
+    from tests.support.slack_server import FakeSlack
 
 
 async def test_a_private_channel_without_the_bot_is_not_there_for_it(desk: Desk, slack: FakeSlack) -> None:

@@ -10,12 +10,12 @@ from slack_bolt.async_app import AsyncApp
 from adapters.slack.api import clients
 from adapters.slack.connection import Watchdog
 from tests.adapters.slack.conftest import settings_for
-from tests.fakes.slack import Fault
+from tests.support.slack_server import Fault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.fakes.slack import FakeSlack
+    from tests.support.slack_server import FakeSlack
 
 
 class Signs:

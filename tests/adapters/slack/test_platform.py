@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aiohttp.typedefs import Handler
 
     from tests.adapters.slack.conftest import Desk
-    from tests.fakes.slack import FakeSlack, Person, Room
+    from tests.support.slack_server import FakeSlack, Person, Room
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 32
 

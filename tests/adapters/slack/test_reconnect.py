@@ -16,12 +16,12 @@ from bot.server import Connection
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.slack.conftest import settings_for
 from tests.adapters.slack.events.test_listener import Ear
-from tests.fakes.slack import Fault
+from tests.support.slack_server import Fault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.fakes.slack import FakeSlack
+    from tests.support.slack_server import FakeSlack
 
 pytestmark = pytest.mark.usefixtures("impatient")
 

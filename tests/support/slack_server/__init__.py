@@ -1,0 +1,26 @@
+"""A wire-level stand-in for Slack: the real SDKs speak to it; it enforces what Slack enforces."""
+
+from tests.support.slack_server.app import App
+from tests.support.slack_server.fake import FakeSlack
+from tests.support.slack_server.faults import Fault
+from tests.support.slack_server.limits import Limits
+from tests.support.slack_server.people import File, NotOnScreen, Person, Room, Said
+from tests.support.slack_server.rates import Rates
+from tests.support.slack_server.screen import Entry, Screen
+from tests.support.slack_server.socket import Timing
+
+__all__ = [
+    "App",
+    "Entry",
+    "FakeSlack",
+    "Fault",
+    "File",
+    "Limits",
+    "NotOnScreen",
+    "Person",
+    "Rates",
+    "Room",
+    "Said",
+    "Screen",
+    "Timing",
+]

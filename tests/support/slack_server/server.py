@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from aiohttp import web
 
-from tests.fakes.slack import methods  # noqa: F401  - fills the table of methods
+from tests.support.slack_server import methods  # noqa: F401  - fills the table of methods
 from tests.support.slack_server.actions import Acts
 from tests.support.slack_server.app import App
 from tests.support.slack_server.call import METHODS, Call, Recorded, arguments, missing

@@ -20,7 +20,7 @@ from bot.bot import Bot
 from bot.plugins import adapter
 from bot.settings import Settings
 from bot.store import Store
-from tests.fakes.discord import Channel, FakeDiscord, Guild, Person
+from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
 from tests.support.gossip import Gossip
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from bot.bootstrap import Skills
     from bot.platform.models import Place
-    from tests.fakes.discord import Interaction, Message, Post
+    from tests.support.discord_server import Interaction, Message, Post
 
 TASKS = ("discord.py:", "CommandTree", "discord-ui")  # by the library, for what it heard
 PATIENCE = 20.0

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
 from tests.demos.slack_day import manifest
-from tests.fakes.discord import Can, FakeDiscord
-from tests.fakes.discord import File as DiscordFile
-from tests.fakes.slack import FakeSlack
-from tests.fakes.slack import Fault as SlackFault
-from tests.fakes.slack import File as SlackFile
+from tests.support.discord_server import Can, FakeDiscord
+from tests.support.discord_server import File as DiscordFile
 from tests.support.discord_server.faults import Fault as DiscordFault
+from tests.support.slack_server import FakeSlack
+from tests.support.slack_server import Fault as SlackFault
+from tests.support.slack_server import File as SlackFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from tests.fakes.discord import Message
-    from tests.fakes.slack import Said
+    from tests.support.discord_server import Message
     from tests.support.discord_server.routing import Call
+    from tests.support.slack_server import Said
 
 PATIENCE = 60.0
 FACT = "The password of the safe is agate."

@@ -17,15 +17,15 @@ from bot.plugins import adapter
 from bot.settings import Settings
 from bot.store import Store
 from tests.demos.slack_day import manifest
-from tests.fakes.slack import FakeSlack, Person, Room
 from tests.support.gossip import QUESTION, Gossip
+from tests.support.slack_server import FakeSlack, Person, Room
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
     from bot.bootstrap import Skills
-    from tests.fakes.slack import Entry, Said
+    from tests.support.slack_server import Entry, Said
 
 PATIENCE = 20.0
 CLOSED: dict[str, Any] = {"_env_prefix": "NOBODY_", "_env_file": None}  # nothing comes from outside

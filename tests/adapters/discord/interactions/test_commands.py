@@ -10,7 +10,7 @@ from bot.commands import offered
 from bot.platform.events import Asked, Called, Clicked, Heard
 from bot.platform.models import Button, Card
 from bot.platform.ports import Target
-from tests.fakes.discord import Can, File
+from tests.support.discord_server import Can, File
 from tests.support.discord_server.people import Cannot
 
 if TYPE_CHECKING:

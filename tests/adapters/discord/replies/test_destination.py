@@ -13,13 +13,13 @@ from adapters.discord.replies.reply import EVERY, Writing
 from bot.platform.events import Asked, Called, Heard
 from bot.platform.models import Button, Card, Cited, Closing
 from bot.platform.ports import Target
-from tests.fakes.discord import Can
+from tests.support.discord_server import Can
 from tests.support.discord_server.model import Flag
 
 if TYPE_CHECKING:
     from bot.platform.models import Message
     from tests.adapters.discord.conftest import Town
-    from tests.fakes.discord import Channel, Post
+    from tests.support.discord_server import Channel, Post
 
 SOURCE = Cited(1, "#square › Ada", "https://discord.com/channels/1/2/3")
 CLOSING = Closing("a1", (SOURCE,), "From #square.", (Button("👍", "up", "a1"), Button("Delete", "delete", "a1")))

@@ -13,7 +13,7 @@ from bot.platform.events import Asked, Called, Changed, Clicked, Edited, Ended, 
 from bot.platform.models import Button, Card, Place
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.slack.conftest import settings_for
-from tests.fakes.slack import FakeSlack, File, Timing
+from tests.support.slack_server import FakeSlack, File, Timing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

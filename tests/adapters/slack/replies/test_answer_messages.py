@@ -8,7 +8,7 @@ import pytest
 from bot.platform.models import Closing
 from tests.adapters.slack.conftest import opened
 from tests.adapters.slack.talking import BARE, CLOSING, Talk
-from tests.fakes.slack import FakeSlack, Fault, Limits, Rates
+from tests.support.slack_server import FakeSlack, Fault, Limits, Rates
 
 if TYPE_CHECKING:
     from tests.adapters.slack.conftest import Desk

@@ -11,14 +11,14 @@ from bot.errors import Withheld
 from bot.platform.models import Card, Place
 from bot.platform.ports import Target
 from tests.adapters.slack.talking import BARE, CLOSING, Talk
-from tests.fakes.slack import Fault
+from tests.support.slack_server import Fault
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from bot.platform.ports import Reply
     from tests.adapters.slack.conftest import Desk
-    from tests.fakes.slack import Room
+    from tests.support.slack_server import Room
 
 
 def share(desk: Desk, talk: Talk, *, answer: str = "a1", room: Room | None = None) -> Reply:

@@ -8,7 +8,7 @@ from tests.adapters.slack.talking import BARE, CLOSING, Talk
 
 if TYPE_CHECKING:
     from tests.adapters.slack.conftest import Desk
-    from tests.fakes.slack import FakeSlack
+    from tests.support.slack_server import FakeSlack
 
 
 async def test_an_answer_is_streamed_into_the_thread_and_ends_with_sources_and_buttons(desk: Desk, talk: Talk) -> None:

@@ -10,7 +10,7 @@ from adapters.slack.workspace.files import Files
 from bot.errors import PlatformError
 from bot.platform.models import Upload
 from engine.errors import BadInput, TooLarge
-from tests.fakes.slack import FakeSlack, File
+from tests.support.slack_server import FakeSlack, File
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,12 +10,12 @@ import pytest
 from adapters.slack.workspace import history
 from bot.errors import PlatformError, Withheld
 from bot.platform.models import Card, Place
-from tests.fakes.slack import FakeSlack, Fault
+from tests.support.slack_server import FakeSlack, Fault
 
 if TYPE_CHECKING:
     from bot.platform.models import Message
     from tests.adapters.slack.conftest import Desk
-    from tests.fakes.slack import Person, Room, Said
+    from tests.support.slack_server import Person, Room, Said
 
 
 def place(slack: FakeSlack, room: Room, thread: str = "") -> Place:

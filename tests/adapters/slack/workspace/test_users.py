@@ -9,7 +9,7 @@ from tests.adapters.slack.payloads import US
 
 if TYPE_CHECKING:
     from tests.adapters.slack.conftest import Desk
-    from tests.fakes.slack import FakeSlack
+    from tests.support.slack_server import FakeSlack
 
 
 def test_somebody_is_called_as_he_wants_to_be() -> None:
