@@ -126,6 +126,38 @@ async def test_an_update_of_the_text_alone_leaves_the_blocks_as_they_are(slack: 
     assert slack.sees(ada, roof).entries[0].text == "visible"
 
 
+DATES = [
+    ("{date_num} {time_secs}", "2026-05-18 9:20:07 AM"),
+    ("{date} at {time}", "May 18th, 2026 at 9:20 AM"),
+    ("{date_short_pretty} {time}", "May 18, 2026 9:20 AM"),
+    ("{date_long}", "Monday, May 18th, 2026"),
+    ("{no_such_token}", "some day"),
+]
+
+
+@pytest.mark.parametrize(("form", "shown"), DATES)
+async def test_a_date_is_shown_as_its_format_says_in_rich_text_and_in_mrkdwn(
+    slack: FakeSlack, form: str, shown: str
+) -> None:
+    ada = slack.user("Ada")
+    client, roof = client_of(slack), slack.channel("roof", members=[ada])
+    leaf = {"type": "date", "timestamp": 1779096007, "format": form, "fallback": "some day"}
+    rich = {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [leaf]}]}
+    marked = section(f"On <!date^1779096007^{form}^https://a.example/?b=1&amp;c|some day>.")
+    await client.chat_postMessage(channel=roof.id, text="x", blocks=[rich, marked])
+    [entry] = slack.sees(ada, roof).entries
+    assert entry.text == f"{shown}\nOn {shown}."
+    assert (shown, "https://a.example/?b=1&c") in entry.links
+
+
+async def test_a_date_of_yesterday_is_called_so(slack: FakeSlack) -> None:
+    ada = slack.user("Ada")
+    client, roof = client_of(slack), slack.channel("roof", members=[ada])
+    yesterday = int(slack.clock.now()) - 86_400
+    await client.chat_postMessage(channel=roof.id, text=f"<!date^{yesterday}^{{date_short_pretty}}|x>")
+    assert slack.sees(ada, roof).entries[0].text == "yesterday"
+
+
 async def test_nothing_can_be_said_where_the_app_is_not(slack: FakeSlack) -> None:
     client = client_of(slack)
     outside, hidden = slack.channel("outside", bot=False), slack.channel("hidden", kind="private", bot=False)

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tests.support.slack_server.dates import shown_date
 from tests.support.slack_server.shapes import TOKEN
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Renderer:
                 channel = self.space.channels.get(value)
                 return f"#{channel.name if channel is not None else label or value}"
             if sign == "!":
-                return f"@{label or value.partition('^')[0]}"
+                return self._special(value, label or "", face)
             if not value.startswith(("http", "mailto")):
                 return found.group()
             face.links.append((html.unescape(label or value), html.unescape(value)))
@@ -102,6 +103,21 @@ class Renderer:
                 (name, f"http://{name}") for name in BARE_NAME.findall(CODE.sub("", BARE_LINK.sub("", bare)))
             ]
         return html.unescape(TOKEN.sub(shown, text))
+
+    def _special(self, value: str, label: str, face: Face) -> str:
+        """A call to many, the handle of a group, or a date."""
+        kind, _, rest = value.partition("^")
+        if kind != "date":
+            return f"@{label.lstrip('@') or kind}"
+        timestamp, form, url = (*rest.split("^", 2), "", "")[:3]
+        return self._date({"timestamp": timestamp, "format": form, "url": html.unescape(url), "fallback": label}, face)
+
+    def _date(self, leaf: JSON, face: Face) -> str:
+        """A date, which may be a link."""
+        shown = shown_date(leaf["timestamp"], leaf["format"], leaf.get("fallback") or "", self.space.clock.now())
+        if leaf.get("url"):
+            face.links.append((shown, leaf["url"]))
+        return shown
 
     def _name(self, user: str) -> str:
         return self.space.users[user].name if user in self.space.users else user
@@ -201,6 +217,8 @@ class Renderer:
             return f"{label} ({leaf['url']})" if leaf.get("text") else str(leaf["url"])
         if kind == "user":
             return f"@{self._name(leaf['user_id'])}"
+        if kind == "date":
+            return self._date(leaf, face)
         return {"emoji": f":{leaf.get('name')}:", "broadcast": f"@{leaf.get('range')}"}.get(
             kind, str(leaf.get("text") or "")
         )
