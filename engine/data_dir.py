@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from engine.errors import BrokenProjection, DamagedLedger, DiskTrouble, FolderInUse
+from engine.storage.sqlite.integrity import check_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,9 +70,8 @@ class Folder:
         return self.home / f"graph.{module}"
 
     def check_ledger(self) -> None:
-        """Raise DamagedLedger if the ledger is no file, or gone or empty although something was made from it."""
-        if self.ledger.is_dir():
-            raise DamagedLedger(f"The ledger {self.ledger} is a folder, not a file.")
+        """Raise DamagedLedger if a folder lies in its place or its log's, or it is gone or empty though something is made of it."""
+        check_places(self.ledger, "ledger")
         made = (self.vectors, *(self.graph(module) for module in MODULES))
         held = self.ledger.exists() and self.ledger.stat().st_size > 0
         if not held and any(path.exists() for path in made):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import aiosqlite
 
-from engine.errors import DamagedLedger, NewerSchema
+from engine.errors import NewerSchema
 from engine.storage.sqlite.errors import FAILURES, translated
+from engine.storage.sqlite.integrity import check_places
 from engine.storage.sqlite.migration_scripts import migration_scripts
 
 if TYPE_CHECKING:
@@ -31,11 +32,6 @@ FILE = "bot's database"
 Row = tuple[Any, ...]
 
 
-def _must_be_no_folder(path: Path) -> None:
-    if path.is_dir():
-        raise DamagedLedger(f"The {FILE} {path} is a folder, not a file.")
-
-
 class Database:
     """SQLite in WAL mode; a write is durable when it returns, a read sees what was committed."""
 
@@ -48,7 +44,7 @@ class Database:
     @asynccontextmanager
     async def open(cls, path: Path) -> AsyncIterator[Database]:
         """Open or create the file, and bring its schema up to date. Raises StoreError."""
-        _must_be_no_folder(path)
+        check_places(path, FILE)
         async with AsyncExitStack() as stack:
             try:
                 connections = [await stack.enter_async_context(_connected(path)) for _ in range(2)]

@@ -271,3 +271,18 @@ async def test_a_folder_in_place_of_a_database_names_restore_which_helps(
     assert "threadlore restore" in found
     archive.unpack(tmp_path / "backup", tmp_path / "home", force=True)
     assert await outcome(tmp_path / "home") == ""
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("name", ["ledger.db", "bot.db"])
+async def test_a_folder_in_place_of_a_log_is_named_and_moving_it_away_helps(
+    tmp_path: Path, folders: dict[str, Path], name: str, ending: str
+) -> None:
+    shutil.copytree(folders["closed"], tmp_path / "home")
+    log = tmp_path / "home" / f"{name}{ending}"
+    as_folder(log)
+    found = await outcome(tmp_path / "home")
+    assert f"{log}, is a folder" in found
+    assert "move the folder away" in found
+    log.rename(tmp_path / "away")
+    assert await outcome(tmp_path / "home") == ""

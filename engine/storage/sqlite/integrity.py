@@ -6,10 +6,30 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from engine.errors import NewerSchema
+from engine.errors import DamagedLedger, NewerSchema
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+LOGS = ("-wal", "-shm", "-journal")  # what SQLite adds to the name of a database for the files beside it
+
+BLOCKED = (
+    "SQLite needs a file of that name: move the folder away and start again. If something is missing then, restore a "
+    "backup with `threadlore restore FILE --force`."
+)
+
+
+def check_places(database: Path, name: str) -> None:
+    """Raise DamagedLedger if a folder lies in the place of a database, or of a file that SQLite keeps beside it.
+
+    `name`: what the database is called in the sentence.
+    """
+    if database.is_dir():
+        raise DamagedLedger(f"The {name} {database} is a folder, not a file.")
+    for log in (database.with_name(database.name + ending) for ending in LOGS):
+        if log.is_dir():
+            raise DamagedLedger(f"The log of the {name}, {log}, is a folder, not a file.", hint=BLOCKED)
 
 
 def problems(database: sqlite3.Connection) -> list[str]:
