@@ -70,7 +70,7 @@ class Folder:
         return self.home / f"graph.{module}"
 
     def check_ledger(self) -> None:
-        """Raise DamagedLedger if a folder lies in its place or its log's, or it is gone or empty though something is made of it."""
+        """Raise DamagedLedger if a folder lies in its place, or it is gone or empty though something was made of it."""
         check_places(self.ledger, "ledger")
         made = (self.vectors, *(self.graph(module) for module in MODULES))
         held = self.ledger.exists() and self.ledger.stat().st_size > 0
