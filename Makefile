@@ -37,8 +37,9 @@ run: $(READY) ## serve the platforms whose tokens are set in .env
 chat: $(READY) ## talk to your own documents in the terminal
 	@$(BIN)/threadlore $(ENV_FILE) chat
 
+# Compiled modules are kept: each worker, and each process that a test starts, would compile them again.
 test: $(READY) ## the whole suite, offline
-	$(BIN)/pytest -n 4 --dist loadfile
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile
 
 lint: $(READY) ## ruff and mypy, as strict as they go
 	$(BIN)/ruff check .
