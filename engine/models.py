@@ -167,7 +167,8 @@ class Question:
     """What is asked, and of what: `scope` has no default. Token budgets are in o200k_base tokens.
 
     `asker`: the name of who asks. `overheard`: the language decides whether it is a question to the program at all.
-    `overview`: it is about all of the scope that `within` leaves.
+    `overview`: it is about all of the scope that `within` leaves. `writers`: people, as they
+    are called, whose messages alone it is about.
     """
 
     text: str
@@ -190,6 +191,7 @@ class Question:
     asker: str = ""
     overheard: bool = False
     overview: Overview | None = None
+    writers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

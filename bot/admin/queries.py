@@ -14,7 +14,8 @@ from bot.admin.results import Advanced, Cited, Found, Prompted, Recalled, Said
 from engine.answers.answer import Answer
 from engine.errors import BadQuestion, NotFound
 from engine.models import Question, Within
-from engine.retrieval.overview_request import narrowed, recognize
+from engine.retrieval.author_request import by_author, channel_of
+from engine.retrieval.overview_request import narrowed
 from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
@@ -94,12 +95,15 @@ async def _question(desk: Desk, request: Ask) -> Question:
         ),
         model=request.model,
     )
-    asked = recognize(question.text, datetime.now(UTC)) if question.mode != "bypass" else None
-    if asked is None or not asked.channel:
-        return narrowed(question, asked) if asked else question
-    rooms = await _rooms(desk, asked.channel, scope)
-    within = replace(question.within, rooms=question.within.rooms or rooms)
-    return narrowed(replace(question, within=within), asked) if rooms else question
+    if question.mode == "bypass":
+        return question
+    question, asked = by_author(question, datetime.now(UTC))
+    channel = asked.channel if asked else channel_of(question)
+    rooms = await _rooms(desk, channel, scope) if channel else frozenset[str]()
+    if channel and not rooms:
+        return question
+    question = replace(question, within=replace(question.within, rooms=question.within.rooms or rooms))
+    return narrowed(question, asked) if asked else question
 
 
 async def _rooms(desk: Desk, name: str, scope: Scope) -> frozenset[str]:

@@ -11,7 +11,8 @@ from bot.errors import PlatformError
 from bot.ingest.conversations import thread_key
 from engine.answers.mentions import mentioned
 from engine.models import Within
-from engine.retrieval.overview_request import narrowed, recognize
+from engine.retrieval.author_request import by_author, channel_of
+from engine.retrieval.overview_request import narrowed
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,10 +26,13 @@ USUALLY = timedelta(days=1)  # what somebody missed of whom nothing is known
 
 
 async def as_overview(house: House, request: Request, question: Question) -> Question:
-    """The question, narrowed to what it wants an overview of; any other question as it is."""
-    asked = recognize(question.text, request.time) if question.mode != "bypass" else None
-    if asked is None:
+    """The question, narrowed to what it wants an overview of and to whose messages; any other question as it is."""
+    if question.mode == "bypass":
         return question
+    question, asked = by_author(question, request.time)
+    if asked is None:
+        place = _of_channel(request) if channel_of(question) else None
+        return replace(question, within=replace(question.within, rooms=place.rooms)) if place else question
     within = _of_channel(request) if asked.channel else await _within(house, request, asked)
     if within is None:
         return question

@@ -21,6 +21,7 @@ from engine.llm.plugin_calls import MODEL, guarded, next_piece
 from engine.models import Bill, Condensed, Context, Prompt
 from engine.retrieval.context_builder import Recalled
 from engine.retrieval.overview import recall_overview
+from engine.retrieval.writers import narrowed_to_writers
 from engine.storage.ledger import cache
 from engine.storage.ledger.queries.provenance import passages_stating
 from engine.storage.ledger.queries.undated import leaves_out_undated
@@ -150,18 +151,18 @@ class Asker:
         return await self._recall(self._trimmed(question), bill)
 
     async def _recall(self, question: Question, bill: Bill) -> Recalled:
+        ledger, within = self.recaller.projector.ledger, question.within
         if question.mode == "bypass":
-            generation = await self.recaller.projector.ledger.read(work_queue.generation)
+            generation = await ledger.read(work_queue.generation)
             asked = await self._condense(question, bill) if question.overheard else Condensed(question.text)
             return Recalled(Context(asked, "bypass"), generation, scope=question.scope)
         with self.recaller.projector.courtesy.asked():
+            question = await narrowed_to_writers(ledger, question)
             if question.overview is not None:
-                recalled = await recall_overview(self.recaller.projector.ledger, question, question.overview)
+                recalled = await recall_overview(ledger, question, question.overview)
             else:
                 recalled = await self.recaller.recall(question, self._condense(question, bill), bill)
-        undated = bool(question.within.since or question.within.until) and await self.recaller.projector.ledger.read(
-            leaves_out_undated, question.scope, question.within
-        )
+        undated = bool(within.since or within.until) and await ledger.read(leaves_out_undated, question.scope, within)
         return replace(recalled, scope=question.scope, context=replace(recalled.context, undated=undated))
 
     async def context(self, question: Question) -> Context:

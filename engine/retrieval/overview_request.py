@@ -105,9 +105,7 @@ def recognize(text: str, now: datetime) -> OverviewRequest | None:
     if len(text) > LONGEST:
         return None
     channels = _CHANNEL_NAME.findall(text)
-    bare = _CHANNEL_NAME.sub(" channel ", text.replace(";", ""))
-    words = [word.casefold().replace("’", "'") for word in _WORD.findall(bare)]
-    span, words = span_of(words, now)
+    span, words = span_of(_words(text), now)
     said = set(words)
     if len(channels) > 1 or (words[:1] and words[0] in _IS and said & _OPEN and "there" not in said):
         return None
@@ -126,6 +124,22 @@ def recognize(text: str, now: datetime) -> OverviewRequest | None:
     recent = not span.given and (wanted != "summary" or not place)
     missed = bool(said & {"miss", "missed", "verpasst", "perdí"})
     return OverviewRequest(Overview(wanted, recent), place, span, missed, channels[0] if channels else "")
+
+
+def wants_summary(text: str) -> bool:
+    """Whether a text asks for a summary, of whatever subject."""
+    return not _SUMMARIZE.isdisjoint(_words(text))
+
+
+def span_in(text: str, now: datetime) -> Span:
+    """The span of time that a question names, whatever else it names."""
+    return span_of(_words(text), now)[0]
+
+
+def _words(text: str) -> list[str]:
+    """Its lower-case words, with one word in place of the name of a channel."""
+    bare = _CHANNEL_NAME.sub(" channel ", text.replace(";", ""))
+    return [word.casefold().replace("’", "'") for word in _WORD.findall(bare)]
 
 
 def _wanted(said: set[str], *, placed: bool) -> Wanted | None:

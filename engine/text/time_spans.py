@@ -71,7 +71,7 @@ def span_of(words: Sequence[str], now: datetime) -> tuple[Span, list[str]]:
     rest, since, until = list[str](), None, None
     at = 0
     while at < len(words):
-        length, found = _period(words[at:], today, now)
+        length, found = _period(words[at : at + 3], today, now)
         if found is None:
             rest.append(words[at])
             at += 1

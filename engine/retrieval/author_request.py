@@ -1,0 +1,114 @@
+"""Requests to summarize what one person said or wrote, recognized by their words. Pure.
+
+"Summarize what Ada said about the roof", "What did Ada write last week?", "a recap of Ada's messages".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.text.word_lists import STOP, word_set
+from engine.retrieval.overview_request import LONGEST, OverviewRequest, recognize, span_in, wants_summary
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from engine.models import Question
+
+MOST_WORDS = 6  # of the names in a question
+_I = frozenset({"i", "me", "my", "ich"})
+_NOBODY = (STOP - _I) | word_set("people everybody everyone others folks anybody anyone somebody someone jeder alle")
+
+_NAME = r"(?P<name>[^\s?!.,;:][^\n?!;:]{0,80}?)"
+_DONE = (
+    r"(?:(?:has|have|had|was|were|just|recently|already) ){0,3}(?:said|wrote|written|posted|shared|reported|saying|"
+    r"writing|says|writes|told (?:us|everyone|everybody|me))\b"
+)
+_ASKED = r"(?:say|write|post|share|report|said|written|posted|shared|reported|been saying|been writing)\b"
+_WRITINGS = r"(?:messages|posts|comments|remarks)"
+_ENDS = r"(?= (?:about|in|on|from|since|last|this|yesterday|today|here)\b|[?.!]|$)"
+_CLAUSES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\bwhat (?:did|has|have) {_NAME} (?:just |recently )?{_ASKED}",
+        rf"\b(?:what|everything|anything|all)(?: that| which)? {_NAME} {_DONE}",
+        rf"\b{_WRITINGS} (?:by|from|of) {_NAME}{_ENDS}",
+        rf"(?:(?<= of )|(?<=summari[sz]e )){_NAME}(?:['’]s?)? {_WRITINGS}\b",
+        rf"\bwas hat {_NAME} (?:gesagt|geschrieben)\b",
+        rf"\bwas {_NAME} (?:gesagt|geschrieben) hat\b",
+        rf"\bce qu(?:e |['’]){_NAME} a (?:dit|écrit)\b",
+    )
+)
+_WORD = re.compile(r"\w+")
+_AND = re.compile(r",| (?:and|und|et|&) ", re.IGNORECASE)
+_IN_CHANNEL = re.compile(r"\bin (?:the (?:channel )?)?#([^\W_][\w-]{0,79})", re.IGNORECASE)
+_LATELY = re.compile(
+    r"\b(?:since \S{1,20}(?: \S{1,20})?|(?:in |over )?(?:the )?(?:last|past|this) (?:\d{1,4} )?\S{1,20}|yesterday|"
+    r"today)[\s?.!]{0,5}$",
+    re.IGNORECASE,
+)
+_WHAT_WAS_SAID = "what was said"
+
+
+def by_author(question: Question, now: datetime) -> tuple[Question, OverviewRequest | None]:
+    """The question with the people whose messages it wants summarized, and the overview that it is, if it is one.
+
+    A question that names a subject stays one that is searched for, among the messages of these people.
+    """
+    found = next((found for clause in _CLAUSES if (found := clause.search(question.text[:LONGEST]))), None)
+    names = _names(found["name"], question.asker) if found and len(question.text) <= LONGEST else ()
+    if found is None or not names:
+        return question, recognize(question.text, now)
+    rest = f"{question.text[: found.start()]} {_WHAT_WAS_SAID} {question.text[found.end() :]}"
+    asked = recognize(rest, now)
+    if asked is None and not wants_summary(rest):
+        return question, None
+    question = replace(question, writers=names)
+    return (question, asked) if asked else (_narrowed_to_span(question, rest, now), None)
+
+
+def channel_of(question: Question) -> str:
+    """The name of the channel, without its mark, in which people wrote whose words are to be summarized."""
+    found = _IN_CHANNEL.findall(question.text) if question.writers else []
+    return found[0] if len(found) == 1 else ""
+
+
+def matching(name: str, authors: list[str]) -> list[str]:
+    """The authors who are called so: by their whole name, else by whole words of it."""
+    wanted = _folded(name)
+    same = [author for author in authors if _folded(author) == wanted]
+    return same or [author for author in authors if f" {wanted} " in f" {_folded(author)} "]
+
+
+def names_in(name: str) -> list[str]:
+    """The single names in "Ada and Bob"."""
+    return [part.strip() for part in _AND.split(name) if part.strip()]
+
+
+def _names(name: str, asker: str) -> tuple[str, ...]:
+    """The people whom the words name; empty if they name none. A person may have any name behind an @."""
+    words = name.casefold().split()
+    if words and words[0] in _I:
+        return (asker,) if asker and len(words) == 1 else ()
+    if "@" not in name and (
+        len(words) > MOST_WORDS or not _NOBODY.isdisjoint(w.strip(",") for w in words if w != "and")
+    ):
+        return ()
+    return (name.strip(),)
+
+
+def _narrowed_to_span(question: Question, rest: str, now: datetime) -> Question:
+    """The question with the span that it names before its subject or at its end; a subject may name others."""
+    end, within = _LATELY.search(rest), question.within
+    span = span_in(rest.partition(" about ")[0], now)
+    if not span.given and end:
+        span = span_in(end[0], now)
+    return replace(question, within=replace(within, since=within.since or span.since, until=within.until or span.until))
+
+
+def _folded(name: str) -> str:
+    """A name in small letters without its marks; one of nothing but marks as it is."""
+    bare = name.strip().removeprefix("@").casefold()
+    return " ".join(_WORD.findall(bare)) or bare

@@ -1,0 +1,32 @@
+"""Who wrote what is there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.storage.ledger.queries.lookup import Area
+    from engine.storage.sqlite.connection import Connection
+
+
+async def everybody(db: Connection) -> list[str]:
+    """The names of all authors, whatever the scope: none of them may be shown before `within` let it through."""
+    rows = await db.execute_fetchall(
+        "WITH RECURSIVE known (author) AS (SELECT MIN(author) FROM passage WHERE author > '' UNION ALL"
+        " SELECT (SELECT MIN(author) FROM passage WHERE author > known.author) FROM known WHERE author IS NOT NULL)"
+        " SELECT author FROM known WHERE author IS NOT NULL"
+    )
+    return [row[0] for row in rows]
+
+
+async def within(db: Connection, names: Sequence[str], where: Area) -> list[str]:
+    """Those of the names under which something was written in the area, in order."""
+    rows = await db.execute_fetchall(
+        "SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM passage p CROSS JOIN document d"
+        f" ON d.id = p.document WHERE p.author = j.value AND {where.condition('d')}) ORDER BY j.value",
+        (json.dumps(list(names)),),
+    )
+    return [row[0] for row in rows]
