@@ -73,7 +73,7 @@ async def desk(settings: Settings, able: Skills, *, replace_embedder: bool = Fal
 @asynccontextmanager
 async def skills(settings: Settings) -> AsyncIterator[Skills]:
     """The skills that the settings choose; without a model the embedded ones, never one in place of the other."""
-    patience = Patience(timeout=settings.timeout, silence=settings.silence, attempts=settings.attempts)
+    patience = Patience(settings.timeout, settings.silence, settings.thinking, settings.attempts)
     calls = Calls(settings.calls, patience, Apart())
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)

@@ -69,6 +69,7 @@ class Settings(BaseSettings):
     calls: int = Field(default=8, gt=0)
     timeout: float = Field(default=180.0, gt=0)
     silence: float = Field(default=60.0, gt=0)
+    thinking: float = Field(default=600.0, gt=0)
     attempts: int = Field(default=4, gt=0)
 
     graph: Literal["kuzu", "ladybug"] = "kuzu"

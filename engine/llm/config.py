@@ -68,12 +68,14 @@ class Patience:
     """How long a call may take, and how often it is tried; all times in seconds.
 
     `timeout` is for a whole call, or up to the first text or thought of a stream; `silence` is for each further text.
-    The thoughts of a model begin a wait anew; pieces of a stream with nothing in them do not.
+    The thoughts of a model start a wait anew, but all of them take no longer than `thinking`; pieces of a stream with
+    nothing in them do not.
     A provider that asks for a wait longer than `longest_wait` is not asked again here.
     """
 
     timeout: float = 180.0
     silence: float = 60.0
+    thinking: float = 600.0
     attempts: int = 4
     first_wait: float = 1.0
     longest_wait: float = 30.0

@@ -12,6 +12,7 @@ from engine.context_window import ContextWindow
 from engine.errors import LanguageError, Refused, TooLong, TooSlow, Unavailable
 from engine.llm.client.client import NO_ROOM, Ask, Calls
 from engine.llm.client.errors import wants_plain_text
+from engine.llm.client.thinking_time import ThinkingTime
 from engine.llm.formats.json_extraction import parse_condensed, parse_for_bot, parse_json_reading
 from engine.llm.formats.json_summaries import parse_summaries
 from engine.llm.formats.shared_extraction import mixed, parted_json, parted_rows
@@ -184,6 +185,7 @@ class LLM:
     async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
         model = self.settings.answer.instead(prompt.model)
         thinking, said = ThinkingFilter(), False
+        thoughts = ThinkingTime(model.model, self.calls.patience.thinking)
         overview = prompt.context.overview
         days = f"{overview.days}\n\n" if overview and overview.days else ""
         ask = Ask(model, "answer", self.messages(prompt))
@@ -193,6 +195,8 @@ class LLM:
                 if text := thinking.feed(delta):
                     yield text if said else f"{days}{text}"
                     said = True
+                else:
+                    thoughts.thought()
         rest = thinking.finish()
         if rest:
             yield rest if said else f"{days}{rest}"

@@ -16,6 +16,7 @@ from engine.llm.client.errors import failure
 from engine.llm.client.limiter import PrioritySemaphore
 from engine.llm.client.litellm import Direct
 from engine.llm.client.protocol import UNFINISHED, Spent
+from engine.llm.client.thinking_time import ThinkingTime
 from engine.llm.config import Patience
 from engine.llm.formats.thinking import without_thoughts
 from engine.models import Usage
@@ -153,7 +154,7 @@ class Calls:
             yield first, pieces
 
     async def _opened(self, ask: Ask) -> tuple[str, _Pieces]:
-        pieces = _Pieces(self._provider.stream(self._chat(ask)), ask.model)
+        pieces = _Pieces(self._provider.stream(self._chat(ask)), ask.model, self.patience.thinking)
         try:
             first = await pieces.next(self.patience.timeout)
         except BaseException:
@@ -176,22 +177,25 @@ class Calls:
 class _Pieces:
     """An open stream: its texts, and at its end what it took."""
 
-    def __init__(self, pieces: AsyncGenerator[Piece], model: ModelSettings) -> None:
+    def __init__(self, pieces: AsyncGenerator[Piece], model: ModelSettings, thinking: float) -> None:
         self._pieces = pieces
         self._model = model
+        self._thinking = ThinkingTime(model.model, thinking)
         self.spent = Spent()
         self.finish = ""
 
     async def next(self, seconds: float) -> str | None:
-        """The next text, None at the end; `seconds` bound the wait for it, which begins anew with each thought."""
+        """The next text, None at the end; `seconds` bound the wait for it, which starts anew with each thought."""
         try:
             async with asyncio.timeout(seconds) as limit:
                 async for piece in self._pieces:
                     self.spent = piece.spent or self.spent
                     self.finish = piece.finish or self.finish
                     if piece.text:
+                        self._thinking.text()
                         return piece.text
                     if piece.thought:
+                        self._thinking.thought()
                         limit.reschedule(asyncio.get_running_loop().time() + seconds)
         except TimeoutError as error:
             raise failure(error, self._model.model) from error

@@ -40,6 +40,7 @@ _CUT = ("ReadError", "WriteError", "RemoteProtocolError", "ServerDisconnected", 
 
 FORBIDDEN, NOT_FOUND, REQUEST_TIMEOUT = 403, 404, 408
 _NOT_FOUND = "Check the model's name, and its address: those of OpenAI-compatible servers mostly end with /v1."
+_THINKING = "If it needs longer, raise THREADLORE_THINKING; many models take a setting for less effort."
 _PLAN = "See plan and billing at the provider."
 
 
@@ -53,6 +54,11 @@ def failure(error: Exception, model: str, key: str = "", base: str = "") -> Lang
     made = _not_heard(error, model, base) or _refused(error, model, said(error, key))
     made.wait = _asked_wait(error)
     return made
+
+
+def endless_thoughts(model: str, seconds: float) -> LanguageError:
+    """The error of a stream in which the model thinks for longer than it may."""
+    return TooSlow(f"The model {model} thought for more than {seconds:.0f} seconds.", hint=_THINKING)
 
 
 def _not_heard(error: Exception, model: str, base: str) -> LanguageError | None:

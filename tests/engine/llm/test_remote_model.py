@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine.context_window import ContextWindow
-from engine.errors import BadKey, LanguageError, NoSuchModel, RateLimited, Refused, TooLong, Unavailable, Unreachable
+from engine.errors import (
+    BadKey,
+    LanguageError,
+    NoSuchModel,
+    RateLimited,
+    Refused,
+    TooLong,
+    TooSlow,
+    Unavailable,
+    Unreachable,
+)
 from engine.llm.client.client import Ask, Calls
 from engine.llm.client.litellm import Direct
+from engine.llm.client.protocol import Piece
 from engine.llm.config import ModelSettings, Patience
 from engine.llm.remote_model import LLM, MIXED_REPLIES, LLMSettings
 from engine.models import Bill, Condensed, Context, Excerpt, Fragments, Link, Mention, Message, Prompt, Reading, Turn
@@ -17,7 +28,7 @@ from engine.retrieval.overview_request import Overview
 from tests.support.openai_server import Fault, OpenAIServer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 
     from engine.llm.client.protocol import Parameters, Reply
 
@@ -470,6 +481,25 @@ def test_address_and_key_stay_with_their_provider() -> None:
 async def test_thoughts_are_not_streamed(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:
     server.replier = replies("<think>who might it be</think>\n\nAda runs it.")
     assert await heard(llm(calls, model).answer(asked(), Bill())) == "Ada runs it."
+
+
+@pytest.mark.parametrize("head", ["<think>", "", "  <think> hm "])
+async def test_thoughts_and_blanks_without_end_in_the_text_are_given_up(model: ModelSettings, head: str) -> None:
+    class Endless(Direct):
+        async def ready(self) -> None:
+            """Nothing is loaded."""
+
+        async def stream(self, parameters: dict[str, Any]) -> AsyncGenerator[Piece]:
+            del parameters
+            yield Piece(head)
+            while True:
+                await asyncio.sleep(0.01)
+                yield Piece(" \n")
+
+    calls = Calls(2, Patience(attempts=1, thinking=0.3), Endless())
+    with pytest.raises(TooSlow, match="thought for more than"):
+        async with asyncio.timeout(5):
+            await heard(llm(calls, model).answer(asked(), Bill()))
 
 
 async def test_an_answer_of_nothing_is_an_error(server: OpenAIServer, calls: Calls, model: ModelSettings) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ASK = Ask(ModelSettings("openai/stub"), "answer", [Message("user", "Who?")])
 BRIEF = Patience(timeout=0.2, silence=0.2, attempts=1)
+THOUGHTLESS = Patience(timeout=2.0, silence=2.0, attempts=1, thinking=0.3)
 
 
 class Pieces(Direct):
@@ -41,10 +42,10 @@ class Pieces(Direct):
             yield piece
 
 
-async def heard(pieces: Iterable[Piece], bill: Bill | None = None) -> str:
+async def heard(pieces: Iterable[Piece], bill: Bill | None = None, patience: Patience = BRIEF) -> str:
     """The text of a stream, within a few seconds."""
     async with asyncio.timeout(5):
-        return "".join([text async for text in Calls(2, BRIEF, Pieces(pieces)).stream(ASK, bill or Bill())])
+        return "".join([text async for text in Calls(2, patience, Pieces(pieces)).stream(ASK, bill or Bill())])
 
 
 async def test_pieces_without_anything_in_them_are_no_sign_of_life() -> None:
@@ -60,6 +61,22 @@ async def test_pieces_without_anything_in_them_are_none_after_the_first_text_eit
 async def test_thoughts_are_a_sign_of_life() -> None:
     thoughts = [Piece(thought=True)] * 40
     assert await heard([*thoughts, Piece("Ada")]) == "Ada"
+
+
+async def test_thoughts_without_end_are_given_up() -> None:
+    with pytest.raises(TooSlow, match="thought for more than") as caught:
+        await heard(cycle([Piece(thought=True)]), patience=THOUGHTLESS)
+    assert "THREADLORE_THINKING" in caught.value.hint
+
+
+async def test_thoughts_between_texts_are_counted_together() -> None:
+    with pytest.raises(TooSlow):
+        await heard(cycle([Piece("Ada "), Piece(thought=True)]), patience=THOUGHTLESS)
+
+
+async def test_a_long_answer_between_thoughts_is_no_thinking() -> None:
+    pieces = [Piece(thought=True), *[Piece("Ada ")] * 60, Piece(thought=True), Piece("Bob")]
+    assert (await heard(pieces, patience=THOUGHTLESS)).endswith("Bob")
 
 
 @pytest.mark.parametrize(("finish", "filtered"), [("content_filter", True), ("length", False)])
