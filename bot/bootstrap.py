@@ -102,7 +102,8 @@ def window(settings: Settings) -> ContextWindow:
     if size and size < LEAST:
         raise BadSetting(f"THREADLORE_CONTEXT_TOKENS must be 0 or at least {LEAST:,}, not {size:,}.")
     try:
-        return ContextWindow(size, settings.output_reserve or settings.max_output_tokens or 0)
+        longest = settings.max_output_tokens or 0
+        return ContextWindow(size, settings.output_reserve or longest, longest)
     except ValueError as error:
         hint = "Lower THREADLORE_OUTPUT_RESERVE or THREADLORE_MAX_OUTPUT_TOKENS, or raise THREADLORE_CONTEXT_TOKENS."
         raise BadSetting(f"THREADLORE_CONTEXT_TOKENS cannot be used: {error}.", hint=hint) from error

@@ -63,7 +63,7 @@ MODEL_HINT = (
     "its key, see the README): then I write answers."
 )
 BROKEN_OFF = "_The answer broke off here._"
-CUT_OFF = "This answer is incomplete: the model stopped before it had finished."
+CUT_OFF = "This answer is incomplete: it was cut off before its end."
 FILTERED = "This answer is incomplete: the content filter of the model's provider stopped it."
 WITHDRAWN = (
     "I took this answer back: who can read it has changed, and it drew on something that not all of you may read. "

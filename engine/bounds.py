@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from engine.models import Question
     from engine.options import Options
 
-LONGEST_ANSWER = 40_000  # characters
 MOST_RESULTS = 1_000
 MOST_TOKENS = 10_000_000
 LONG = 10 * 365 * 86_400.0  # seconds

@@ -18,7 +18,8 @@ MOST_RESERVE = 2000
 RESERVE_SHARE = 4
 EXTRACTION_PROMPT, SUMMARY_PROMPT = 900, 300  # instructions that stand beside the text
 OVERLAP_SHARE, SOFT_SHARE, JOIN_SHARE = 12, 2, 4  # of a chunk, and of a summary call
-LETTERS = 3  # of a token, at least, in most texts
+LETTERS, MOST_LETTERS = 3, 8  # of a token in most texts, at least and at most
+SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,12 @@ class ContextWindow:
     """`size`: tokens of a prompt and its reply together, 0 if not known; `reserve`: those kept for the reply.
 
     With a reserve of 0 it is a fourth of the size, 2,000 at most. Budgets are left as they are if nothing is known.
+    `reply`: the longest reply that the model is asked for, 0 for its own choice.
     """
 
     size: int = 0
     reserve: int = 0
+    reply: int = 0
 
     def __post_init__(self) -> None:
         if self.size and self.prompt < EXTRACTION_PROMPT + SUMMARY_PROMPT:
@@ -39,6 +42,12 @@ class ContextWindow:
     def kept(self) -> int:
         """The tokens that are kept for the reply."""
         return self.reserve or min(MOST_RESERVE, self.size // RESERVE_SHARE)
+
+    @property
+    def answer(self) -> int:
+        """The characters after which an answer is stopped: more than a model writes that keeps to its limit."""
+        tokens = max(self.kept, self.reply)
+        return min(max(SHORT_ANSWER, tokens * MOST_LETTERS), LONGEST_ANSWER) if tokens else LONG_ANSWER
 
     @property
     def prompt(self) -> int:

@@ -52,7 +52,7 @@ class Answer:
         texts = [f"{source.text}\n{source.link}" for source in self.context.sources]
         titles = [f"{source.title}\n{source.label}" for source in self.context.sources]
         self._citing = Citing([source.number for source in self.context.sources], texts, prompt.question, titles)
-        self._shown = ShownText(self._citing)
+        self._shown = ShownText(self._citing, asker.recaller.projector.options.window.answer)
         self._begun = False
         self._pieces = self._stream()
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from engine.answers.fence_unwrapper import FenceUnwrapper
 from engine.boundary import well_formed
-from engine.bounds import LONGEST_ANSWER
 from engine.text.visible_text import VisibleHead
 
 if TYPE_CHECKING:
@@ -32,11 +31,14 @@ async def well_formed_deltas(deltas: AsyncGenerator[str, None]) -> AsyncGenerato
 
 
 class ShownText:
-    """Fed with the deltas of an answer, gives what its reader sees; nothing until something of that can be seen."""
+    """Fed with the deltas of an answer, gives what its reader sees; nothing until something of that can be seen.
 
-    def __init__(self, citing: Citing) -> None:
+    `longest`: the most characters of an answer; what comes after them is left out.
+    """
+
+    def __init__(self, citing: Citing, longest: int) -> None:
         self.full = False
-        self._left = LONGEST_ANSWER
+        self._left = longest
         self._citing = citing
         self._unwrapper = FenceUnwrapper()
         self._head = VisibleHead()

@@ -10,9 +10,10 @@ import pytest
 
 from engine.answers.answer_stream import ShownText
 from engine.answers.citations import Citing
-from engine.bounds import LONGEST_ANSWER
+from engine.context_window import LONG_ANSWER, ContextWindow
 from engine.errors import Unavailable
 from engine.models import Question
+from engine.options import Options
 from tests.support.answering import Scripted
 from tests.support.engines import HERE, doc, light_engine
 
@@ -110,13 +111,36 @@ async def test_an_answer_that_never_ends_is_cut_off(tmp_path: Path, delta: str) 
         for calls in (1, 2):  # it is not remembered
             answer = await engine.ask(FERRY)
             assert not answer.cut_off
-            assert LONGEST_ANSWER - 200 < len(await answer.text()) <= LONGEST_ANSWER
+            assert LONG_ANSWER - 200 < len(await answer.text()) <= LONG_ANSWER
             assert answer.cut_off
             assert language.calls["answer"] == language.ended == calls
 
 
+@pytest.mark.parametrize(
+    ("window", "longest"),
+    [
+        (ContextWindow(), LONG_ANSWER),
+        (ContextWindow(128_000), LONG_ANSWER),
+        (ContextWindow(4096), 8192),
+        (ContextWindow(128_000, 500), 4000),
+        (ContextWindow(128_000, 500, 4000), 32_000),
+        (ContextWindow(reply=20), 1000),
+        (ContextWindow(reply=50_000), 100_000),
+    ],
+)
+async def test_an_answer_may_be_as_long_as_its_share_of_the_context(
+    tmp_path: Path, window: ContextWindow, longest: int
+) -> None:
+    async with light_engine(tmp_path, Scripted(*["word "] * 25_000), options=Options(window=window)) as engine:
+        await engine.add(doc("ferry", "The Ferry costs four crowns."))
+        await engine.settled()
+        answer = await engine.ask(FERRY)
+        assert longest - 200 < len(await answer.text()) <= longest
+        assert answer.cut_off
+
+
 async def test_an_answer_of_the_greatest_length_is_whole(tmp_path: Path) -> None:
-    language = Scripted("x" * (LONGEST_ANSWER - 5), " end.")
+    language = Scripted("x" * (LONG_ANSWER - 5), " end.")
     async with light_engine(tmp_path, language) as engine:
         await engine.add(doc("ferry", "The Ferry costs four crowns."))
         await engine.settled()
@@ -127,7 +151,7 @@ async def test_an_answer_of_the_greatest_length_is_whole(tmp_path: Path) -> None
 
 async def shown(delta: str) -> str:
     """What is shown of an answer in one delta."""
-    text = ShownText(Citing({1}, ["The Ferry costs four crowns."], "?"))
+    text = ShownText(Citing({1}, ["The Ferry costs four crowns."], "?"), 50_000)
     said = "".join([piece async for piece in text.feed(delta)])
     return said + "".join([piece async for piece in text.close()])
 
