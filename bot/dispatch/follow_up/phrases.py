@@ -51,7 +51,7 @@ SMALL_QUESTIONS = frozenset(
     whats up, whats new, sup, all good, all right, alright, you ok, you okay, is that so, is it, oh is it, oh really,
     oh yeah, no way, deal, clear, is that clear, is that ok, is that okay, sounds good, sound good,
     does that make sense, make sense, does that work, guess what, guess who, hear that, see, whos there, who are you,
-    echt, echt jetzt, wirklich, ernsthaft, im ernst, wie bitte, na und, na, was, hä, oder, gell, wie gehts,
+    echt, echt jetzt, wirklich, ernsthaft, im ernst, wie bitte, na und, na, was, hä, oder, gell, wie gehts, gehts noch,
     wie geht es dir, alles gut, alles klar, ach ja, ach so, en serio, de verdad, verdad, ah sí, qué, qué tal, que tal,
     cómo estás, y qué, vraiment, sérieux, sérieusement, ah bon, ça va, comment ça va, comment vas-tu, quoi, hein,
     et alors, davvero, come stai, serio
@@ -119,8 +119,7 @@ INVITATIONS = phrases(
     whos in, who is in, who else is in, who wants, who else wants, who volunteers, whos up, who is up, who feels,
     whos free, who is free, who has time, whos coming, who is coming, whos joining, who is joining, whos bringing,
     who will help, who can help, who could help, who can take over, who would like, who fancies, whos with,
-    who is with, who can bring, who could bring, who can take, who takes over, can we meet, can we talk, can we move,
-    can we please, can we do, can we go, can we discuss, can we agree, can we stop, would it be ok,
+    who is with, who can bring, who could bring, who can take, who takes over, would it be ok,
     would it be possible for, can i help, can i come, can i join, may i join, can someone, can somebody, can anyone,
     can anybody, could someone, could somebody, could anyone, could anybody, would someone, would somebody,
     would anyone, would anybody, will someone, will somebody, will anyone, did everyone, did everybody, has everyone,
@@ -203,6 +202,7 @@ AUXILIARIES = words(
     dont didnt cant couldnt wont wouldnt shouldnt hasnt havent hadnt
     """
 )
+MODALS = words("can could may might must should do does need allowed")  # with these, "my" things are one's rights
 PADDING = JOINERS | ALSO | words("just still really actually only noch eigentlich aún todavía juste encore")
 PREPOSITIONS = words(
     """

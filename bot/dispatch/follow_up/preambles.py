@@ -9,7 +9,7 @@ PREFACES = phrases(
     """
     i need to know, i want to know, id like to know, i would like to know, what i wanted to know,
     what i want to know, what id like to know, what i would like to know, what i need to know,
-    what id love to know, what interests me, my question is, the question is, my question was, the other question is,
+    what id love to know, what interests me, my question is, my question was, the other question is,
     the next question is, the main question is, i wanted to ask,
     i wanted to know, i was wondering, i am wondering, im wondering, im curious, i am curious, i meant to ask,
     was ich wissen, was mich interessiert, mich würde interessieren, mich interessiert, ich wollte wissen,

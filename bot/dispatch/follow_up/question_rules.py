@@ -93,8 +93,25 @@ def _of_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:
         return "unclear"
     if _starts(words, phrases.ORDERS) and social_patterns.is_no_order(words, sentence.clauses[0]):
         return "chatter"
-    asked = _starts(words, phrases.ORDERS) or _is_prefaced(words) or _asks(sentence, words)
-    return "question" if asked else "unclear"
+    asks = _asks(sentence, words) and not _is_personal(words, asks=sentence.asks)
+    return "question" if asks or _starts(words, phrases.ORDERS) or _is_prefaced(words) else "unclear"
+
+
+def _is_personal(words: Sequence[str], *, asks: bool) -> bool:
+    """Whether people as likely ask each other, or complain.
+
+    It is a single word, asks whether he or she does something, what "we" could do, about "my" things, or, unmarked,
+    who did something.
+    """
+    if len(words) == 1:
+        return words[0] not in phrases.WH
+    if words[0] == "who" and not asks and words[1] not in phrases.AUXILIARIES and not words[1].endswith("s"):
+        return True
+    if words[0] in phrases.AUXILIARIES and words[1] in {"he", "she"}:
+        return True
+    if words[0] in {"can", "could"} and words[1] == "we":
+        return True
+    return "my" in words and phrases.MODALS.isdisjoint(words)
 
 
 def _is_whole(sentence: Sentence) -> bool:
@@ -147,7 +164,7 @@ def _is_rhetorical(words: Sequence[str]) -> bool:
     ):
         return True
     wondering = bare[0] in phrases.WH and bare[0] not in {"which", "what"}
-    complains = bare[0] == "why" and "always" in bare
+    complains = (bare[0] == "why" and "always" in bare) or tuple(bare[-2:]) == ("or", "what")
     return complains or (wondering and (bare[-1] == "anyway" or "even" in bare[1:3]))
 
 

@@ -16,7 +16,6 @@ _DOING = (
     r"(?:bring|com|join|driv|cook|pick|gett|go|gonna|call|buy|host|bak|tell|stay|help|order|organi[sz]|"
     r"taking(?! over| part| office))"
 )
-_MEET = r"(?:meet|talk|move|do|go|discuss|agree|stop|please|start|try|leave|postpone|swap|have a|grab|call|just|all)"
 _PRAISED = (
     r"(?:great|lovely|nice|funny|cute|beautiful|amazing|something|sweet|ironic|wonderful|gorgeous|awful|sad|crazy|"
     r"weird|odd|typical|obvious|pretty|ridiculous|strange|exciting|adorable|fun|good|bad|wild|cool|awesome|grand|"
@@ -31,7 +30,6 @@ _SOCIAL = re.compile(
     r"are we (?:\w+ing|good|done|still|all|ready|there|set|ok|okay|cool|on|late|early|lost)\b|"
     r"(?:sounds|looks|seems|feels) |(?:same )?(?:time|place|spot|table) (?:tomorrow|again|next)\b|"
     rf"how about (?:{_DAY})\b|what about (?:tonight|me|us)$|"
-    rf"(?:can|could) we {_MEET}\b|"
     r"does \w+(?: \w+)? (?:work|suit)\b.* ?(?:you|everyone|everybody|all|people|us)$|"
     r"when (?:can|could) you (?:do|come|send|meet|call|be|help|finish|make)\b|"
     r"who (?:broke|ate|stole|forgot|took|left|hid|touched|\w{1,20}ed)\b(?: \w{1,20}){0,4} again$|"
@@ -57,9 +55,7 @@ _RHETORICAL = re.compile(
     r")"
 )
 _MATTERS = re.compile(r"does (?:it|that) matter (?:if|whether|which|when|what|how|who|where|for|to)\b")
-_NEGATED = re.compile(
-    r"(?:isnt|arent|wasnt|werent|wouldnt|doesnt|hasnt|havent|didnt) (?:it|that|this|he|she|we|they)\b"
-)
+_NEGATED = re.compile(r"(?:isnt|arent|wasnt|werent|wouldnt|doesnt|hasnt|havent|didnt) (?:it|that|this|they)\b")
 _NO_ORDER = re.compile(
     r"(?:list|lists|source|sources|the source|details|more details|show|more info|more information|compare|translate|"
     r"repeat|the show)(?: of(?: \w+){1,3}?| \w+)? (?:is|are|was|were|has|have|had|will|would|must|cant|can|say|says|"
