@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.models import Context, Scope
 
+SEARCHING = "the search takes longer than usual."
 LATE = 2.0  # seconds after which whoever asked is told what the answer waits for
 
 
@@ -72,8 +73,8 @@ async def _must_know_something(engine: Engine, context: Context, scope: Scope) -
 async def _delay(engine: Engine, scope: Scope) -> Advanced:
     """Why nothing comes at once."""
     left = inside(await engine.status(scope))
-    trouble = f"{left}; the answer is drawn from what is known by now." if left else "the model has not answered yet."
-    return Advanced("searching", trouble=trouble)
+    known = "the answer is drawn from what is known by now."
+    return Advanced("searching", trouble=f"{left}; {known}" if left else SEARCHING)
 
 
 async def _question(desk: Desk, request: Ask) -> Question:

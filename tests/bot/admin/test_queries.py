@@ -119,5 +119,5 @@ async def test_what_does_not_come_at_once_says_what_it_waits_for(
     monkeypatch.setattr(queries, "LATE", 0.0)
     first, second, *_ = await perform(Ask("When does the Gudgeon leave?", (LOCAL,), outcome=outcome))
     assert isinstance(first, Advanced)
-    assert first.trouble == "the model has not answered yet."
+    assert first.trouble == queries.SEARCHING
     assert isinstance(second, kind)
