@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 ROOT = Path(__file__).parents[1]
-SIZE, SHORTEST = 4_000, 500  # characters
-QUICK = 0.01  # seconds of processor time
+SIZE, SHORTEST = 2_000, 500  # characters
+QUICK = 0.0025  # seconds of processor time
+LONG = 2 * QUICK  # a slow call is measured on texts that take about as long
 MOST = 2.5**2  # times as long for twice the text twice over: over two doublings, chance counts less
 CHANCES = 1, 2, 3  # calls in each of the measurements that must all say so: the machine may be busy
 LATE = 3.0  # seconds after which one call has failed
@@ -193,7 +194,7 @@ def growth(call: Callable[[str], object], literals: Iterable[str] = ()) -> str:
     """
     plain = "plain words "
     cost = min(took(call, plain * (SIZE // len(plain))) for _ in range(2)) / SIZE
-    size = SIZE if cost * SIZE < QUICK else max(SHORTEST, int(QUICK / cost))
+    size = SIZE if cost * SIZE < LONG else max(SHORTEST, int(LONG / cost))
     for name, short, long in texts(size, literals):
         if took(call, short) < max(QUICK, 4 * cost * size):
             continue
