@@ -285,7 +285,7 @@ async def test_many_edges_are_made_while_others_read_all_the_time(graph: Graph) 
 
 
 async def test_after_many_writes_the_database_was_opened_anew_and_everything_is_there(tmp_path: Path) -> None:
-    leaves, most = 4_000, 2 * RENEW_AFTER
+    leaves, most = 4_000, RENEW_AFTER + 4_000
     graph = await opened(tmp_path / "graph")
     await graph.put(*star(leaves, 1.0, known=False))
     for turn in range(most // leaves):
