@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # To be raised when the rules find something else in the same text: remembered readings are then made anew.
 RULES = 1
 # To be raised when the same sources are answered from in another way: remembered answers are then made anew.
-ANSWERS = 4
+ANSWERS = 5
 
 NOTHING_FOUND = "I found nothing about that in what I may read here."
 NOTHING_WANTED = {

@@ -54,14 +54,16 @@ _MEASURES = {
     "deep": "metre meter foot cm fathom depth",
     "wide": "metre meter foot cm mm width",
     "thick": "millimetre centimetre metre mm cm inch",
-    "old": "year age aged born birthday",
+    "old": "year age aged born birthday built launched since",
     **dict.fromkeys(("heavy", "weigh"), "gram kilogram kilo tonne ton pound weigh weight kg"),
-    "fast": "knot hour minute second speed",
+    "fast": "knot kilometre mile km speed",
     "often": "day week month year every",
     **dict.fromkeys(("tall", "high"), _HEIGHT),
     **dict.fromkeys(("hot", "warm", "cold"), _HEAT),
     **dict.fromkeys(("big", "large"), _SIZE),
 }
+_HOUR = stem("hour")  # what is told in hours is also told by a day or a time of it: "until midnight"
+_UNITS = frozenset(stem(word) for units in _MEASURES.values() for word in units.split())
 _EXPIRES = frozenset(map(stem, ["expire", "expiry", "lapse", "valid"]))
 _PRICED = frozenset(map(stem, ["cost", "price", "fee", "fare", "charge", "pay"]))
 _TIME_WORDS = word_set(
@@ -95,8 +97,9 @@ def kind(question: str) -> Kind:
 
 
 def counted(question: str) -> frozenset[str]:
-    """The stems of what is to be counted, "how many iron treads", or of what "who" asks about: that is nobody."""
-    about = [question] if kind(question) == "person" else _COUNTED.findall(question)
+    """The stems of what is to be counted or measured in, or of what "who" asks about: that is nobody."""
+    units = [_MEASURES[word.lower()] for word in _DEGREE.findall(question) if word.lower() != "often"]
+    about = [question] if kind(question) == "person" else _COUNTED.findall(question) or units
     return frozenset(stem(word) for found in about for word in tokens(found) if not is_stop(word))
 
 
@@ -104,15 +107,18 @@ def has_kind(text: str, wanted: Kind, of: frozenset[str] = frozenset()) -> bool 
     """Whether a text has that kind of thing in it, a number or somebody else `of` these; None if not to be told."""
     words = tokens(text.casefold())
     numbers = [any(map(str.isdigit, word)) or word in _NUMBER_WORDS for word in words]
+    timed = not _TIME_STEMS.isdisjoint(map(stem, words))
     if wanted in _TOLD_BY:
         known = of | _TIME_STEMS if wanted == "person" else frozenset()
         return not known.issuperset(map(stem, _TOLD_BY[wanted].findall(text))) or None
     if wanted == "price":
         return tells_price(text) or (None if any(map(str.isdigit, text)) else False)
-    if wanted == "quantity" and of and any(numbers):
-        return any(told and not of.isdisjoint(map(stem, words[at : at + 3])) for at, told in enumerate(numbers)) or None
+    if wanted == "quantity" and of and (any(numbers) or timed):
+        near = (words[max(0, at - 2) : at + 3] for at, told in enumerate(numbers) if told)
+        fits = any(not of.isdisjoint(map(stem, each)) for each in near) or (timed and _HOUR in of)
+        return fits or (False if of <= _UNITS else None)
     if wanted == "time":
-        return any(numbers) or not _TIME_STEMS.isdisjoint(map(stem, words))
+        return any(numbers) or timed
     return any(numbers) if wanted == "quantity" else None
 
 

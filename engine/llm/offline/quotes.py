@@ -65,9 +65,16 @@ def choose(study: Study) -> list[int]:
 
 
 def _of_kind(places: list[int], clause: Weighed, said: Sequence[Quotable]) -> list[int]:
-    """Those that have what is asked for; if none has, the one beside which it stands, and that; else all."""
-    fitting = [at for at in places if has_kind(said[at].text, clause.wanted, clause.counted)]
-    return fitting or next(([at, *beside] for at in places if (beside := _beside([at], clause, said))), places)
+    """Those that have what is asked for; if none has, the one beside which it stands, and that; else all.
+
+    A sentence without a number answers no question for a number, and one without a measure of that kind none for it.
+    """
+    fits = {at: has_kind(said[at].text, clause.wanted, clause.counted) for at in places}
+    fitting = [at for at in places if fits[at]]
+    if not fitting:
+        fitting = next(([at, *beside] for at in places if (beside := _beside([at], clause, said))), [])
+    strict = clause.wanted == "quantity" and bool(clause.counted)
+    return fitting or [at for at in places if not strict or fits[at] is None]
 
 
 def _beside(places: Sequence[int], clause: Weighed, said: Sequence[Quotable]) -> list[int]:

@@ -83,3 +83,19 @@ def test_whom_the_question_names_is_nobody_who_answers_it() -> None:
     named = counted("Who is the skipper of the Patient Agnes?")
     assert has_kind("Only the Patient Agnes sails in May.", "person", named) is None
     assert has_kind("On the Patient Agnes sails Bo Holm.", "person", named) is True
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        ("How much does Bram weigh?", "Bram weighs 80 kilograms.", "Bram was paid 240 euros in the week from 25 May."),
+        ("How tall is the mast?", "It is nine metres high.", "It was mended in 1987."),
+        ("How old is the chapel?", "The chapel was built in 1640.", "The chapel has forty seats."),
+        ("How fast is the boat?", "She makes eleven knots.", "She takes 62 passengers."),
+        ("How long may one stay?", "Guests stay until midnight.", "Guests get two keys."),
+    ],
+)
+def test_a_measure_is_told_by_a_quantity_of_its_kind(question: str, right: str, wrong: str) -> None:
+    of = counted(question)
+    assert has_kind(right, "quantity", of)
+    assert has_kind(wrong, "quantity", of) is False
