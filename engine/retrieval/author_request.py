@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 6  # of the names in a question
 _I = frozenset({"i", "me", "my", "ich"})
-_NOBODY = (STOP - _I) | word_set("people everybody everyone others folks anybody anyone somebody someone jeder alle")
+_NOBODY = (STOP - _I) | word_set(
+    """
+    people everybody everyone others folks anybody anyone somebody someone jeder alle got gets else customers users
+    clients staff members guests visitors management board council team press experts critics
+    """
+)
 
 _NAME = r"(?P<name>[^\s?!.,;:][^\n?!;:]{0,80}?)"
 _DONE = (

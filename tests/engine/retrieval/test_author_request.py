@@ -70,6 +70,8 @@ def test_with_a_subject_it_is_searched_for_among_their_messages(
         "Summarise what the council said about the roof",
         "Summarise what people said about the roof",
         "Summarise what everyone said",
+        "Summarise what got posted today",
+        "Summarise what customers wrote about the price",
         "Summarise what she said",
         "Summarise this channel",
         "What was decided lately?",
