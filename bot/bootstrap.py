@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING
 from bot.admin.ingest.fingerprints import Stamps
 from bot.engine_context import Desk
 from bot.errors import BadSetting
-from engine.context_window import LEAST, ContextWindow
 from engine.engine import Engine
 from engine.errors import EngineError
-from engine.ingest.chunking import Packing
-from engine.knowledge.summary_plan import Limits as DescribingLimits
 from engine.llm.checked_embedder import checked
 from engine.llm.client.client import Calls
 from engine.llm.client.subprocess import Apart
@@ -26,7 +23,8 @@ from engine.llm.offline.model import EmbeddedLanguage
 from engine.llm.remote_model import LLM, LLMSettings
 from engine.llm.reranker import LiteLLMReranker
 from engine.models import Bill
-from engine.options import Options
+from engine.options import LEAST, ContextWindow, Options, Packing
+from engine.options import Limits as DescribingLimits
 from engine.parsers import Limits
 from engine.text.tokenizer import O200k
 

@@ -19,9 +19,10 @@ from engine.knowledge.manual_facts import stated
 from engine.llm.checked_embedder import checked
 from engine.maintenance import Housekeeper
 from engine.options import Options
-from engine.projection import open_stores
+from engine.projection.open_stores import check_embedder, open_stores
 from engine.projection.projector import Projector
 from engine.retrieval.retriever import Neighbourhood, Recaller
+from engine.runtime import Runtime
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.graph.graphml import graphml
 from engine.storage.ledger import Ledger, corrections
@@ -29,7 +30,6 @@ from engine.storage.ledger.content import documents
 from engine.storage.ledger.queries import lookup, stats
 from engine.storage.ledger.work import embedding_failures, work_queue
 from engine.text.names import canonical
-from engine.text.tokenizer import O200k
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine, Sequence
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from engine.errors import EngineError
     from engine.llm.base import Embedder, Language, Reranker
     from engine.models import Chunk, Context, Document, EntityRow, Message, Passage, Question, Reading, Scope
+    from engine.projection.open_stores import Stores
     from engine.projection.verify import Report
     from engine.storage.ledger.queries.stats import Listed, Stage, Status
     from engine.storage.sqlite.connection import Connection
@@ -55,14 +56,15 @@ class Engine(Closable):
     Texts that come in are made well-formed, times without a zone read as UTC. Once closed, everything raises Closed.
     """
 
-    def __init__(self, folder: Folder, projector: Projector, reranker: Reranker | None) -> None:
+    def __init__(self, folder: Folder, runtime: Runtime) -> None:
         self.folder = folder
-        self._projector = projector
-        self._ledger = projector.ledger
-        self._worker = Worker(projector)
-        self._recaller = Recaller(projector, reranker)
-        self._asker = Asker(self._recaller)
-        self._housekeeper = Housekeeper(projector, self._worker)
+        self._runtime = runtime
+        self._ledger = runtime.ledger
+        self._projector = Projector(runtime)
+        self._worker = Worker(runtime, self._projector)
+        self._recaller = Recaller(runtime)
+        self._asker = Asker(runtime, self._recaller)
+        self._housekeeper = Housekeeper(runtime, self._projector, self._worker)
 
     @classmethod
     @asynccontextmanager
@@ -74,8 +76,9 @@ class Engine(Closable):
         embedder: Embedder,
         reranker: Reranker | None = None,
         options: Options | None = None,
+        stores: Stores | None = None,
     ) -> AsyncIterator[Engine]:
-        """Own the folder, open its stores, and go on where the last run stopped."""
+        """Own the folder, open its stores (or use those given), and go on where the last run stopped."""
         folder, options, supervisor = Folder(home), options or Options(), Supervisor()
         check_numbers(options, OPTIONS)
         async with AsyncExitStack() as stack:
@@ -84,15 +87,21 @@ class Engine(Closable):
             stack.push_async_callback(supervisor.stop)
             ledger = await Ledger.open(folder.ledger, options.words, supervisor)
             stack.push_async_callback(ledger.close)
-            await open_stores.check_embedder(folder, ledger, embedder, options)
-            vectors = await open_stores.open_vectors(folder, ledger, embedder.dim, options, supervisor)
-            stack.push_async_callback(vectors.close)
-            graph = await open_stores.open_graph(folder, options.graph, ledger)
-            stack.push_async_callback(graph.close)
-            projector = Projector(
-                ledger, graph, vectors, language, checked(embedder), O200k(), options, supervisor=supervisor
+            if stores is None:
+                stores = await open_stores(folder, ledger, embedder, options, stack, supervisor)
+            else:
+                await check_embedder(ledger, embedder, options, lost=False)
+            runtime = Runtime(
+                ledger,
+                stores.graph,
+                stores.vectors,
+                language,
+                checked(embedder),
+                reranker,
+                options=options,
+                supervisor=supervisor,
             )
-            engine = cls(folder, projector, reranker)
+            engine = cls(folder, runtime)
             await engine._start()
             stack.push_async_callback(engine._stop)
             yield engine
@@ -100,7 +109,7 @@ class Engine(Closable):
     @property
     def supervisor(self) -> Supervisor:
         """Runs the background tasks of this engine, and of the program around it."""
-        return self._projector.supervisor
+        return self._runtime.supervisor
 
     async def _start(self) -> None:
         await self._ledger.write(work_queue.resume)
@@ -146,12 +155,12 @@ class Engine(Closable):
 
         A document of which no passage is left is forgotten. Says whether anything changed.
         """
-        changed = await amend(self._projector, key, documents.Change(tuple(put), frozenset(drop), open))
+        changed = await amend(self._runtime, key, documents.Change(tuple(put), frozenset(drop), open))
         self._worker.wake()
         return changed
 
     def _cut(self, document: Document) -> list[Chunk]:
-        return chunks(document.passages, self._projector.tokenizer, self._projector.options.packing)
+        return chunks(document.passages, self._runtime.tokenizer, self._runtime.options.packing)
 
     async def settled(self) -> None:
         """Return once every accepted document is indexed or failed; quiet periods are skipped."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from engine.ingest.worker import Worker
     from engine.projection.projector import Projector
     from engine.projection.verify import Report
+    from engine.runtime import Runtime
     from engine.storage.ledger.work.orphans import Orphans
 
 log = structlog.get_logger(__name__)
@@ -58,6 +59,7 @@ async def failures(*stages: Callable[[], Awaitable[None]]) -> list[BaseException
 class Housekeeper:
     """Does what must be done now and then, beside the worker."""
 
+    runtime: Runtime
     projector: Projector
     worker: Worker
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
@@ -70,7 +72,7 @@ class Housekeeper:
 
     def start(self) -> None:
         """Begin to look after the stores."""
-        run = self.projector.supervisor.run
+        run = self.runtime.supervisor.run
         self._tasks = [run("compaction", self._look_after), run("repair", self._watch)]
 
     async def stop(self) -> None:
@@ -87,7 +89,7 @@ class Housekeeper:
         await self._owned("compact files", self._compact())
 
     async def _compact(self) -> None:
-        ledger, projector = self.projector.ledger, self.projector
+        ledger, projector = self.runtime.ledger, self.projector
         async with self._tidying:
             await self._catch_up()
             until = await ledger.read(work.generation)
@@ -97,35 +99,35 @@ class Housekeeper:
                 partial(projector.drop_from_graph, found),
                 partial(projector.drop_from_vectors, found),
                 self._compact_graph,
-                projector.vectors.compact,
+                self.runtime.vectors.compact,
             )
             if errors:
                 raise errors[0]
             await ledger.write(work.set_setting, "compacted", until)
 
     async def _compact_ledger(self, found: Orphans) -> None:
-        ledger = self.projector.ledger
+        ledger = self.runtime.ledger
         await ledger.write(orphans.drop_profiles, found)
         await ledger.write(cache.drop_unused)
         await ledger.compact()
 
     async def _compact_graph(self) -> None:
         async with self.projector.graph_writing:
-            await self.projector.graph.compact()
+            await self.runtime.graph.compact()
 
     async def _catch_up(self) -> None:
         """Let the worker first project what has changed, as long as nothing hinders it, and not for long.
 
         What it made anew by then keeps its summaries; all else is blank until it can be made anew.
         """
-        seconds = min(CATCH_UP, self.projector.options.compact_after / 4)
+        seconds = min(CATCH_UP, self.runtime.options.compact_after / 4)
         with suppress(TimeoutError, EngineError):
             async with asyncio.timeout(seconds):
-                await self._project_until(await self.projector.ledger.read(work.generation))
+                await self._project_until(await self.runtime.ledger.read(work.generation))
 
     async def _project_until(self, generation: int) -> None:
         """Return once every change up to this one is projected; what waits for a quiet period does not wait for it."""
-        ledger = self.projector.ledger
+        ledger = self.runtime.ledger
         with self.worker.urgent():
             while (first := await ledger.read(stale_keys.first_stale)) is not None and first <= generation:
                 due = await ledger.read(stale_keys.first_stale, held=False)
@@ -139,7 +141,7 @@ class Housekeeper:
 
         StoreError if the engine is closed meanwhile.
         """
-        task = self.projector.supervisor.spawn(name, work)
+        task = self.runtime.supervisor.spawn(name, work)
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         try:
@@ -157,13 +159,13 @@ class Housekeeper:
     async def _begin_rebuild(self) -> None:
         async with self.projector.still():
             self.projector.without_graph = True
-            await self.projector.ledger.write(work.begin_rebuild)
+            await self.runtime.ledger.write(work.begin_rebuild)
             try:
-                await self.projector.vectors.clear()
-                await self.projector.graph.load([], [])
+                await self.runtime.vectors.clear()
+                await self.runtime.graph.load([], [])
             finally:  # also if they could not be emptied: all is put, and the graph is filled, once more
                 if self._rebuilding is None:
-                    self._rebuilding = self.projector.supervisor.run("rebuild", self._end_rebuild)
+                    self._rebuilding = self.runtime.supervisor.run("rebuild", self._end_rebuild)
         self.worker.wake()
 
     async def settled(self) -> None:
@@ -206,9 +208,9 @@ class Housekeeper:
             try:
                 await self.recreate(error)
             except EngineError as trouble:
-                self.projector.supervisor.failed("repair", trouble)
+                self.runtime.supervisor.failed("repair", trouble)
             else:
-                self.projector.supervisor.succeeded("repair")
+                self.runtime.supervisor.succeeded("repair")
 
     async def rebuilt(self) -> None:
         """Return once no rebuild is under way; raises what keeps it from ending, while it is tried again."""
@@ -236,17 +238,17 @@ class Housekeeper:
                 return
 
     async def _fill_graph(self) -> None:
-        ledger = self.projector.ledger
+        ledger = self.runtime.ledger
         async with self.projector.still():
             nodes, edges = await ledger.read(stats.nodes), await ledger.read(stats.edges)
-            await self.projector.graph.load(nodes, edges)
+            await self.runtime.graph.load(nodes, edges)
             await ledger.write(work.end_rebuild)
             self.projector.without_graph = False
 
     async def verify(self, *, repair: bool) -> Report:
         """Compare both projections with the ledger; `repair` marks what differs, and waits until it is projected."""
         async with self.projector.still():
-            report = await verifying.verify(self.projector.ledger, self.projector.graph, self.projector.vectors)
+            report = await verifying.verify(self.runtime.ledger, self.runtime.graph, self.runtime.vectors)
             if repair and not report.clean:
                 await self._repair(report)
         if repair and not report.clean:
@@ -255,25 +257,25 @@ class Housekeeper:
         return report
 
     async def _repair(self, report: Report) -> None:
-        ledger = self.projector.ledger
-        await self.projector.graph.load(await ledger.read(stats.nodes), await ledger.read(stats.edges))
+        ledger = self.runtime.ledger
+        await self.runtime.graph.load(await ledger.read(stats.nodes), await ledger.read(stats.edges))
         for kind, table in verifying.TABLES:
             ids = {each.id for each in report.differences if each.kind == kind}
             if ids:
-                await self.projector.vectors.drop(table, ids)
+                await self.runtime.vectors.drop(table, ids)
         await ledger.write(work.repair, [(each.kind, each.id) for each in report.differences])
 
     async def _look_after(self) -> None:
-        options = self.projector.options
+        options = self.runtime.options
         while True:
             await asyncio.sleep(min(LOOK_EVERY, options.compact_after / 2))
             try:
-                if await self.projector.ledger.read(work.removed_since_compaction):
+                if await self.runtime.ledger.read(work.removed_since_compaction):
                     await asyncio.sleep(options.compact_after / 2)
                     await self.compact()
             except EngineError as error:
                 if isinstance(error, BrokenProjection):
                     self.worker.broken.put_nowait(error)
-                self.projector.supervisor.failed("compaction", error)
+                self.runtime.supervisor.failed("compaction", error)
             else:
-                self.projector.supervisor.succeeded("compaction")
+                self.runtime.supervisor.succeeded("compaction")

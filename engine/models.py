@@ -9,11 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, datetime
 
-    from engine.retrieval.overview_request import Overview
-
 Mode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
 Kind = Literal["file", "conversation", "manual"]
 Role = Literal["system", "user", "assistant"]
+Wanted = Literal["summary", "decisions", "questions"]
 Purpose = Literal["extract", "condense", "summarise", "answer", "embed", "rerank"]
 
 
@@ -160,6 +159,20 @@ class Within:
     def narrows(self) -> bool:
         """Whether anything is asked for at all."""
         return bool(self.documents or self.rooms or self.authors or self.since or self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What is wanted of all that was said; `recent`: of the last two weeks before the newest of it.
+
+    `truncated` is set on what was recalled: there was more than could be taken in, and only the newest is there.
+    `days` tells of a recalled summary which days it is of.
+    """
+
+    wanted: Wanted
+    recent: bool = False
+    truncated: bool = False
+    days: str = ""
 
 
 @dataclass(frozen=True, slots=True)

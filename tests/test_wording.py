@@ -17,7 +17,7 @@ RULES = (
     "bot/dispatch/follow_up/question_rules",
     "bot/dispatch/follow_up/addressee",
     "bot/dispatch/follow_up/social_patterns",
-    "engine/retrieval/overview_request",
+    "engine/text/overview_request",
 )  # about words, not for people
 
 

@@ -14,9 +14,9 @@ from bot.admin.results import Advanced, Cited, Found, Prompted, Recalled, Said
 from engine.answers.answer import Answer
 from engine.errors import BadQuestion, NotFound
 from engine.models import Question, Within
-from engine.retrieval.author_request import by_author, channel_of
-from engine.retrieval.overview_request import narrowed
 from engine.scheduling.tasks import child_task
+from engine.text.author_request import by_author, channel_of
+from engine.text.overview_request import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -11,8 +11,8 @@ from bot.errors import PlatformError
 from bot.ingest.conversations import thread_key
 from engine.answers.mentions import mentioned
 from engine.models import Within
-from engine.retrieval.author_request import by_author, channel_of
-from engine.retrieval.overview_request import narrowed
+from engine.text.author_request import by_author, channel_of
+from engine.text.overview_request import narrowed
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.answers.request import Request
     from bot.context import House
     from engine.models import Question
-    from engine.retrieval.overview_request import OverviewRequest
+    from engine.text.overview_request import OverviewRequest
 
 USUALLY = timedelta(days=1)  # what somebody missed of whom nothing is known
 

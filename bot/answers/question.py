@@ -12,8 +12,7 @@ from bot.errors import PlatformError
 from bot.permissions import resolver
 from bot.permissions.provenance import person_of
 from bot.platform.events import Asked
-from engine.models import Question, Within
-from engine.retrieval.overview_request import Overview
+from engine.models import Overview, Question, Within
 
 if TYPE_CHECKING:
     from bot.answers.request import Request

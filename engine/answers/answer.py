@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from engine.answers.answer_stream import ShownText, well_formed_deltas
 from engine.answers.citations import Citing
 from engine.answers.overview_parts import noted, parts_of
-from engine.answers.prompt_budget import RESERVE, prompt_of, prompt_tokens, today
 from engine.answers.query_cache import QueryCache
 from engine.answers.question_check import check_question
 from engine.errors import BadQuestion, Closed, Unavailable
@@ -21,6 +20,7 @@ from engine.llm.plugin_calls import MODEL, guarded, next_piece
 from engine.models import Bill, Condensed, Context, Prompt
 from engine.retrieval.context_builder import Recalled
 from engine.retrieval.overview import recall_overview
+from engine.retrieval.prompt_budget import RESERVE, prompt_of, prompt_tokens, today
 from engine.retrieval.writers import narrowed_to_writers
 from engine.storage.ledger import cache
 from engine.storage.ledger.queries.provenance import passages_stating
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from engine.models import Message, Question, Scope, Source, Turn, Usage
     from engine.retrieval.retriever import Recaller
+    from engine.runtime import Runtime
     from engine.storage.ledger.queries.provenance import Stating
     from engine.text.tokenizer import O200k
 
@@ -52,7 +53,7 @@ class Answer:
         texts = [f"{source.text}\n{source.link}" for source in self.context.sources]
         titles = [f"{source.title}\n{source.label}" for source in self.context.sources]
         self._citing = Citing([source.number for source in self.context.sources], texts, prompt.question, titles)
-        self._shown = ShownText(self._citing, asker.recaller.projector.options.window.answer)
+        self._shown = ShownText(self._citing, asker.runtime.options.window.answer)
         self._begun = False
         self._pieces = self._stream()
 
@@ -67,13 +68,13 @@ class Answer:
 
     async def passages_stating(self) -> list[Stating]:
         """The passages behind the facts of the graph that it was shown, also those that are no sources."""
-        recalled, ledger = self._recalled, self._asker.recaller.projector.ledger
+        recalled, ledger = self._recalled, self._asker.runtime.ledger
         return await ledger.read(passages_stating, recalled.names, recalled.pairs)
 
     @property
     def extractive(self) -> bool:
         """Whether it consists of quotations; else it may tell anything of what the model was shown."""
-        return self._asker.recaller.projector.language.extractive
+        return self._asker.runtime.language.extractive
 
     @property
     def cut_off(self) -> bool:
@@ -111,7 +112,7 @@ class Answer:
         try:
             async with aclosing(self._asker.answer(self._prompt, self._recalled, self._bill)) as raw:
                 async for delta in raw:
-                    self._asker.recaller.projector.ledger.must_be_open()
+                    self._asker.runtime.ledger.must_be_open()
                     async for piece in shown.feed(delta):
                         yield piece
                     if shown.full:
@@ -133,6 +134,7 @@ class Answer:
 class Asker:
     """Answers questions with what is recalled for them."""
 
+    runtime: Runtime
     recaller: Recaller
     queries: QueryCache = field(default_factory=QueryCache)
 
@@ -151,12 +153,12 @@ class Asker:
         return await self._recall(self._trimmed(question), bill)
 
     async def _recall(self, question: Question, bill: Bill) -> Recalled:
-        ledger, within = self.recaller.projector.ledger, question.within
+        ledger, within = self.runtime.ledger, question.within
         if question.mode == "bypass":
             generation = await ledger.read(work_queue.generation)
             asked = await self._condense(question, bill) if question.overheard else Condensed(question.text)
             return Recalled(Context(asked, "bypass"), generation, scope=question.scope)
-        with self.recaller.projector.courtesy.asked():
+        with self.runtime.priority.asked():
             question = await narrowed_to_writers(ledger, question)
             if question.overview is not None:
                 recalled = await recall_overview(ledger, question, question.overview)
@@ -179,24 +181,24 @@ class Asker:
     async def messages(self, question: Question) -> list[Message]:
         """What the model would be sent."""
         question = self._fitted(question)
-        return self.recaller.projector.language.messages(prompt_of(question, await self._context(question)))
+        return self.runtime.language.messages(prompt_of(question, await self._context(question)))
 
     async def answer(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> AsyncGenerator[str, None]:
         """The raw answer: streamed anew, or replayed if exactly this was answered before within the same scope."""
-        projector = self.recaller.projector
+        runtime = self.runtime
         if prompt.context.overview is not None:
             prompt = await self._reduced(prompt, recalled, bill)
-        key = reply_key(projector.language.name, prompt.model, projector.language.messages(prompt), recalled.scope)
+        key = reply_key(runtime.language.name, prompt.model, runtime.language.messages(prompt), recalled.scope)
         # What an answer quotes of the history is not listed anywhere, so that it could not be forgotten with it.
-        keep = projector.options.keep_replies and not prompt.history
-        if keep and (known := await projector.ledger.read(cache.reply, key)) is not None:
-            await projector.ledger.write(cache.touch_reply, key, time.time())
+        keep = runtime.options.keep_replies and not prompt.history
+        if keep and (known := await runtime.ledger.read(cache.reply, key)) is not None:
+            await runtime.ledger.write(cache.touch_reply, key, time.time())
             for piece in known.splitlines(keepends=True):
                 yield piece
             return
         pieces: list[str] = []
-        async with aclosing(well_formed_deltas(projector.language.answer(prompt, bill))) as stream:
-            with projector.courtesy.asked():
+        async with aclosing(well_formed_deltas(runtime.language.answer(prompt, bill))) as stream:
+            with runtime.priority.asked():
                 told: str | None = await next_piece(stream) or ""
             while told is not None:
                 pieces.append(told)
@@ -205,16 +207,16 @@ class Asker:
         reply = "".join(pieces)
         if keep and is_visible_uncited(reply) and not any(each.cut_off for each in bill.items):
             made = cache.Reply(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
-            await projector.ledger.write(cache.keep_reply, made, time.time())
+            await runtime.ledger.write(cache.keep_reply, made, time.time())
 
     async def _reduced(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> Prompt:
         """A prompt that fits: what is too long for one is noted part by part first."""
-        projector = self.recaller.projector
-        parts = parts_of(prompt, projector.language.messages, projector.tokenizer.count)
+        runtime = self.runtime
+        parts = parts_of(prompt, runtime.language.messages, runtime.tokenizer.count)
         if len(parts) < 2:
             return prompt
         notes = await asyncio.gather(*(self._note(part, recalled, bill) for part in parts))
-        return noted(prompt, notes, projector.language.messages, projector.tokenizer.count)
+        return noted(prompt, notes, runtime.language.messages, runtime.tokenizer.count)
 
     async def _note(self, part: Prompt, recalled: Recalled, bill: Bill) -> str:
         async with aclosing(self.answer(part, recalled, bill)) as stream:
@@ -225,7 +227,7 @@ class Asker:
         if not bill.items:
             return
         with suppress(Closed):  # of an answer that outlived its engine
-            await self.recaller.projector.ledger.write(cache.add_usage, today().isoformat(), tuple(bill.items))
+            await self.runtime.ledger.write(cache.add_usage, today().isoformat(), tuple(bill.items))
 
     async def _condense(self, question: Question, bill: Bill) -> Condensed:
         """Keywords that are given or remembered cost no call; a naive question without history needs none.
@@ -244,12 +246,12 @@ class Asker:
         return made if made.high or made.low else replace(made, low=(made.question,))
 
     async def _condensed(self, question: Question, day: date, bill: Bill) -> Condensed:
-        condense = self.recaller.projector.language.condense
+        condense = self.runtime.language.condense
         with guarded(MODEL):
             return await condense(question.text, question.history, bill, today=day, asker=question.asker)
 
     async def _overheard(self, question: Question, day: date, bill: Bill) -> Condensed:
-        condense = self.recaller.projector.language.condense_overheard
+        condense = self.runtime.language.condense_overheard
         with guarded(MODEL):
             heard = await condense(question.text, question.history, bill, today=day, asker=question.asker)
         return heard or Condensed(question.text, ignored=True)
@@ -257,10 +259,10 @@ class Asker:
     def _trimmed(self, question: Question) -> Question:
         """The question with as many of the newest turns of its history as there is room for."""
         check_question(question)
-        question = self.recaller.projector.options.window.question(question)
+        question = self.runtime.options.window.question(question)
         total = question.max_total_tokens
         left = min(total // HISTORY_SHARE, total - self._bare(question) - RESERVE)
-        return replace(question, history=newest_turns(question.history, left, self.recaller.projector.tokenizer))
+        return replace(question, history=newest_turns(question.history, left, self.runtime.tokenizer))
 
     def _fitted(self, question: Question) -> Question:
         """The same. Raises BadQuestion if even without history and sources the prompt would be too long."""
@@ -276,7 +278,7 @@ class Asker:
     def _bare(self, question: Question) -> int:
         """The tokens of the prompt without history and sources."""
         bare = prompt_of(replace(question, history=()), Context(Condensed(question.text), question.mode))
-        return prompt_tokens(self.recaller.projector, bare)
+        return prompt_tokens(self.runtime, bare)
 
 
 def newest_turns(history: Sequence[Turn], tokens: int, tokenizer: O200k) -> tuple[Turn, ...]:

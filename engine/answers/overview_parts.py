@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.answers.prompt_budget import RESERVE
 from engine.llm.prompts import source_block
+from engine.retrieval.prompt_budget import RESERVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,8 +9,8 @@ from engine.ingest.rechunk import recut
 from engine.storage.ledger.content.amendments import EVERYTHING, REACH, Outcome, apply, plan
 
 if TYPE_CHECKING:
-    from engine.ingest.chunking import Packing
-    from engine.projection.projector import Projector
+    from engine.options import Packing
+    from engine.runtime import Runtime
     from engine.storage.ledger.content.documents import Change
     from engine.storage.sqlite.connection import Connection
     from engine.text.windows import Tokenizer
@@ -19,10 +19,10 @@ TRIES = 5  # while others change the same document
 WIDER = 8  # times as far, where too little was read
 
 
-async def amend(projector: Projector, key: str, change: Change) -> bool:
+async def amend(runtime: Runtime, key: str, change: Change) -> bool:
     """Make the change; says whether anything is different now. Raises NotFound if there is no such document."""
-    ledger, reach = projector.ledger, REACH
-    tokenizer, packing = projector.tokenizer, projector.options.packing
+    ledger, reach = runtime.ledger, REACH
+    tokenizer, packing = runtime.tokenizer, runtime.options.packing
     for _ in range(TRIES):
         made = await ledger.read(plan, key, change, reach)
         segment = None

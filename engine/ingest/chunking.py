@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import TooLarge
 from engine.models import Chunk, Piece
-from engine.text.windows import OVERLAP, SIZE, Span, Tokenizer, check, stripped, token_split, windows
+from engine.options import Packing
+from engine.text.windows import OVERLAP, SIZE, Span, Tokenizer, stripped, windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from engine.models import Passage
-
-__all__ = ["ChunkTooLong", "Packing", "Span", "Tokenizer", "chunks", "split", "token_split", "windows"]
 
 JOINER = "\n"
 
@@ -32,28 +30,6 @@ class ChunkTooLong(TooLarge):
         self.tokens = tokens
         self.limit = limit
         self.preview = preview
-
-
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """How chunks are made. All but `modulo` are in tokens.
-
-    A passage longer than `size` is cut into windows that share `overlap`. Once packed passages reach `soft`, the chunk
-    ends after the first whose hash is 0 modulo `modulo`; if `size` comes earlier, after the one with the smallest hash.
-    At a `separator` a chunk always ends; with `only`, no passage is cut anywhere else.
-    """
-
-    size: int = SIZE
-    overlap: int = OVERLAP
-    soft: int = 600
-    modulo: int = 12
-    separator: str = ""
-    only: bool = False
-
-    def __post_init__(self) -> None:
-        check(self.size, self.overlap)
-        if self.modulo < 1:
-            raise ValueError(f"modulo must be at least 1, not {self.modulo}")
 
 
 def chunks(passages: Sequence[Passage], tokenizer: Tokenizer, packing: Packing) -> list[Chunk]:

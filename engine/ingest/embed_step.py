@@ -24,7 +24,7 @@ from engine.storage.vectors.base import Row
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.projection.projector import Projector
+    from engine.runtime import Runtime
     from engine.storage.ledger.work.stale_keys import Mark
     from engine.storage.ledger.work.work_queue import Unembedded
     from engine.storage.sqlite.connection import Connection
@@ -36,11 +36,11 @@ Kept = tuple[int, bytes]  # the parts of a text, and their vectors as float32
 class ChunkEmbedder:
     """Keeps the vectors of chunks in step with the ledger."""
 
-    projector: Projector
+    runtime: Runtime
 
     async def step(self) -> Then:
         """Embed one batch; says what follows. Raises what keeps the embedder from working at all."""
-        ledger, most = self.projector.ledger, self.projector.options.embed_batch
+        ledger, most = self.runtime.ledger, self.runtime.options.embed_batch
         found = await ledger.read(stale_keys.stale_marks, Stale.CHUNK, most)
         if not found:
             await ledger.write(work_queue.advance)
@@ -48,12 +48,12 @@ class ChunkEmbedder:
         chunks = await ledger.read(work_queue.chunks, [mark.id for mark in found])
         gone = {mark.id for mark in found} - {chunk.id for chunk in chunks}
         if gone:
-            await self.projector.vectors.drop("chunks", gone)
+            await self.runtime.vectors.drop("chunks", gone)
         bill = Bill()
         failed = await self._embed(chunks, bill)
         done = [mark for mark in found if mark.id not in failed]
         failures = [Failure(mark, failed[mark.id]) for mark in found if mark.id in failed]
-        await ledger.write(_finished, done, failures, self.projector.options.embed_attempts, bill)
+        await ledger.write(_finished, done, failures, self.runtime.options.embed_attempts, bill)
         return Then.after(len(found), most)
 
     async def _embed(self, chunks: Sequence[Unembedded], bill: Bill) -> dict[int, EngineError]:
@@ -64,9 +64,9 @@ class ChunkEmbedder:
             raise
         except EngineError as error:
             if isinstance(error, BadKey | NoSuchModel):
-                await self.projector.ledger.write(work_queue.fail_embedding, [chunk.id for chunk in chunks], error)
+                await self.runtime.ledger.write(work_queue.fail_embedding, [chunk.id for chunk in chunks], error)
                 return {}
-            if not await self.projector.embedder.blames_the_text(error, bill):
+            if not await self.runtime.embedder.blames_the_text(error, bill):
                 raise
             if len({chunk.text_hash for chunk in chunks}) == 1:
                 return {chunk.id: error for chunk in chunks}
@@ -86,15 +86,15 @@ class ChunkEmbedder:
         if chunks:
             rows = [Row(c.id, c.space, c.room, part) for c in chunks for part in range(made[c.id][0])]
             data = b"".join(made[chunk.id][1] for chunk in chunks)
-            vectors = np.frombuffer(data, np.float32).reshape(len(rows), self.projector.embedder.dim)
-            await self.projector.vectors.put("chunks", rows, vectors)
+            vectors = np.frombuffer(data, np.float32).reshape(len(rows), self.runtime.embedder.dim)
+            await self.runtime.vectors.put("chunks", rows, vectors)
 
     async def _grown(self, chunks: Sequence[Unembedded], bill: Bill) -> dict[int, Kept]:
         """Vectors of chunks of open conversations: of what was embedded before, and of what came since."""
         if not chunks:
             return {}
-        embedder, tokenizer = self.projector.embedder, self.projector.tokenizer
-        ledger, name = self.projector.ledger, identity(embedder)
+        embedder, tokenizer = self.runtime.embedder, self.runtime.tokenizer
+        ledger, name = self.runtime.ledger, identity(embedder)
         known = await ledger.read(open_vectors.partials, name, [chunk.id for chunk in chunks])
         new = {c.id: (c.text[known[c.id].covered :] if c.id in known else c.text).strip() for c in chunks}
         split = {id_: parts(text, embedder.max_tokens, tokenizer) if text else [] for id_, text in new.items()}
@@ -113,8 +113,8 @@ class ChunkEmbedder:
 
     async def _remembered(self, hashes: set[bytes]) -> dict[bytes, Kept]:
         """The vectors that are known; what was remembered unchecked, and would not pass now, is made anew."""
-        embedder = self.projector.embedder
-        known = await self.projector.ledger.read(cache.vectors, identity(embedder), hashes)
+        embedder = self.runtime.embedder
+        known = await self.runtime.ledger.read(cache.vectors, identity(embedder), hashes)
         return {
             key: (count, data)
             for key, (count, data) in known.items()
@@ -122,7 +122,7 @@ class ChunkEmbedder:
         }
 
     async def _made(self, texts: dict[bytes, str], bill: Bill) -> dict[bytes, Kept]:
-        embedder, tokenizer = self.projector.embedder, self.projector.tokenizer
+        embedder, tokenizer = self.runtime.embedder, self.runtime.tokenizer
         split = {key: parts(text, embedder.max_tokens, tokenizer) for key, text in texts.items()}
         vectors = await embedder.embed([part for some in split.values() for part in some], bill)
         made, at = dict[bytes, Kept](), 0
@@ -130,7 +130,7 @@ class ChunkEmbedder:
             made[key] = (len(some), vectors[at : at + len(some)].tobytes())
             at += len(some)
         rows = [(key, *kept) for key, kept in made.items()]
-        await self.projector.ledger.write(cache.keep_vectors, identity(embedder), rows)
+        await self.runtime.ledger.write(cache.keep_vectors, identity(embedder), rows)
         return made
 
 

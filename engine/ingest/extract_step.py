@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from engine.models import Reading
-    from engine.projection.projector import Projector
+    from engine.runtime import Runtime
     from engine.scheduling.batch_gate import Haste
     from engine.storage.ledger import Ledger
     from engine.storage.ledger.facts import Unread
@@ -58,7 +58,7 @@ class ChunkReader:
     `failing`: the last failure for which calls are tried again, as long as none has succeeded since.
     """
 
-    projector: Projector
+    runtime: Runtime
     haste: Haste
     wake: Callable[[], None]
     running: dict[int, asyncio.Task[None]] = field(default_factory=dict)
@@ -70,11 +70,11 @@ class ChunkReader:
     @property
     def ledger(self) -> Ledger:
         """The ledger that is worked on."""
-        return self.projector.ledger
+        return self.runtime.ledger
 
     async def step(self) -> Then:
         """Start calls for what is unread, and look after those under way for a moment."""
-        readers = self.projector.options.readers
+        readers = self.runtime.options.readers
         most = 1 if self.unheard else 2 * readers  # while nobody is there to read, one asks whether that is over
         room = most - len(set(self.running.values()))
         if room > min(most - 1, readers // 2):
@@ -95,16 +95,16 @@ class ChunkReader:
 
     async def _start(self, room: int) -> None:
         """Begin as many calls as there is room for."""
-        shared = 0 if self.unheard else self.projector.language.shared_tokens
+        shared = 0 if self.unheard else self.runtime.language.shared_tokens
         limit = room * MOST_EXCERPTS if shared else room
         found = await self.ledger.read(facts.unread, limit, time.time(), list(self.running))
         for batch in self._due(batches(found, shared))[:room]:
-            task = self.projector.supervisor.spawn("read chunks", self._read(batch.chunks))
+            task = self.runtime.supervisor.spawn("read chunks", self._read(batch.chunks))
             self.running |= dict.fromkeys((chunk.id for chunk in batch.chunks), task)
 
     def _due(self, found: Sequence[Batch]) -> list[Batch]:
         """The batches that wait no longer for more of their space to share a call with."""
-        now, longest = time.monotonic(), 0.0 if self.haste.wanted(Wish.END) else self.projector.options.linger
+        now, longest = time.monotonic(), 0.0 if self.haste.wanted(Wish.END) else self.runtime.options.linger
         lingering, self._lingering = self._lingering, {}
         for batch in found:
             since = lingering.get(batch.space, now)
@@ -125,9 +125,9 @@ class ChunkReader:
         if len(asked) == 1:
             return chunks
         try:
-            await self.projector.courtesy.after_you()
+            await self.runtime.priority.after_you()
             with guarded(MODEL):
-                found = await self.projector.language.extract_several([_excerpt(chunk) for chunk in asked], bill)
+                found = await self.runtime.language.extract_several([_excerpt(chunk) for chunk in asked], bill)
             self.unheard = self.failing = None
             trusted = [(chunk, reading) for chunk, reading in zip(asked, found, strict=True) if reading is not None]
             await self._keep_shared(trusted)
@@ -145,7 +145,7 @@ class ChunkReader:
         return [chunk for chunk in chunks if chunk.id not in kept]
 
     async def _keep_shared(self, found: Sequence[tuple[Unread, Reading]]) -> None:
-        await self.projector.courtesy.after_you()
+        await self.runtime.priority.after_you()
         for chunk, reading in found:
             key = shared_key(self._key(chunk), chunk.space)
             await self.ledger.write(facts.keep_reading, chunk.id, key, reading)
@@ -156,11 +156,11 @@ class ChunkReader:
             async with self._same.setdefault(key, asyncio.Lock()):
                 found = await self._remembered(chunk)
                 if found is None:
-                    await self.projector.courtesy.after_you()
+                    await self.runtime.priority.after_you()
                     with guarded(MODEL):
-                        found = key, await self.projector.language.extract(_excerpt(chunk), bill)
+                        found = key, await self.runtime.language.extract(_excerpt(chunk), bill)
                     self.unheard = self.failing = None
-                await self.projector.courtesy.after_you()
+                await self.runtime.priority.after_you()
                 await self.ledger.write(facts.keep_reading, chunk.id, *found)
         except StoreError:
             raise
@@ -171,7 +171,7 @@ class ChunkReader:
             await self._charge(bill)
 
     def _key(self, chunk: Unread) -> bytes:
-        return self.projector.language.reading_key(_excerpt(chunk))
+        return self.runtime.language.reading_key(_excerpt(chunk))
 
     async def _remembered(self, chunk: Unread) -> tuple[bytes, Reading] | None:
         """What was read in the same words, alone or in a shared call of the same space, with the key of that."""
@@ -193,7 +193,7 @@ class ChunkReader:
         known = error if isinstance(error, EngineError) else EngineError(f"Reading failed: {type(error).__name__}.")
         hopeless = not isinstance(error, LanguageError) or isinstance(error, HOPELESS)
         for chunk in chunks:
-            over = hopeless or (not self.unheard and chunk.tries + 1 >= self.projector.options.attempts)
+            over = hopeless or (not self.unheard and chunk.tries + 1 >= self.runtime.options.attempts)
             if not (known_before and self.unheard):
                 log.warning("chunk_unread", error=str(known), hint=known.hint, given_up=over, tries=chunk.tries + 1)
             retry_at = float("inf") if over else time.time() + wait_before(chunk.tries)

@@ -8,42 +8,16 @@ assumed: the first chunk of the new cut, and the one after they meet, must be th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.ingest.chunking import Packer
+from engine.storage.ledger.content.stretch import Segment
 from engine.text.windows import stripped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from engine.ingest.chunking import Packing
-    from engine.models import Chunk, Passage
+    from engine.options import Packing
+    from engine.storage.ledger.content.stretch import Stretch
     from engine.text.windows import Tokenizer
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """A part of a document around a change, with whole chunks of its old cut.
-
-    `passages` are those of it as they are now, in order, beginning with the first one of `old[0]`; `changed` is the
-    range of their places outside of which nothing came, went or changed. `begins`, `ends`: it is the document's first
-    stretch, or its last.
-    """
-
-    old: Sequence[Chunk]
-    passages: Sequence[Passage]
-    changed: range
-    begins: bool
-    ends: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """New chunks in the place of the first `replaced` old ones of a stretch."""
-
-    chunks: tuple[Chunk, ...]
-    replaced: int
 
 
 def recut(stretch: Stretch, tokenizer: Tokenizer, packing: Packing) -> Segment | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from engine.projection.projector import Projector
+    from engine.runtime import Runtime
     from engine.storage.ledger import Ledger
 
 TROUBLE_WAIT = 2.0
@@ -35,6 +36,7 @@ PACE = {"embed": 1.0, "project": 2.0}
 class Worker:
     """Runs in the background of an engine."""
 
+    runtime: Runtime
     projector: Projector
     _troubles: dict[str, EngineError] = field(default_factory=dict)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
@@ -46,8 +48,8 @@ class Worker:
     _reader: ChunkReader = field(init=False)
 
     def __post_init__(self) -> None:
-        self._chunks = ChunkEmbedder(self.projector)
-        self._reader = ChunkReader(self.projector, self._haste, self.wake)
+        self._chunks = ChunkEmbedder(self.runtime)
+        self._reader = ChunkReader(self.runtime, self._haste, self.wake)
 
     def start(self) -> None:
         """Begin, or go on where the last run stopped."""
@@ -57,7 +59,7 @@ class Worker:
             "project": self._project,
         }
         self._news = {name: asyncio.Event() for name in steps}
-        run = self.projector.supervisor.run
+        run = self.runtime.supervisor.run
         self._tasks = [run(name, partial(self._repeat, name, step, self._news[name])) for name, step in steps.items()]
         self._tasks.append(run("quiet periods", self._quiet_periods))
 
@@ -117,14 +119,14 @@ class Worker:
     @property
     def ledger(self) -> Ledger:
         """The ledger that is worked on."""
-        return self.projector.ledger
+        return self.runtime.ledger
 
     async def _repeat(self, name: str, step: Callable[[], Awaitable[Then]], news: asyncio.Event) -> None:
         """Do a step as long as there is something to do, at its pace, then wait for news; trouble is waited out."""
         await self._haste.let_gather(time.monotonic() + GRACE)
         while True:
             news.clear()
-            await self.projector.courtesy.after_you()
+            await self.runtime.priority.after_you()
             since = time.monotonic()
             try:
                 then = await step()
@@ -132,7 +134,7 @@ class Worker:
                 if isinstance(error, BrokenProjection) and isinstance(self._troubles.get(name), BrokenProjection):
                     self.broken.put_nowait(error)
                 self._troubles[name], then = error, Then.REST
-                self.projector.supervisor.failed(name, error)
+                self.runtime.supervisor.failed(name, error)
                 await asyncio.sleep(TROUBLE_WAIT)
             except BaseException as error:  # the supervisor runs this anew
                 if ends_task(error, running_task()):
@@ -142,7 +144,7 @@ class Worker:
             else:
                 proved = name != "project" or self.projector.proved
                 if proved and self._troubles.pop(name, None) is not None:
-                    self.projector.supervisor.succeeded(name)
+                    self.runtime.supervisor.succeeded(name)
             if then is Then.REST:
                 await self._rest(news)
             elif then is Then.GATHER:
@@ -177,7 +179,7 @@ class Worker:
 
     async def _quiet_periods(self) -> None:
         while True:
-            await asyncio.sleep(max(self.projector.options.quiet, SHORTEST_QUIET))
+            await asyncio.sleep(max(self.runtime.options.quiet, SHORTEST_QUIET))
             await self.projector.end_quiet()
-            self.projector.supervisor.succeeded("quiet periods")
+            self.runtime.supervisor.succeeded("quiet periods")
             self.wake()

@@ -6,8 +6,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.errors import BadInput
+from engine.knowledge.extraction_cleanup import tidy
 from engine.models import Document, Passage
-from engine.storage.ledger.facts import tidy
 
 if TYPE_CHECKING:
     from datetime import datetime

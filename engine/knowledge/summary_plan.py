@@ -9,7 +9,6 @@ Limits as LightRAG's: 12,000 tokens a call, fewer than 8 fragments and 1,200 tok
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.knowledge.merge import row_hash
@@ -18,32 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from engine.knowledge.merge import Fragment
+    from engine.options import Limits
 
     Texts = tuple[str, ...]
 
 SEPARATOR = "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Where joining ends and what one call takes; tokens are o200k_base.
-
-    Summaries of several keys of a space share a call: `together` of them, of `together_letters` letters in all.
-    """
-
-    call_tokens: int = 12_000
-    join_tokens: int = 1_200
-    join_fragments: int = 8
-    modulo: int = 8
-    group: int = 24
-    groups: int = 24
-    together: int = 8
-    together_letters: int = 12_000
-
-    @property
-    def fragments(self) -> int:
-        """As many newest fragments as can matter to a description."""
-        return self.group * self.groups
 
 
 def newest(fragments: Sequence[Fragment], limits: Limits) -> Sequence[Fragment]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from engine.context_window import ContextWindow
 from engine.errors import LanguageError, Refused, TooLong, TooSlow, Unavailable
 from engine.llm.client.client import NO_ROOM, Ask, Calls
 from engine.llm.client.errors import wants_plain_text
@@ -31,6 +30,7 @@ from engine.llm.prompts import (
     render_summarise,
     render_summarise_several,
 )
+from engine.options import ContextWindow
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence

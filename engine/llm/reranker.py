@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.retrieval.rerank import PIECE_OVERLAP, PIECE_TOKENS, aggregate, cut, scores_of
+from engine.llm.rerank_windows import PIECE_OVERLAP, PIECE_TOKENS, aggregate, cut, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.ingest.chunking import Tokenizer
     from engine.llm.client.client import Calls
     from engine.llm.config import ModelSettings
+    from engine.llm.rerank_windows import Strategy
     from engine.models import Bill
-    from engine.retrieval.rerank import Strategy
+    from engine.text.windows import Tokenizer
 
 
 class LiteLLMReranker:

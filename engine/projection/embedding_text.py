@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from engine.errors import EngineError
-from engine.ingest.chunking import windows
 from engine.knowledge.summary_plan import SEPARATOR
+from engine.text.windows import windows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from engine.ingest.chunking import Tokenizer
     from engine.llm.checked_embedder import CheckedEmbedder
     from engine.models import Bill
     from engine.storage.ledger.profiles import Profile
+    from engine.text.windows import Tokenizer
 
 PART_OVERLAP = 16
 SLICE = 512  # texts of a call; where one of them fails, no more than these are embedded again

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
@@ -12,6 +13,7 @@ from engine.storage.ledger.queries import stats
 from engine.storage.ledger.work import work_queue
 
 if TYPE_CHECKING:
+    from contextlib import AsyncExitStack
     from typing import Literal
 
     from engine.data_dir import Folder
@@ -32,17 +34,36 @@ BEHIND = (
 UNFILLED = "unfilled"  # a graph that a crash left half made must not be taken for one that is filled
 
 
-async def check_embedder(folder: Folder, ledger: Ledger, embedder: Embedder, options: Options) -> None:
-    """Hold the embedder against the one that made the folder's vectors, and note if they must be made anew.
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """A graph and a vector store, to be used instead of those in the data folder; their owner closes them."""
 
-    OtherEmbedder, naming both, unless the options allow replacing it.
+    graph: Graph
+    vectors: Vectors
+
+
+async def open_stores(
+    folder: Folder, ledger: Ledger, embedder: Embedder, options: Options, stack: AsyncExitStack, supervisor: Supervisor
+) -> Stores:
+    """Open the folder's own graph and vector store; `stack` closes them."""
+    await check_embedder(ledger, embedder, options, lost=not folder.vectors.exists())
+    vectors = await open_vectors(folder, ledger, embedder.dim, options, supervisor)
+    stack.push_async_callback(vectors.close)
+    graph = await open_graph(folder, options.graph, ledger)
+    stack.push_async_callback(graph.close)
+    return Stores(graph, vectors)
+
+
+async def check_embedder(ledger: Ledger, embedder: Embedder, options: Options, *, lost: bool) -> None:
+    """Compare the embedder with the one that made the vectors, and record whether they must be made again.
+
+    `lost`: there are no vectors. Raises OtherEmbedder, naming both, unless the options allow replacing it.
     """
     name = identity(embedder)
     former = await ledger.read(work_queue.setting, "embedder")
     if former not in {"", name} and not options.replace_embedder:
         raise OtherEmbedder(f"The vectors of this folder were made by {former}, not by {name}.")
-    lost = bool(former) and not folder.vectors.exists()
-    if former != name or lost:
+    if former != name or (former and lost):
         await ledger.write(work_queue.set_embedder, name, anew=bool(former))
 
 

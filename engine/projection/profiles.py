@@ -15,9 +15,9 @@ from engine.storage.ledger.profiles import Profile
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from engine.knowledge.summary_plan import Limits
     from engine.llm.base import Language
     from engine.models import Bill
+    from engine.options import Limits
     from engine.scheduling.foreground import Courtesy
     from engine.storage.ledger import Ledger
     from engine.storage.ledger.profiles import Key

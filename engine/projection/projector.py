@@ -12,15 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.knowledge.summary_plan import joined, needs_model, newest
-from engine.llm.checked_embedder import CheckedEmbedder, checked
 from engine.models import Bill
 from engine.projection.batch import Batch, Made, Outcome, finish, gather, write_profiles
 from engine.projection.embedding_text import entity_text, relation_text
 from engine.projection.profile_embedder import ProfileEmbedder
 from engine.projection.profiles import Folder
 from engine.scheduling.batch_gate import Then
-from engine.scheduling.foreground import Courtesy
-from engine.scheduling.supervisor import Supervisor
 from engine.scheduling.tasks import end, together
 from engine.storage.graph.base import Edge, Node
 from engine.storage.ledger import profiles
@@ -31,15 +28,10 @@ from engine.storage.ledger.work.stale_keys import Stale
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
-    from engine.llm.base import Language
-    from engine.options import Options
-    from engine.storage.graph.base import Graph
-    from engine.storage.ledger import Ledger
+    from engine.runtime import Runtime
     from engine.storage.ledger.profiles import Key, Kind
     from engine.storage.ledger.work.orphans import Orphans
     from engine.storage.ledger.work.stale_keys import Mark
-    from engine.storage.vectors.base import Vectors
-    from engine.text.tokenizer import O200k
 
 
 SHORT_BATCH = 256  # keys of a batch while questions are asked
@@ -60,29 +52,18 @@ class Projector:
     `without_graph`: a rebuild fills the graph at its end, all at once.
     """
 
-    ledger: Ledger
-    graph: Graph
-    vectors: Vectors
-    language: Language
-    embedder: CheckedEmbedder
-    tokenizer: O200k
-    options: Options
+    runtime: Runtime
     unsure: bool = True
     ticks: int = 0
     without_graph: bool = False
     proved: bool = True
     renewed: set[tuple[Stale, int]] = field(default_factory=set)
-    courtesy: Courtesy = field(default_factory=Courtesy)
-    supervisor: Supervisor = field(default_factory=Supervisor)
     graph_writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _stepping: asyncio.Lock = field(default_factory=asyncio.Lock)
     _delivery: asyncio.Task[None] | None = None
     _under_way: tuple[Mark, ...] = ()
     _took_all: int | None = None
     _in_step: int = 0
-
-    def __post_init__(self) -> None:
-        self.embedder = checked(self.embedder)
 
     @property
     def ticked(self) -> bool:
@@ -92,11 +73,11 @@ class Projector:
     async def step(self) -> Then:
         """Fold one batch while the one before it is put into graph and vectors; says what follows."""
         async with self._stepping:
-            limit, newest = self.options.project_batch, self.options.describing.fragments
-            if self.courtesy.recent:
+            limit, newest = self.runtime.options.project_batch, self.runtime.options.describing.fragments
+            if self.runtime.priority.recent:
                 limit = min(limit, SHORT_BATCH)
             ticks = self.ticks
-            batch = await self.ledger.read(gather, limit, newest, self._under_way)
+            batch = await self.runtime.ledger.read(gather, limit, newest, self._under_way)
             try:
                 made = None if batch.empty else await self._fold(batch)
                 busy = await self._delivered()
@@ -155,8 +136,8 @@ class Projector:
         """A new period begins: every hot key may be summarised once more."""
         self.renewed.clear()
         self.ticks += 1
-        await self.ledger.write(stale_keys.release_held)
-        await self.ledger.write(work_queue.due_summaries, time.time())
+        await self.runtime.ledger.write(stale_keys.release_held)
+        await self.runtime.ledger.write(work_queue.due_summaries, time.time())
         self.ticks += 1  # a batch that was taken meanwhile has not seen all of this
 
     async def _fold(self, batch: Batch) -> Made:
@@ -165,18 +146,21 @@ class Projector:
         held = self._held(batch)
         names = [each for key in batch.names if (each := self._due(key, Stale.NAME, held))]
         pairs = [each for key in batch.pairs if (each := self._due(key, Stale.PAIR, held))]
-        folder = Folder(self.ledger, self.language, self.tokenizer.count, self.options.describing, self.courtesy)
+        runtime = self.runtime
+        folder = Folder(
+            runtime.ledger, runtime.language, runtime.tokenizer.count, runtime.options.describing, runtime.priority
+        )
         entities, relations = await together(folder.entities(names, bill), folder.relations(pairs, bill))
-        await self.courtesy.after_you()
+        await self.runtime.priority.after_you()
         gone_names = {key.id for key in names if not key.told} | batch.gone_names
         gone_pairs = {key.id for key in pairs if not key.told} | batch.gone_pairs
         made = Made(batch, held, names, pairs, entities, relations, gone_names, gone_pairs, bill)
-        await self.ledger.write(write_profiles, made)
+        await self.runtime.ledger.write(write_profiles, made)
         return made
 
     async def _deliver(self, made: Made) -> None:
         """Put a folded batch into graph and vectors; then its marks go."""
-        await self.courtesy.after_you()
+        await self.runtime.priority.after_you()
         surfaces = made.batch.ends | {row.id: row.label for row in made.entities}
         entity_texts = [(row, entity_text(row)) for row in made.entities]
         relation_texts = [(row, relation_text(row, surfaces)) for row in made.relations]
@@ -188,9 +172,9 @@ class Projector:
         failed = entities.failed | relations.failed
         gone = {(Stale.NAME, id_) for id_ in made.gone_names} | {(Stale.PAIR, id_) for id_ in made.gone_pairs}
         if made.gone_names:
-            await self.vectors.drop("entities", made.gone_names)
+            await self.runtime.vectors.drop("entities", made.gone_names)
         if made.gone_pairs:
-            await self.vectors.drop("relations", made.gone_pairs)
+            await self.runtime.vectors.drop("relations", made.gone_pairs)
         outcome = Outcome(
             [mark for mark in made.batch.marks if (mark.kind, mark.id) not in made.held | failed.keys()],
             [mark for mark in made.batch.marks if (mark.kind, mark.id) in made.held - failed.keys()],
@@ -199,38 +183,37 @@ class Projector:
             entities.embedded,
             relations.embedded,
             [Failure(mark, failed[mark.kind, mark.id]) for mark in made.batch.marks if (mark.kind, mark.id) in failed],
-            self.options.embed_attempts,
+            self.runtime.options.embed_attempts,
             made.gone_pairs,
             [mark for mark in made.batch.marks if (mark.kind, mark.id) in gone],
             made.bill,
         )
-        await self.courtesy.after_you()
-        await self.ledger.write(finish, outcome)
+        await self.runtime.priority.after_you()
+        await self.runtime.ledger.write(finish, outcome)
 
     async def drop_from_graph(self, found: Orphans) -> None:
         """Let keys of which nothing is left leave the graph at once, whatever else is under way."""
         if not self.without_graph and (found.names or found.edges):
             async with self.graph_writing:
-                await self.graph.drop(found.names, [Edge(id_, a, b, 0.0) for id_, a, b in found.edges])
+                await self.runtime.graph.drop(found.names, [Edge(id_, a, b, 0.0) for id_, a, b in found.edges])
 
     async def drop_from_vectors(self, found: Orphans) -> None:
         """Let keys of which nothing is left leave the vectors at once, whatever else is under way."""
-        await self.vectors.drop("chunks", found.chunks)
-        await self.vectors.drop("entities", found.names)
-        await self.vectors.drop("relations", found.pairs)
+        await self.runtime.vectors.drop("chunks", found.chunks)
+        await self.runtime.vectors.drop("entities", found.names)
+        await self.runtime.vectors.drop("relations", found.pairs)
 
     def _held(self, batch: Batch) -> set[tuple[Stale, int]]:
         """The keys of the batch that need the model, and must wait for the end of the quiet period.
 
         They were given it in this period, or there is much to read: then whole periods pass before it is asked.
         """
+        count, limits = self.runtime.tokenizer.count, self.runtime.options.describing
         needing = {
             (kind, key.id)
             for kind, keys in ((Stale.NAME, batch.names), (Stale.PAIR, batch.pairs))
             for key in keys
-            if key.told
-            and key.pin is None
-            and needs_model([row.text for row in key.told.fragments], self.tokenizer.count, self.options.describing)
+            if key.told and key.pin is None and needs_model([row.text for row in key.told.fragments], count, limits)
         }
         held = needing if batch.reading_left and not self.ticked else needing & self.renewed
         self.renewed |= needing - held
@@ -242,15 +225,15 @@ class Projector:
             return key
         if key.described or key.told is None:
             return None
-        limits = self.options.describing
-        return replace(key, pin=joined(newest(key.told.fragments, limits), self.tokenizer.count, limits))
+        limits = self.runtime.options.describing
+        return replace(key, pin=joined(newest(key.told.fragments, limits), self.runtime.tokenizer.count, limits))
 
     async def _graph(self, names: Sequence[Key], pairs: Sequence[Key], dropped: Collection[int]) -> None:
         if self.without_graph:
             return
         known = {key.id: self._known(key) for key in names}
         touched = {key.id for key in names} | {end for key in pairs for end in key.ends}
-        rows = await self.ledger.read(profiles.nodes, touched)
+        rows = await self.runtime.ledger.read(profiles.nodes, touched)
         nodes = [
             Node(id_, space, known.get(id_, self._known(None)))
             for id_, space, graphed in rows
@@ -259,16 +242,16 @@ class Projector:
         # What was forgotten since the batch was gathered is stale again: a pair that has lost an end comes once more.
         there = {id_ for id_, *_ in rows}
         told = [key for key in pairs if key.told and there.issuperset(key.ends)]
-        weights = await self.ledger.read(profiles.weights, [key.id for key in told])
+        weights = await self.runtime.ledger.read(profiles.weights, [key.id for key in told])
         edges = [Edge(key.id, *key.ends, weights[key.id], self._known(key)) for key in told if key.id in weights]
         gone = [Edge(key.id, *key.ends, 0.0) for key in pairs if not key.told]
         async with self.graph_writing:
-            await self.graph.put(nodes, edges)
+            await self.runtime.graph.put(nodes, edges)
             if gone or dropped:
-                await self.graph.drop(dropped, gone)
+                await self.runtime.graph.drop(dropped, gone)
 
     def _vectors(self, kind: Kind) -> ProfileEmbedder:
-        return ProfileEmbedder(self.embedder, self.tokenizer, self.vectors, kind)
+        return ProfileEmbedder(self.runtime.embedder, self.runtime.tokenizer, self.runtime.vectors, kind)
 
     def _known(self, key: Key | None) -> bool | None:
         if key is not None and key.graphed:

@@ -11,9 +11,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import LanguageError
-from engine.knowledge.summary_plan import Limits, joined, newest, reduction
+from engine.knowledge.summary_plan import joined, newest, reduction
 from engine.llm.plugin_calls import MODEL, guarded
 from engine.models import Fragments
+from engine.options import Limits
 from engine.scheduling.foreground import in_turns
 from engine.scheduling.tasks import together
 

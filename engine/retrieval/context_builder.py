@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from engine.answers.prompt_budget import JOINT, NUMBER, RESERVE, fit_sizes, prompt_of, prompt_tokens
 from engine.llm.plugin_calls import guarded
 from engine.llm.prompts import entity_line, relation_line, source_block
 from engine.models import Context, EntityRow, RelationRow
 from engine.retrieval import sources as context
 from engine.retrieval.pagerank import Fact, Named, walked
+from engine.retrieval.prompt_budget import JOINT, NUMBER, RESERVE, fit_sizes, prompt_of, prompt_tokens
 from engine.retrieval.search import Leg
 from engine.retrieval.views import Refresher
 from engine.storage.ledger import names
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from engine.llm.base import Reranker
     from engine.models import Bill, Condensed, Question, Scope, Within
-    from engine.projection.projector import Projector
     from engine.retrieval.search import Known, Searcher, Vectors
     from engine.retrieval.sources import Numbered
     from engine.retrieval.views import EntityView, RelationView
+    from engine.runtime import Runtime
     from engine.storage.graph.base import Edge
     from engine.storage.ledger.queries.lookup import ChunkText, PieceText
 
@@ -68,7 +68,7 @@ class Recalled:
 class Draft:
     """A context in the making."""
 
-    projector: Projector
+    runtime: Runtime
     searcher: Searcher
     found: Found
     entities: list[EntityView] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Draft:
     async def renew(self) -> None:
         """Merge the two legs of the graph search and make views of them; what has no evidence left goes."""
         known = self.found.known
-        refresher = Refresher(self.projector, known, self.searcher.where.facts)
+        refresher = Refresher(self.runtime, known, self.searcher.where.facts)
         local, world = self.found.local, self.found.world
         ids = context.round_robin(local.entities, world.entities)
         self.entities = await self.searcher.watch.timed("renew", refresher.entities(ids))
@@ -93,7 +93,7 @@ class Draft:
 
     def truncate(self) -> None:
         """Keep the first entities and relations that fit their budgets, and half of what the prompt leaves."""
-        tokenizer, question = self.projector.tokenizer, self.question
+        tokenizer, question = self.runtime.tokenizer, self.question
         wanted = question.max_entity_tokens + question.max_relation_tokens
         share = min(1.0, GRAPH_SHARE * self._room(()) / wanted) if wanted else 0.0
         rows = [entity_line(EntityRow(view.name, view.type, view.description)) for view in self.entities]
@@ -107,7 +107,7 @@ class Draft:
             self._evidence(Stale.NAME, [view.ids for view in self.entities]),
             self._evidence(Stale.PAIR, [view.ids for view in self.relations]),
         )
-        if self.projector.options.picking == "walk":
+        if self.runtime.options.picking == "walk":
             self.order = context.round_robin(self.found.chunks, await self._walked(by_entity, by_relation))
         else:
             await self._polled(by_entity, by_relation)
@@ -144,7 +144,7 @@ class Draft:
         ids = [id_ for group in groups for id_ in group]
         if not ids:
             return []
-        reading = self.projector.ledger.read(lookup.evidence, kind, ids, EVIDENCE, self.searcher.where.facts)
+        reading = self.runtime.ledger.read(lookup.evidence, kind, ids, EVIDENCE, self.searcher.where.facts)
         found = await self.searcher.watch.timed("evidence", reading)
         self.evidence.update({(kind, id_): chunks for id_, chunks in found.items()})
         return [list(dict.fromkeys(chunk for id_ in group for chunk in found[id_])) for group in groups]
@@ -163,7 +163,7 @@ class Draft:
     def _picked(self, spread: list[list[int]], vectors: Mapping[int, np.ndarray]) -> list[int]:
         """The chunks most like the question among the evidence; without vectors, by how much they support (A7)."""
         candidates = list(chain.from_iterable(spread))
-        if not vectors or self.found.vectors is None or self.projector.options.picking == "weight":
+        if not vectors or self.found.vectors is None or self.runtime.options.picking == "weight":
             return context.pick_by_weight(spread, PER_ITEM)
         number = PER_ITEM * len(spread) // 2
         return context.pick_by_vector(candidates, vectors, self.found.vectors.question, number)
@@ -174,11 +174,11 @@ class Draft:
         scoring = reranker.rerank(self.found.asked.question, [self._shown(text) for text in texts], bill)
         with guarded(f"The reranker {reranker.name}"):
             scores = await self.searcher.watch.timed("rerank", scoring)
-        least = self.projector.options.min_rerank_score
+        least = self.runtime.options.min_rerank_score
         self.order = context.apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, least)
 
     async def _texts(self, ids: Sequence[int]) -> list[ChunkText]:
-        reading = self.projector.ledger.read(lookup.texts, list(ids), self.searcher.where.area)
+        reading = self.runtime.ledger.read(lookup.texts, list(ids), self.searcher.where.area)
         return await self.searcher.watch.timed("texts", reading)
 
     async def build(self, generation: int) -> Recalled:
@@ -204,7 +204,7 @@ class Draft:
 
     def _numbered(self, texts: list[ChunkText]) -> tuple[Numbered, tuple[EntityRow, ...], tuple[RelationRow, ...]]:
         """As many distinct texts as fit beside the rows of the graph, whose numbers take room as well."""
-        count = self.projector.tokenizer.count
+        count = self.runtime.tokenizer.count
         distinct = list({text.text: text for text in reversed(texts)}.values())[::-1][: self.question.chunk_top_k]
         printed = ["\n".join(map(source_block, context.number([text]).sources)) for text in distinct]
         sizes = [count(text) + JOINT for text in printed]
@@ -225,7 +225,7 @@ class Draft:
         known = self.found.known
         ids = {known.entities[id_].space for view in self.entities for id_ in view.ids}
         ids |= {known.relations[id_].space for view in self.relations for id_ in view.ids}
-        return await self.projector.ledger.read(names.spaces, ids) if ids else ()
+        return await self.runtime.ledger.read(names.spaces, ids) if ids else ()
 
     def _narrowed(self, texts: list[ChunkText]) -> list[ChunkText]:
         """Only the passages that a narrowed question asks for."""
@@ -246,8 +246,8 @@ class Draft:
         """Tokens left for sources, beside the prompt with history and question, and these rows of the graph (A8)."""
         empty = prompt_of(self.question, Context(self.found.asked, self.question.mode))
         lines = (entity_line(row) if isinstance(row, EntityRow) else relation_line(row) for row in rows)
-        graph = sum(self.projector.tokenizer.count(line) + JOINT for line in lines)
-        base = prompt_tokens(self.projector, empty)
+        graph = sum(self.runtime.tokenizer.count(line) + JOINT for line in lines)
+        base = prompt_tokens(self.runtime, empty)
         return context.room_for_sources(self.question.max_total_tokens, base, graph, 0, 0, RESERVE)
 
     def _entity(self, view: EntityView, numbered: Numbered | None = None) -> EntityRow:
@@ -266,14 +266,14 @@ class Draft:
         """The views of an entity, of its `limit` weightiest relations and of their other ends, without sources."""
         known, where = self.found.known, self.searcher.where
         ends = {end for edge in edges for end in (edge.source, edge.target)}
-        known.entities.update(await self.projector.ledger.read(lookup.entities, {*ids, *ends}, where.area))
+        known.entities.update(await self.runtime.ledger.read(lookup.entities, {*ids, *ends}, where.area))
         known.relations.update(
-            await self.projector.ledger.read(lookup.relations, [edge.id for edge in edges], where.area)
+            await self.runtime.ledger.read(lookup.relations, [edge.id for edge in edges], where.area)
         )
         met = [edge for edge in edges if edge.id in known.relations]
         kept = sorted(met, key=lambda edge: (-edge.weight, known.identity(edge.id)))[:limit]
         others = {end for edge in kept for end in (edge.source, edge.target)} - set(ids)
-        refresher = Refresher(self.projector, known, where.facts)
+        refresher = Refresher(self.runtime, known, where.facts)
         one = await refresher.entities(id_ for id_ in ids if id_ in known.entities)
         relations = await refresher.relations(edge.id for edge in kept)
         beyond = await refresher.entities(sorted(others & known.entities.keys(), key=known.canonical))

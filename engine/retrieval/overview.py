@@ -17,8 +17,7 @@ from engine.storage.ledger.work import work_queue
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.models import Question
-    from engine.retrieval.overview_request import Overview
+    from engine.models import Overview, Question
     from engine.storage.ledger import Ledger
     from engine.storage.ledger.queries.lookup import ChunkText
 

@@ -19,9 +19,8 @@ from engine.text.names import canonical
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from engine.llm.base import Reranker
     from engine.models import EntityRow, RelationRow, Scope
-    from engine.projection.projector import Projector
+    from engine.runtime import Runtime
 
 EARLY = 0.01  # seconds that the vector leg waits for keywords before it starts with the raw question
 VECTOR_LEG = frozenset({"mix", "naive"})
@@ -44,24 +43,23 @@ class Neighbourhood:
 class Recaller:
     """Recalls what a question may draw on."""
 
-    projector: Projector
-    reranker: Reranker | None = None
+    runtime: Runtime
 
     async def recall(self, question: Question, condensing: Coroutine[Any, Any, Condensed], bill: Bill) -> Recalled:
         """The main road; `condensing` gives the stand-alone question and its keywords, perhaps a little later."""
-        generation = await self.projector.ledger.read(work_queue.generation)
-        searcher = Searcher(self.projector, question, await self._where(question), Stopwatch())
+        generation = await self.runtime.ledger.read(work_queue.generation)
+        searcher = Searcher(self.runtime, question, await self._where(question), Stopwatch())
         found = await self._search(searcher, condensing, bill)
-        draft = Draft(self.projector, searcher, found)
+        draft = Draft(self.runtime, searcher, found)
         await draft.renew()
         draft.truncate()
         await draft.merge()
-        if self.reranker is not None and question.rerank:
-            await draft.rerank(self.reranker, bill)
+        if self.runtime.reranker is not None and question.rerank:
+            await draft.rerank(self.runtime.reranker, bill)
         return await draft.build(generation)
 
     async def _where(self, question: Question) -> Where:
-        async with self.projector.ledger.reader() as db:
+        async with self.runtime.ledger.reader() as db:
             area = await lookup.area(db, question.scope)
             return Where(
                 area,
@@ -90,7 +88,7 @@ class Recaller:
             if asked.ignored:
                 return Found(asked, None, Known())
             low, high = ", ".join(asked.low) or asked.question, ", ".join(asked.high) or asked.question
-            embedding = self.projector.embedder.embed([asked.question, low, high], bill)
+            embedding = self.runtime.embedder.embed([asked.question, low, high], bill)
             vectors, known = Vectors(*await watch.timed("embed", embedding)), Known()
             named = await _leg(question, LOCAL_LEG, searcher.named(asked, vectors, known), ())
             vector_leg = _awaited(early) if early else searcher.chunks(asked.question, vectors.question)
@@ -103,7 +101,7 @@ class Recaller:
 
     async def _raw_leg(self, searcher: Searcher, bill: Bill) -> tuple[int, ...]:
         text = searcher.question.text
-        [vector] = await self.projector.embedder.embed([text], bill)
+        [vector] = await self.runtime.embedder.embed([text], bill)
         return await searcher.chunks(text, vector)
 
     async def entity(self, name: str, scope: Scope) -> EntityRow | None:
@@ -113,12 +111,12 @@ class Recaller:
     async def neighbourhood(self, name: str, scope: Scope, limit: int) -> Neighbourhood:
         """An entity with at most `limit` relations, the weightiest first."""
         question = Question(name, scope, mode="local")
-        searcher, known = Searcher(self.projector, question, await self._where(question), Stopwatch()), Known()
+        searcher, known = Searcher(self.runtime, question, await self._where(question), Stopwatch()), Known()
         area = searcher.where.area
-        ids = await self.projector.ledger.read(lookup.names_exactly, {canonical(name)}, area)
+        ids = await self.runtime.ledger.read(lookup.names_exactly, {canonical(name)}, area)
         looked_at = max(limit, NEIGHBOURS)  # among equal weights the graph knows no order but that of its integers
-        edges = await self.projector.graph.around(ids, area.spaces, looked_at) if ids and limit else []
-        draft = Draft(self.projector, searcher, Found(Condensed(name), None, known))
+        edges = await self.runtime.graph.around(ids, area.spaces, looked_at) if ids and limit else []
+        draft = Draft(self.runtime, searcher, Found(Condensed(name), None, known))
         return Neighbourhood(*await draft.around(ids, edges, limit))
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Mapping, Sequence
 
     from engine.models import Condensed, Question
-    from engine.projection.projector import Projector
+    from engine.runtime import Runtime
     from engine.storage.ledger.queries.filters import Chunks, Narrowing
     from engine.storage.ledger.queries.lookup import Area, EntityFound, RelationFound
 
@@ -126,14 +126,14 @@ class Known:
 class Searcher:
     """Runs the searches of one question. Failures are raised, never turned into "nothing found"."""
 
-    projector: Projector
+    runtime: Runtime
     question: Question
     where: Where
     watch: Stopwatch
 
     async def chunks(self, text: str, vector: np.ndarray) -> tuple[int, ...]:
         """The vector leg: chunks by similarity and by words, fused."""
-        options, wanted = self.projector.options, self.question.chunk_top_k
+        options, wanted = self.runtime.options, self.question.chunk_top_k
         hits, words = await asyncio.gather(
             self._vectors("chunks", vector, wanted), self._words(text, WORDS_DEEPER * wanted)
         )
@@ -142,7 +142,7 @@ class Searcher:
 
     async def _words(self, text: str, wanted: int) -> list[int]:
         area, narrowing = self.where.area, self.where.narrowing
-        searching = self.projector.ledger.read(lookup.chunks_by_words, text, wanted, area, narrowing)
+        searching = self.runtime.ledger.read(lookup.chunks_by_words, text, wanted, area, narrowing)
         return await self.watch.timed("words", searching)
 
     async def _vectors(self, table: Table, vector: np.ndarray, wanted: int) -> list[Hit]:
@@ -150,7 +150,7 @@ class Searcher:
         kind, area = TABLES[table], self.where.rows(table)
         found, whole = await self._nearest(table, vector, wanted, area)
         if len(found) < wanted and not whole and self.where.narrowing and area.ids is None:
-            listing = self.projector.ledger.read(many, self.question.within, self.where.area, kind)
+            listing = self.runtime.ledger.read(many, self.question.within, self.where.area, kind)
             found, _ = await self._nearest(table, vector, wanted, replace(area, ids=await listing))
         return (await self._in_order(kind, found))[:wanted]
 
@@ -167,7 +167,7 @@ class Searcher:
         narrowing = self.where.narrowing if area.ids is None else None
         deepest = DEEPEST * wanted if narrowing is None else DEEPEST_NARROWED
         while True:
-            searching = self.projector.vectors.search(table, vector, rows, area)
+            searching = self.runtime.vectors.search(table, vector, rows, area)
             hits = await self.watch.timed(f"vectors {table}", searching)
             best: dict[int, Hit] = {}
             for hit in hits:
@@ -185,20 +185,20 @@ class Searcher:
         """Those of the ids that a narrowed question may draw on."""
         if self.where.narrowing is None or not ids:
             return ids
-        async with self.projector.ledger.reader() as db:
+        async with self.runtime.ledger.reader() as db:
             return await self.where.narrowing.among(db, kind, list(ids))
 
     async def _in_order(self, kind: Stale, hits: list[Hit]) -> list[Hit]:
         """Best first; equal ones by what they are."""
         if len({_rank(hit) for hit in hits}) == len(hits):
             return hits
-        known = await self.projector.ledger.read(identities, kind, [hit.id for hit in hits])
+        known = await self.runtime.ledger.read(identities, kind, [hit.id for hit in hits])
         return sorted(hits, key=lambda hit: (_rank(hit), known.get(hit.id, NOTHING)))
 
     async def chunk_vectors(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
         """The vectors of chunks, each of shape (parts, dim): they are remembered beside the texts, which is near."""
-        embedder, store = self.projector.embedder, self.projector.vectors
-        kept = await self.projector.ledger.read(cache.vectors_of_chunks, identity(embedder), ids)
+        embedder, store = self.runtime.embedder, self.runtime.vectors
+        kept = await self.runtime.ledger.read(cache.vectors_of_chunks, identity(embedder), ids)
         found = {
             id_: directions(np.frombuffer(data, np.float32).reshape(-1, embedder.dim)) for id_, data in kept.items()
         }
@@ -226,14 +226,14 @@ class Searcher:
     async def _exact(self, asked: Condensed) -> list[int]:
         """Entities that are named outright, or by an alias."""
         names = {canonical(keyword) for keyword in (*asked.low, *asked.high)} - {""}
-        found = await self.projector.ledger.read(lookup.names_exactly, names, self.where.area) if names else []
+        found = await self.runtime.ledger.read(lookup.names_exactly, names, self.where.area) if names else []
         inside = await self._inside(Stale.NAME, found)
         return [id_ for id_ in found if id_ in inside]
 
     async def _by_words(self, asked: Condensed) -> list[int]:
         words = " ".join(asked.low) or asked.question
         wanted, where = self.question.top_k // 2, self.where
-        searching = self.projector.ledger.read(lookup.names_by_words, words, wanted, where.area, where.narrowing)
+        searching = self.runtime.ledger.read(lookup.names_by_words, words, wanted, where.area, where.narrowing)
         return await self.watch.timed("names", searching)
 
     async def _distinct(self, vector: np.ndarray, known: Known) -> list[Hit]:
@@ -252,11 +252,11 @@ class Searcher:
         """Relations of these entities, by similarity to the question mixed with degree and weight."""
         if not ids:
             return ()
-        looking = self.projector.graph.around(ids, self.where.area.spaces, NEIGHBOURS)
+        looking = self.runtime.graph.around(ids, self.where.area.spaces, NEIGHBOURS)
         near = await self.watch.timed("graph", looking)
         inside = await self._inside(Stale.PAIR, [edge.id for edge in near])
         edges = [edge for edge in near if edge.id in inside]
-        fetching = self.projector.vectors.fetch("relations", [edge.id for edge in edges])
+        fetching = self.runtime.vectors.fetch("relations", [edge.id for edge in edges])
         rows = await self.watch.timed("fetch relations", fetching)
         similar = {id_: float((vector @ vectors.question).max()) for id_, vector in rows.items()}
         for id_, similarity in similar.items():
@@ -285,9 +285,9 @@ class Searcher:
     async def _profiles(self, known: Known, ids: Collection[int]) -> None:
         missing = [id_ for id_ in ids if id_ not in known.entities]
         if missing:
-            known.entities.update(await self.projector.ledger.read(lookup.entities, missing, self.where.area))
+            known.entities.update(await self.runtime.ledger.read(lookup.entities, missing, self.where.area))
 
     async def _relations(self, known: Known, ids: Collection[int]) -> None:
         missing = [id_ for id_ in ids if id_ not in known.relations]
         if missing:
-            known.relations.update(await self.projector.ledger.read(lookup.relations, missing, self.where.area))
+            known.relations.update(await self.runtime.ledger.read(lookup.relations, missing, self.where.area))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from engine.knowledge.merge import Told
-    from engine.projection.projector import Projector
     from engine.retrieval.search import Known
+    from engine.runtime import Runtime
     from engine.storage.ledger.queries.filters import Chunks
     from engine.storage.ledger.queries.lookup import EntityFound, RelationFound
 
@@ -53,7 +53,7 @@ class RelationView:
 class Refresher:
     """Makes views of what a question has met; `only` are the chunks it is narrowed to."""
 
-    projector: Projector
+    runtime: Runtime
     known: Known
     only: Chunks | None
     pins: dict[tuple[Stale, int], str] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Refresher:
         wanted = [id_ for id_ in ids if self.only is not None or found[id_].stale]
         if not wanted:
             return {}
-        async with self.projector.ledger.reader() as db:
+        async with self.runtime.ledger.reader() as db:
             rows = await profiles.recent(db, kind, wanted, ROWS, self.only)
             corrected = await corrections.by_hand(db, kind, wanted)
         if self.only is None:
@@ -145,7 +145,7 @@ class Refresher:
         return anew, self.pins.get((Stale.PAIR, found.id)) or self._join(anew.fragments)
 
     def _join(self, fragments: Sequence[merge.Fragment]) -> str:
-        return joined(fragments, self.projector.tokenizer.count, self.projector.options.describing)
+        return joined(fragments, self.runtime.tokenizer.count, self.runtime.options.describing)
 
     def _by_similarity(self, kind: Stale, texts: Mapping[int, str]) -> str:
         """Descriptions of the same key in several spaces side by side, the one most like the question first."""

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.errors import BadQuestion
-from engine.retrieval.author_request import matching, names_in
 from engine.storage.ledger.queries import authors, lookup
+from engine.text.author_request import matching, names_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.llm.client.limiter import urgent
+from engine.scheduling.urgency import urgent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator

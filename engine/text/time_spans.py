@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.text.word_lists import word_set
+from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

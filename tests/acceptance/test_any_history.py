@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import BadQuestion, NotFound
-from engine.knowledge.summary_plan import Limits
-from engine.options import Options
+from engine.options import Limits, Options
 from engine.storage.ledger.content import rooms
 from engine.storage.ledger.names import intern_names
 from engine.text.names import canonical as canonical_name

@@ -122,7 +122,7 @@ async def test_a_rebuild_that_met_trouble_goes_on_when_the_trouble_is_over(
 ) -> None:
     monkeypatch.setattr("engine.maintenance.TROUBLE_WAIT", 0.01)
     async with open_engine(home) as engine:
-        graph, fills = engine._projector.graph, []
+        graph, fills = engine._runtime.graph, []
         load = graph.load
 
         async def load_at_the_third_try(nodes: Any, edges: Any) -> None:
@@ -187,7 +187,7 @@ async def test_a_vector_put_before_the_end_came_does_not_outlive_the_text_that_i
 ) -> None:
     await slow.add(doc("town", *TEXTS))
     await slow.settled()
-    vectors = slow._projector.vectors
+    vectors = slow._runtime.vectors
     async with slow._ledger.reader() as db:
         [[ada]] = await db.execute_fetchall("SELECT id FROM entity WHERE name = 'Ada'")
     [before] = (await vectors.fetch("entities", {ada})).values()

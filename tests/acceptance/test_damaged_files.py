@@ -143,7 +143,7 @@ async def test_what_breaks_at_first_use_is_made_anew_and_the_question_answered(
 ) -> None:
     await engine.add(doc("diary", "Ada met Bob."))
     await engine.settled()
-    vectors = engine._projector.vectors
+    vectors = engine._runtime.vectors
     cleared = 0
     clear, search = vectors.clear, vectors.search
     failing = Failing(search, 10_000, error)
@@ -168,7 +168,7 @@ async def test_what_breaks_at_first_use_is_made_anew_and_the_question_answered(
 async def test_what_passes_by_itself_is_no_reason_to_rebuild(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     await engine.add(doc("diary", "Ada met Bob."))
     await engine.settled()
-    vectors = engine._projector.vectors
+    vectors = engine._runtime.vectors
     monkeypatch.setattr(vectors, "search", Failing(vectors.search, 1, RuntimeError("odd")))
     monkeypatch.delattr(LanceVectors, "clear")
     assert (await engine.ask(Question("Whom did Ada meet?", HERE))).context.sources

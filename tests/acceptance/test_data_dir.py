@@ -41,7 +41,7 @@ async def test_verify_finds_what_was_done_behind_its_back_and_repairs_it(engine:
     await engine.add(DIARY)
     await engine.add(LETTERS)
     before = await state(engine)
-    graph, vectors = engine._projector.graph, engine._projector.vectors
+    graph, vectors = engine._runtime.graph, engine._runtime.vectors
     nodes, edges = await graph.everything()
     edge = edges[0]
     lost, kept = [node for node in nodes if node.id not in (edge.source, edge.target)]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.knowledge.summary_plan import Limits
-from engine.options import Options
+from engine.options import Limits, Options
 from tests.support.engines import canonical, doc, light_engine, open_engine
 from tests.support.language import ToyLanguage
 

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from engine.ingest.chunking import Packing, chunks
+from engine.ingest.chunking import chunks
 from engine.models import Document, Passage
+from engine.options import Packing
 from engine.storage.ledger.content.chunks import keyed
 from engine.text.tokenizer import O200k
 from tests.support.engines import HERE, canonical

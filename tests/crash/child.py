@@ -61,13 +61,13 @@ async def told(engine: Engine) -> dict[str, object]:
 
 async def foreign_vectors(engine: Engine) -> list[str]:
     """Entities whose vector is not the one of their text."""
-    projector = engine._projector
-    async with projector.ledger.reader() as db:
+    runtime = engine._runtime
+    async with runtime.ledger.reader() as db:
         rows = [row async for row in stats.entity_rows(db, await area(db, EVERYTHING))]
     texts = {id_: entity_text(Profile(id_, 0, name, description, 0)) for id_, name, _, description, *_ in rows}
-    clipped = [clip(text, projector.embedder.max_tokens, projector.tokenizer) for text in texts.values()]
-    wanted = dict(zip(texts, await projector.embedder.embed(clipped, Bill()), strict=True))
-    found = await projector.vectors.fetch("entities", texts)
+    clipped = [clip(text, runtime.embedder.max_tokens, runtime.tokenizer) for text in texts.values()]
+    wanted = dict(zip(texts, await runtime.embedder.embed(clipped, Bill()), strict=True))
+    found = await runtime.vectors.fetch("entities", texts)
     return [
         f"vectors: entity {id_} has that of another text"
         for id_ in texts

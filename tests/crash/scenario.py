@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from engine import Document, Link, Mention, Options, Passage, Reading
 from engine.errors import NotFound
-from engine.ingest.chunking import Packing
 from engine.knowledge.manual_facts import stated
+from engine.options import Packing
 from tests.crash.models import UNREADABLE
 
 if TYPE_CHECKING:

@@ -165,8 +165,8 @@ async def test_every_public_method_of_a_closed_engine_says_so(tmp_path: Path) ->
 
 async def test_stores_may_be_closed_twice(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
-        projector = engine._projector
-    for store in (projector.ledger, projector.vectors, projector.graph):
+        runtime = engine._runtime
+    for store in (runtime.ledger, runtime.vectors, runtime.graph):
         await store.close()
         await store.close()
     with pytest.raises(Closed):

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.context_window import LEAST, ContextWindow
 from engine.errors import TooLong
-from engine.ingest.chunking import Packing
-from engine.knowledge.summary_plan import Limits
 from engine.models import Question, Scope
+from engine.options import LEAST, ContextWindow, Limits, Packing
 
 QUESTION = Question("Who?", Scope(frozenset(), frozenset()))
 

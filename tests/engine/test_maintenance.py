@@ -43,9 +43,9 @@ async def test_a_compaction_does_not_wait_for_the_embedder(tmp_path: Path) -> No
         await engine.add(doc("b", "Carla waits."))
         await engine.forget("a")
         await compacted(engine)
-        assert await engine._projector.vectors.everything("chunks") == []
-        assert await engine._projector.vectors.everything("entities") == []
-        nodes, edges = await engine._projector.graph.everything()
+        assert await engine._runtime.vectors.everything("chunks") == []
+        assert await engine._runtime.vectors.everything("entities") == []
+        nodes, edges = await engine._runtime.graph.everything()
         assert {node.id for node in nodes}.isdisjoint({1, 2})
         assert edges == []
         embedder.failing.clear()
@@ -69,7 +69,7 @@ async def test_one_file_that_cannot_be_compacted_keeps_no_other_from_it(
             done.append("vectors")
 
         monkeypatch.setattr(engine._ledger, "compact", broken)
-        monkeypatch.setattr(engine._projector.vectors, "compact", noted)
+        monkeypatch.setattr(engine._runtime.vectors, "compact", noted)
         with pytest.raises(StoreError, match="log is read"):
             await engine.compact()
         assert done == ["vectors"]
@@ -81,7 +81,7 @@ class Panic(BaseException):
 
 
 @pytest.mark.parametrize("error", [StoreError("The disk is away."), OSError("away"), Panic("index out of bounds")])
-@pytest.mark.parametrize("broken", ["_projector.graph.drop", "_projector.vectors.drop", "_projector.graph.compact"])
+@pytest.mark.parametrize("broken", ["_runtime.graph.drop", "_runtime.vectors.drop", "_runtime.graph.compact"])
 async def test_forgotten_bytes_leave_the_ledger_whatever_graph_and_vectors_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, error: BaseException
 ) -> None:
@@ -96,11 +96,11 @@ async def test_forgotten_bytes_leave_the_ledger_whatever_graph_and_vectors_do(
         async def noted() -> None:
             done.append("vectors")
 
-        projector = engine._projector
+        runtime = engine._runtime
         with monkeypatch.context() as patch:
             part, method = broken.split(".")[1:]
-            patch.setattr(getattr(projector, part), method, fails)
-            patch.setattr(projector.vectors, "compact", noted)
+            patch.setattr(getattr(runtime, part), method, fails)
+            patch.setattr(runtime.vectors, "compact", noted)
             await engine.forget("a")
             with pytest.raises(type(error)):
                 await engine.compact()

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.data_dir import Folder
 from engine.engine import Engine
-from engine.llm.checked_embedder import checked
 from engine.models import Document, Passage, Scope
 from engine.options import Options
-from engine.projection.projector import Projector
-from engine.storage.ledger import Ledger
+from engine.projection.open_stores import Stores
 from engine.storage.ledger.queries import stats
-from engine.text.tokenizer import O200k
 from tests.support.embedder import HashEmbedder
 from tests.support.graph import MemoryGraph
 from tests.support.language import ToyLanguage
@@ -44,18 +41,16 @@ async def light_engine(
     home: Path, language: Language | None = None, embedder: Embedder | None = None, options: Options | None = None
 ) -> AsyncIterator[Engine]:
     """An engine on a real ledger, with graph and vectors in memory."""
-    folder, embedder = Folder(home), embedder or HashEmbedder()
-    with folder.owned():
-        ledger = await Ledger.open(folder.ledger, (options or Options()).words)
-        graph, vectors, skill = MemoryGraph(), MemoryVectors(embedder.dim), language or ToyLanguage()
-        projector = Projector(ledger, graph, vectors, skill, checked(embedder), O200k(), options or Options())
-        engine = Engine(folder, projector, None)
-        await engine._start()
-        try:
-            yield engine
-        finally:
-            await engine._stop()
-            await ledger.close()
+    embedder = embedder or HashEmbedder()
+    stores = Stores(MemoryGraph(), MemoryVectors(embedder.dim))
+    async with Engine.open(
+        home,
+        language=language or ToyLanguage(),
+        embedder=embedder,
+        options=replace(options or Options(), replace_embedder=True),
+        stores=stores,
+    ) as engine:
+        yield engine
 
 
 def doc(key: str, *texts: str, space: str = "here", room: str = "hall", time: datetime | None = None) -> Document:

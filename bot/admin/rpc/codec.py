@@ -14,7 +14,7 @@ from bot.admin.requests import Request
 from bot.admin.results import Event
 from engine import errors
 from engine.errors import EngineError
-from engine.retrieval.overview_request import Overview
+from engine.models import Overview
 
 LIMIT = 64 * 1024 * 1024  # bytes of a line
 

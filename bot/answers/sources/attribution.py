@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.models import source_keys
 from bot.text.excerpts import unheaded
-from engine.llm.offline.text.word_lists import STOP
+from engine.text.word_lists import STOP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

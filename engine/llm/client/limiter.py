@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING
 
+from engine.scheduling.urgency import is_urgent
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
 # A question brings its own text and two lists of keywords to an embedder. What brings more is work in the background,
 # unless it is done within `urgent`: an answer by quotation compares a hundred sentences.
@@ -19,23 +20,9 @@ URGENT = 0
 LONGEST, PAUSE = 1.0, 0.2  # seconds that the background is kept waiting at a stretch, and then is not
 
 
-_urgent: ContextVar[bool] = ContextVar("urgent", default=False)
-
-
-@contextmanager
-def urgent() -> Iterator[None]:
-    """Mark all work that is begun inside as work for somebody who waits for an answer."""
-    before = _urgent.get()
-    _urgent.set(True)
-    try:
-        yield
-    finally:
-        _urgent.set(before)  # no token: a generator may be ended in another context
-
-
 def embedding_rank(texts: int) -> int:
     """The rank of a call that embeds so many texts."""
-    return URGENT if _urgent.get() or texts <= QUESTION_TEXTS else URGENT + 1
+    return URGENT if is_urgent() or texts <= QUESTION_TEXTS else URGENT + 1
 
 
 class PrioritySemaphore:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from engine.llm.formats.json_extraction import json_excerpts
 from engine.llm.formats.thinking import without_thoughts
 from engine.llm.formats.tuple_repair import DELIMITER, END, END_MARK, readings
-from engine.llm.offline.text.word_lists import STOP
+from engine.text.word_lists import STOP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from operator import ne
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.text.word_lists import CALENDAR, STOP
 from engine.llm.offline.text.words import UPPER, is_common
 from engine.text.names import canonical, clean_name
+from engine.text.word_lists import CALENDAR, STOP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from engine.llm.offline.candidates import Quotable
-    from engine.models import Source
-    from engine.retrieval.overview_request import Wanted
+    from engine.models import Source, Wanted
 
 MOST = 8
 _SHORTEST, _LONGEST = 5, 60  # words of a sentence that can stand for others

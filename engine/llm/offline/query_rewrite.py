@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.entities import Known, names, people_of
 from engine.llm.offline.text.sentences import sentences
-from engine.llm.offline.text.word_lists import STOP
 from engine.llm.offline.text.words import is_generic, salient, stem, tokens
 from engine.models import Condensed
 from engine.text.names import canonical
+from engine.text.word_lists import STOP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

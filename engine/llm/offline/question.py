@@ -6,8 +6,8 @@ import re
 from itertools import takewhile
 from typing import Literal
 
-from engine.llm.offline.text.word_lists import CALENDAR, word_set
 from engine.llm.offline.text.words import MONEY, UPPER, is_generic, is_stop, stem, tells_price, tokens
+from engine.text.word_lists import CALENDAR, word_set
 
 Kind = Literal["price", "quantity", "time", "person", "reason", "any"]
 

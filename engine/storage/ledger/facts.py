@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.knowledge.extraction_cleanup import tidy
 from engine.knowledge.merge import row_hash
 from engine.models import Link, Mention, Reading
 from engine.storage.ledger.names import intern_names, intern_pairs, mark_targets, prune, targets
 from engine.storage.ledger.profile_reset import blank
 from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
-from engine.text.names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -70,38 +70,6 @@ async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading)
     await mark_targets(db, names.values(), pairs.values(), generation)
     await db.execute("UPDATE document SET generation = ? WHERE id = ?", (generation, document))
     return True
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A reading's records, each once, with the canonical names beside them."""
-
-    mentions: list[tuple[str, Mention]]
-    links: list[tuple[str, str, Link]]
-
-
-def tidy(reading: Reading) -> Told:
-    """The records worth keeping; an end of a link that is not mentioned becomes a mention without a type.
-
-    A copy of what is kept is kept just so: an implied name has one surface, a link is the same in both directions.
-    """
-    surfaces = {m.name for m in reading.mentions} | {end for x in reading.links for end in (x.source, x.target)}
-    names = {surface: canonical(surface) for surface in surfaces}
-    mentions = [(names[m.name], m) for m in dict.fromkeys(reading.mentions) if names[m.name] and m.type]
-    links: dict[tuple[frozenset[str], str, str], tuple[str, str, Link]] = {}
-    for x in reading.links:
-        a, b = names[x.source], names[x.target]
-        if a and b and a != b:
-            links.setdefault((frozenset((a, b)), x.keywords, x.description), (a, b, x))
-    stated = {name for name, _ in mentions}
-    shown: dict[str, str] = {}
-    implied = dict.fromkeys(
-        (names[end], Mention(shown.setdefault(names[end], end), "", x.description))
-        for _, _, x in links.values()
-        for end in (x.source, x.target)
-        if names[end] not in stated
-    )
-    return Told(mentions + list(implied), list(links.values()))
 
 
 async def reading_of(db: Connection, key: bytes, chunk: int) -> Reading | None:

@@ -8,7 +8,7 @@ from importlib import resources
 from adapters.slack.events.listener import NOTES, PROMPTS
 from adapters.slack.events.translate import EVENTS
 from bot.bot import HELP
-from engine.retrieval.overview_request import recognize
+from engine.text.overview_request import recognize
 from tests.adapters.slack.conftest import MANIFEST
 from tests.support.slack_server.app import NEEDS
 

@@ -34,7 +34,7 @@ async def test_status_counts_what_the_caller_may_read_and_nothing_else(workspace
 async def test_status_tells_of_trouble_with_the_model_and_not_where_it_lives(workspace: Workspace) -> None:
     await workspace.say("ada", "Mina sells tickets.")
     engine = workspace.house.desk.engine
-    language = engine._projector.language
+    language = engine._runtime.language
     assert isinstance(language, Parrot)
     language.failing["extract", "Carla"] = Unreachable("Cannot reach the model at 10.0.0.7:11434.")
     await engine.add(doc("news", "Carla met Bob.", space="slack:T1:open", room=workspace.square.room))

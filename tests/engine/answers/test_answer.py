@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from engine.answers.answer import newest_turns, reply_key
 from engine.answers.question_check import MODES
-from engine.context_window import ContextWindow
 from engine.errors import BadQuestion, Unavailable
 from engine.models import Condensed, Message, Passage, Question, Scope, Turn
-from engine.options import Options
+from engine.options import ContextWindow, Options
 from engine.text.tokenizer import O200k
 from tests.support.answering import Scripted
 from tests.support.engines import HERE, doc, light_engine

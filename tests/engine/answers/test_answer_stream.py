@@ -10,10 +10,9 @@ import pytest
 
 from engine.answers.answer_stream import ShownText
 from engine.answers.citations import Citing
-from engine.context_window import LONG_ANSWER, ContextWindow
 from engine.errors import Unavailable
 from engine.models import Question
-from engine.options import Options
+from engine.options import LONG_ANSWER, ContextWindow, Options
 from tests.support.answering import Scripted
 from tests.support.engines import HERE, doc, light_engine
 

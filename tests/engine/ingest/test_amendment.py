@@ -14,9 +14,9 @@ from engine.errors import NotFound
 from engine.ingest import amendment
 from engine.ingest import rechunk as cutting
 from engine.ingest.amendment import amend_at_once
-from engine.ingest.chunking import Packing, chunks
+from engine.ingest.chunking import chunks
 from engine.models import Document, Passage
-from engine.options import Options
+from engine.options import Options, Packing
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.content import amendments, documents
 from engine.storage.ledger.content.amendments import Outcome

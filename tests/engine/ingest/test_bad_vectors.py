@@ -216,5 +216,5 @@ async def test_vectors_that_were_remembered_unchecked_are_made_anew(tmp_path: Pa
 
         await engine._ledger.write(spoil)
         await engine.rebuild()
-        rows = await engine._projector.vectors.fetch("chunks", [1])
+        rows = await engine._runtime.vectors.fetch("chunks", [1])
         assert np.linalg.norm(rows[1]) == pytest.approx(1.0)

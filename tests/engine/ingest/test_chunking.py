@@ -5,16 +5,21 @@ from __future__ import annotations
 import hashlib
 import random
 from timeit import repeat
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import BadInput
-from engine.ingest.chunking import ChunkTooLong, Packing, Tokenizer, chunks, split
+from engine.ingest.chunking import ChunkTooLong, chunks, split
 from engine.models import Chunk, Passage, Piece
+from engine.options import Packing
 from engine.text.tokenizer import O200k
 from tests.support.tokenizers import Bytes, Characters, Uneven
+
+if TYPE_CHECKING:
+    from engine.text.windows import Tokenizer
 
 LETTERS = "0123456789abcdefghijklmno"
 SMALL = Packing(size=40, overlap=6, soft=15, modulo=3)

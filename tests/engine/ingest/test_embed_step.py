@@ -27,13 +27,13 @@ def message(number: int) -> Passage:
 
 async def parts(engine: Engine) -> list[int]:
     """How many vectors each chunk has."""
-    rows = await engine._projector.vectors.everything("chunks")
+    rows = await engine._runtime.vectors.everything("chunks")
     return [sum(row.id == id_ for row in rows) for id_ in sorted({row.id for row in rows})]
 
 
 async def vectors(engine: Engine) -> np.ndarray:
-    rows = await engine._projector.vectors.everything("chunks")
-    found = await engine._projector.vectors.fetch("chunks", {row.id for row in rows})
+    rows = await engine._runtime.vectors.everything("chunks")
+    found = await engine._runtime.vectors.fetch("chunks", {row.id for row in rows})
     return np.concatenate([found[id_] for id_ in sorted(found)])
 
 

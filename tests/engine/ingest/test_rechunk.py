@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.ingest.chunking import Packing, chunks
-from engine.ingest.rechunk import Segment, Stretch, recut
+from engine.ingest.chunking import chunks
+from engine.ingest.rechunk import recut
 from engine.models import Passage
+from engine.options import Packing
+from engine.storage.ledger.content.stretch import Segment, Stretch
 from engine.text.tokenizer import O200k
 from tests.support.tokenizers import Characters
 

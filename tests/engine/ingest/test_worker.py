@@ -387,7 +387,7 @@ async def test_a_graph_that_could_not_be_written_is_not_trusted_until_all_of_it_
         projector = engine._projector
         await engine.pin("here", "Ada", "One.")
         with monkeypatch.context() as patch:
-            patch.setattr(projector.graph, "put", broken)
+            patch.setattr(engine._runtime.graph, "put", broken)
             assert await projector.step() is Then.GATHER
             with pytest.raises(StoreError, match="away"):
                 await projector.step()
@@ -403,7 +403,7 @@ async def test_a_long_chunk_has_several_vectors_and_is_found_by_any_of_them(tmp_
     async with light_engine(tmp_path, embedder=embedder) as engine:
         await engine.add(doc("a", " ".join(f"word{n}" for n in range(60))))
         await engine.settled()
-        rows = await engine._projector.vectors.everything("chunks")
+        rows = await engine._runtime.vectors.everything("chunks")
         assert len({row.id for row in rows}) == 1
         assert [row.part for row in rows] == list(range(len(rows)))
         assert len(rows) > 2

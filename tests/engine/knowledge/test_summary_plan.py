@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.knowledge.merge import Fragment, row_hash
-from engine.knowledge.summary_plan import Limits, grouped, joined, needs_model, newest
+from engine.knowledge.summary_plan import grouped, joined, needs_model, newest
+from engine.options import Limits
 
 SMALL = Limits(call_tokens=100, join_tokens=50)
 NO_CUT = 1  # a hash that ends no group

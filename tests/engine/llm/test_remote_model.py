@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.context_window import ContextWindow
 from engine.errors import (
     BadKey,
     LanguageError,
@@ -23,8 +22,21 @@ from engine.llm.client.litellm import Direct
 from engine.llm.client.protocol import Piece
 from engine.llm.config import ModelSettings, Patience
 from engine.llm.remote_model import LLM, MIXED_REPLIES, LLMSettings
-from engine.models import Bill, Condensed, Context, Excerpt, Fragments, Link, Mention, Message, Prompt, Reading, Turn
-from engine.retrieval.overview_request import Overview
+from engine.models import (
+    Bill,
+    Condensed,
+    Context,
+    Excerpt,
+    Fragments,
+    Link,
+    Mention,
+    Message,
+    Overview,
+    Prompt,
+    Reading,
+    Turn,
+)
+from engine.options import ContextWindow
 from tests.support.openai_server import Fault, OpenAIServer
 
 if TYPE_CHECKING:

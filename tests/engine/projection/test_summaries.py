@@ -16,8 +16,8 @@ import pytest
 
 from engine.errors import Unavailable
 from engine.knowledge.merge import Fragment, row_hash
-from engine.knowledge.summary_plan import Limits
 from engine.models import Bill
+from engine.options import Limits
 from engine.projection.profiles import RETRY_SUMMARY
 from engine.projection.summaries import Described, Describer, Subject
 from engine.storage.ledger.work import work_queue

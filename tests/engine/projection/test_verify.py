@@ -19,7 +19,7 @@ async def test_a_chunk_embedded_while_the_stores_are_compared_is_no_difference(
     async with light_engine(tmp_path) as engine:
         await engine.add(doc("a", "Ada met Bob."))
         await engine.settled()
-        vectors, happened = engine._projector.vectors, asyncio.Event()
+        vectors, happened = engine._runtime.vectors, asyncio.Event()
         everything = vectors.everything
 
         async def later(table: Table) -> list[Row]:
@@ -41,8 +41,8 @@ async def test_a_vector_that_is_really_missing_is_told(tmp_path: Path) -> None:
     async with light_engine(tmp_path) as engine:
         await engine.add(doc("a", "Ada met Bob."))
         await engine.settled()
-        [row] = await engine._projector.vectors.everything("chunks")
-        await engine._projector.vectors.drop("chunks", {row.id})
+        [row] = await engine._runtime.vectors.everything("chunks")
+        await engine._runtime.vectors.drop("chunks", {row.id})
         assert [each.words for each in (await engine.verify(repair=True)).differences] == [
             f"vectors: chunks {row.id} is missing"
         ]

@@ -221,7 +221,7 @@ async def test_a_reranker_orders_the_sources(tmp_path: Path) -> None:
     async with light_engine(tmp_path, Scripted()) as engine:
         await five(engine)
         reranker = WordReranker({"gamma": 0.9, "omega": 0.8, "alpha": 0.3, "beta": 0.2, "delta": 0.1})
-        engine._recaller.reranker = reranker
+        engine._runtime.reranker = reranker
         answer = await engine.ask(replace(FERRY, chunk_top_k=3))
         assert [source.document for source in answer.context.sources] == ["gamma", "omega", "alpha"]
         assert "rerank" in {usage.purpose for usage in answer.usage}
@@ -231,7 +231,7 @@ async def test_a_reranker_orders_the_sources(tmp_path: Path) -> None:
 async def test_texts_without_a_usable_score_are_left_out(tmp_path: Path) -> None:
     async with light_engine(tmp_path, Scripted()) as engine:
         await five(engine)
-        engine._recaller.reranker = WordReranker({"gamma": 0.1, "omega": math.nan, "alpha": None, "beta": 0.7})
+        engine._runtime.reranker = WordReranker({"gamma": 0.1, "omega": math.nan, "alpha": None, "beta": 0.7})
         assert await order(engine, FERRY) == ["beta", "gamma"]
 
 
@@ -240,21 +240,21 @@ async def test_a_reranker_that_gives_nothing_usable_changes_nothing(tmp_path: Pa
         await five(engine)
         usual = await order(engine, FERRY)
         for useless in (WordReranker({}), WordReranker({"gamma": 1.0, "beta": 0.5}, few=True)):
-            engine._recaller.reranker = useless
+            engine._runtime.reranker = useless
             assert await order(engine, FERRY) == usual
 
 
 async def test_a_least_score_leaves_out_what_is_below_it(tmp_path: Path) -> None:
     async with light_engine(tmp_path, Scripted(), options=Options(min_rerank_score=0.5)) as engine:
         await five(engine)
-        engine._recaller.reranker = WordReranker({"gamma": 0.9, "omega": 0.5, "alpha": 0.4})
+        engine._runtime.reranker = WordReranker({"gamma": 0.9, "omega": 0.5, "alpha": 0.4})
         assert await order(engine, FERRY) == ["gamma", "omega"]
 
 
 async def test_a_question_may_do_without_the_reranker(tmp_path: Path) -> None:
     async with light_engine(tmp_path, Scripted()) as engine:
         await five(engine)
-        engine._recaller.reranker = reranker = WordReranker({"gamma": 0.9})
+        engine._runtime.reranker = reranker = WordReranker({"gamma": 0.9})
         assert len(await order(engine, replace(FERRY, rerank=False))) == 5
         assert not reranker.asked
 
@@ -266,7 +266,7 @@ async def test_a_failing_reranker_is_an_error(tmp_path: Path) -> None:
 
     async with light_engine(tmp_path, Scripted()) as engine:
         await five(engine)
-        engine._recaller.reranker = Failing({})
+        engine._runtime.reranker = Failing({})
         with pytest.raises(Unavailable, match="away"):
             await engine.recall(FERRY)
 
@@ -276,7 +276,7 @@ async def test_a_reranker_is_asked_about_no_text_out_of_scope(tmp_path: Path) ->
         await five(engine)
         await engine.add(doc("far", "The Ferry of zeta is here.", space="far", room="field"))
         await engine.settled()
-        engine._recaller.reranker = reranker = WordReranker({"Ferry": 0.5})
+        engine._runtime.reranker = reranker = WordReranker({"Ferry": 0.5})
         await engine.recall(FERRY)
         assert reranker.asked
         assert not [text for texts in reranker.asked for text in texts if "zeta" in text]

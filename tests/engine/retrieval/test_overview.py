@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.llm.offline.model import NOTHING_WANTED, EmbeddedLanguage
-from engine.models import Passage, Question, Scope, Within
+from engine.models import Overview, Passage, Question, Scope, Within
 from engine.retrieval import overview as overview_recall
-from engine.retrieval.overview_request import Overview, narrowed, recognize
+from engine.text.overview_request import narrowed, recognize
 from tests.support.embedder import HashEmbedder
 from tests.support.engines import HERE, doc, light_engine
 from tests.support.language import ToyLanguage

@@ -103,8 +103,8 @@ async def test_a_slow_rewrite_does_not_keep_the_vector_search_waiting(tmp_path: 
     language.condensing.clear()
     async with light_engine(tmp_path, language) as engine:
         vectors = Watched(128)
-        vectors.tables = engine._projector.vectors.tables  # type: ignore[attr-defined]
-        engine._projector.vectors = vectors
+        vectors.tables = engine._runtime.vectors.tables  # type: ignore[attr-defined]
+        engine._runtime.vectors = vectors
         await town(engine)
         recalling = asyncio.create_task(engine.recall(Question("Who rows the Ferry?", HERE)))
         await asyncio.wait_for(searched.wait(), 10)

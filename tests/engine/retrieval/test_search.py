@@ -150,7 +150,7 @@ async def test_a_failing_vector_store_is_an_error_and_not_nothing_found(tmp_path
     async with light_engine(tmp_path) as engine:
         await engine.add(doc("a", "Ada met Bob."))
         await engine.settled()
-        engine._projector.vectors = Failing(128)
+        engine._runtime.vectors = Failing(128)
         for mode in MODES:
             with pytest.raises(BrokenProjection, match="cannot be read"):
                 await engine.recall(asking("Ada", mode=mode))
@@ -171,8 +171,8 @@ async def test_names_are_searched_before_anything_else(tmp_path: Path) -> None:
     async with light_engine(tmp_path) as engine:
         await engine.add(doc("a", "Ada met Bob."))
         await engine.settled()
-        assert isinstance(engine._projector.vectors, MemoryVectors)
-        engine._projector.vectors = noting = Noting(engine._projector.vectors)
+        assert isinstance(engine._runtime.vectors, MemoryVectors)
+        engine._runtime.vectors = noting = Noting(engine._runtime.vectors)
         await engine.recall(asking("Ada", mode="mix"))
         assert noting.noted[:2] == ["entities begin", "entities end"]
         assert {"chunks begin", "relations begin"} == set(noting.noted[2:4])
@@ -195,12 +195,12 @@ async def test_the_order_of_relations_does_not_hang_on_which_leg_is_faster(tmp_p
     async with light_engine(tmp_path) as engine:
         await engine.add(doc("a", "Ada met Bob at the old mill.", "Ada owes Carl much money."))
         await engine.settled()
-        former = engine._projector.vectors
+        former = engine._runtime.vectors
         assert isinstance(former, MemoryVectors)
         question = Question("met at the old mill", HERE, low=("Ada",), high=("owes much money",))
         orders = []
         for slow in ("search", "fetch"):
-            engine._projector.vectors = Slow(former, slow)
+            engine._runtime.vectors = Slow(former, slow)
             orders.append([(row.source, row.target) for row in (await engine.recall(question)).relations])
         assert len(orders[0]) > 1
         assert orders[0] == orders[1]
@@ -228,8 +228,8 @@ async def test_what_was_met_is_known_with_its_similarity(tmp_path: Path) -> None
         await engine.add(doc("a", "Ada met Bob."))
         await engine.settled()
         question = asking("Ada", mode="mix")
-        searcher = Searcher(engine._projector, question, await engine._recaller._where(question), Stopwatch())
-        embedded = await engine._projector.embedder.embed(["Ada met Bob"] * 3, Bill())
+        searcher = Searcher(engine._runtime, question, await engine._recaller._where(question), Stopwatch())
+        embedded = await engine._runtime.embedder.embed(["Ada met Bob"] * 3, Bill())
         known = Known()
         named = await searcher.named(Condensed("Ada"), Vectors(*embedded), known)
         await searcher.local(named, Vectors(*embedded), known)
@@ -244,9 +244,9 @@ async def test_vectors_of_chunks_are_those_of_the_store_also_where_they_are_not_
         await engine.add(doc("a", "Ada keeps the Mill."))
         await engine.add(doc("b", "Bob keeps bees."))
         await engine.settled()
-        searcher = Searcher(engine._projector, asking("Ada"), await engine._recaller._where(asking("Ada")), Stopwatch())
+        searcher = Searcher(engine._runtime, asking("Ada"), await engine._recaller._where(asking("Ada")), Stopwatch())
         found = await searcher.chunk_vectors([1, 2, 77])
-        stored = await engine._projector.vectors.fetch("chunks", [1, 2])
+        stored = await engine._runtime.vectors.fetch("chunks", [1, 2])
         assert found.keys() == stored.keys() == {1, 2}
         for id_, rows in stored.items():
             np.testing.assert_allclose(found[id_], rows, atol=1e-6)
@@ -265,7 +265,7 @@ async def test_a_chunk_of_many_vectors_does_not_crowd_others_out(tmp_path: Path)
         for number in range(30):
             await engine.add(doc(f"short {number}", f"The ferry {number} rests."))
         await engine.settled()
-        rows = await engine._projector.vectors.everything("chunks")
+        rows = await engine._runtime.vectors.everything("chunks")
         assert max(Counter(row.id for row in rows).values()) > 30
         for wanted in (1, 5, 20):
             question = Question("ferry sails at noon", HERE, mode="naive", chunk_top_k=wanted, threshold=-1.0)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import BadQuestion
-from engine.models import Document, Passage, Question, Scope
-from engine.retrieval.overview_request import Overview
+from engine.models import Document, Overview, Passage, Question, Scope
 from tests.support.engines import HERE, light_engine
 
 if TYPE_CHECKING:

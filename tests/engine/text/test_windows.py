@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.ingest.chunking import ChunkTooLong, Packing, split
+from engine.ingest.chunking import ChunkTooLong, split
+from engine.options import Packing
 from engine.text.tokenizer import O200k
 from engine.text.windows import Tokenizer, token_split, windows
 from tests.support.tokenizers import Bytes, Characters, Uneven

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.text.word_lists import word_set
+from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from engine.llm.offline.text.word_lists import COMMON, GENERIC, IRREGULAR, STOP
+from engine.text.word_lists import COMMON, GENERIC, IRREGULAR, STOP
 
 _TOKEN = re.compile(r"[#@]\w[\w.-]*|[€$£]?\w+(?:[-.,:/'’_]\w+)*%?")
 

@@ -8,18 +8,18 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from engine.errors import NotFound
-from engine.ingest.rechunk import Stretch
 from engine.models import Chunk, Passage, Piece
 from engine.storage.ledger.content import open_vectors
 from engine.storage.ledger.content.chunks import Span, put_chunks, repeated
 from engine.storage.ledger.content.documents import forget, in_order, put_passages, renew
+from engine.storage.ledger.content.stretch import Stretch
 from engine.storage.sqlite.timestamps import shown, stored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.ingest.rechunk import Segment
     from engine.storage.ledger.content.documents import Change
+    from engine.storage.ledger.content.stretch import Segment
     from engine.storage.sqlite.connection import Connection
 
     Order = tuple[int, int, str]

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import EngineError
-from engine.llm.client.limiter import urgent
 from engine.llm.minilm import embedder as minilm
 from engine.llm.minilm.embedder import GRID, TEXTS, MiniLM, Model, batches
 from engine.models import Bill
+from engine.scheduling.urgency import urgent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

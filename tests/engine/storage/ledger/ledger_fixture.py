@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from engine.ingest.chunking import Packing, chunks
+from engine.ingest.chunking import chunks
 from engine.knowledge.merge import entity, relation
 from engine.knowledge.summary_plan import SEPARATOR
 from engine.models import Link, Mention, Reading, Scope
+from engine.options import Packing
 from engine.storage.ledger import facts, profiles
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.profiles import Profile

@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Refused
+from engine.knowledge.extraction_cleanup import tidy
 from engine.models import Link, Mention, Reading
 from engine.storage.ledger import facts
 from engine.storage.ledger.content import documents
-from engine.storage.ledger.facts import section_of, tidy
+from engine.storage.ledger.facts import section_of
 from engine.storage.ledger.work import work_queue
 from engine.storage.ledger.work.stale_keys import Stale
 from tests.engine.storage.ledger.ledger_fixture import reading

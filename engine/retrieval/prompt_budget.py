@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from engine.models import Context, Question
-    from engine.projection.projector import Projector
+    from engine.runtime import Runtime
 
 NUMBER = 3  # tokens that a number of a source takes in a row of the graph, with what stands around it
 JOINT = 1  # tokens between two rows or blocks
@@ -35,9 +35,9 @@ def prompt_of(question: Question, found: Context) -> Prompt:
     )
 
 
-def prompt_tokens(projector: Projector, prompt: Prompt) -> int:
+def prompt_tokens(runtime: Runtime, prompt: Prompt) -> int:
     """The tokens of the messages that a model would be sent."""
-    return sum(projector.tokenizer.count(message.content) for message in projector.language.messages(prompt))
+    return sum(runtime.tokenizer.count(message.content) for message in runtime.language.messages(prompt))
 
 
 def today() -> date:

@@ -10,15 +10,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from engine.llm.offline.text.word_lists import STOP, word_set
+from engine.models import Overview
 from engine.text.time_spans import Span, span_of
+from engine.text.word_lists import STOP, word_set
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engine.models import Question
-
-Wanted = Literal["summary", "decisions", "questions"]
+    from engine.models import Question, Wanted
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’:][^\W_]+)*")
 LONGEST = 200  # characters; a longer question has a subject
@@ -70,20 +69,6 @@ _IS = word_set("is are were ist sind")  # begin a question about one matter
 _NEWS = ({"what's", "new"}, {"what", "is", "new"}, {"whats", "new"}, {"was", "gibt", "es", "neues"})
 _CHANNEL_NAME = re.compile(r"#([^\W_][\w-]{0,79})")
 _POINTS_BACK = word_set("that it he she they why how where when him her them das es ihn sie wann warum eso cela ça")
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What is wanted of all that was said; `recent`: of the last two weeks before the newest of it.
-
-    `truncated` is set on what was recalled: there was more than could be taken in, and only the newest is there.
-    `days` tells of a recalled summary which days it is of.
-    """
-
-    wanted: Wanted
-    recent: bool = False
-    truncated: bool = False
-    days: str = ""
 
 
 @dataclass(frozen=True, slots=True)

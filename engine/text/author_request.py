@@ -9,8 +9,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.text.word_lists import STOP, word_set
-from engine.retrieval.overview_request import LONGEST, OverviewRequest, recognize, span_in, wants_summary
+from engine.text.overview_request import LONGEST, OverviewRequest, recognize, span_in, wants_summary
+from engine.text.word_lists import STOP, word_set
 
 if TYPE_CHECKING:
     from datetime import datetime

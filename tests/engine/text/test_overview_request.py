@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.models import Question, Scope, Within
-from engine.retrieval.overview_request import narrowed, recognize
+from engine.text.overview_request import narrowed, recognize
 
 NOW = datetime(2026, 6, 17, 15, 0, tzinfo=UTC)  # a Wednesday
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.models import Question, Scope
-from engine.retrieval.author_request import by_author, channel_of, matching
+from engine.text.author_request import by_author, channel_of, matching
 
 NOW = datetime(2026, 6, 17, 15, 0, tzinfo=UTC)  # a Wednesday
 HERE = Scope(frozenset({"here"}), frozenset())

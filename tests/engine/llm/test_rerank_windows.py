@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.retrieval.rerank import aggregate, cut, scores_of, split
+from engine.llm.rerank_windows import aggregate, cut, scores_of, split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engine.ingest.chunking import Tokenizer
+    from engine.text.windows import Tokenizer
 
 PIECE_TOKENS = 480
 PIECE_OVERLAP = 32
