@@ -22,11 +22,11 @@ from engine.llm.minilm.embedder import MiniLM
 from engine.llm.offline.model import EmbeddedLanguage
 from engine.llm.remote_model import LLM, LLMSettings
 from engine.llm.reranker import LiteLLMReranker
-from engine.models import Bill
 from engine.options import LEAST, ContextWindow, Options, Packing
 from engine.options import Limits as DescribingLimits
 from engine.parsers import Limits
 from engine.text.tokenizer import O200k
+from engine.usage import Bill
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

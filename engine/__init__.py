@@ -25,13 +25,13 @@ if TYPE_CHECKING:
         Scope,
         Source,
         Turn,
-        Usage,
         Within,
     )
     from engine.options import Options
     from engine.projection.verify import Report
     from engine.retrieval.retriever import Neighbourhood
     from engine.storage.ledger.queries.stats import Listed, Status
+    from engine.usage import Usage
 
 _HOMES = {
     "Answer": "engine.answers.answer",
@@ -54,7 +54,7 @@ _HOMES = {
     "Source": "engine.models",
     "Status": "engine.storage.ledger.queries.stats",
     "Turn": "engine.models",
-    "Usage": "engine.models",
+    "Usage": "engine.usage",
     "Within": "engine.models",
 }
 

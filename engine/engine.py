@@ -87,21 +87,11 @@ class Engine(Closable):
             stack.push_async_callback(supervisor.stop)
             ledger = await Ledger.open(folder.ledger, options.words, supervisor)
             stack.push_async_callback(ledger.close)
-            if stores is None:
-                stores = await open_stores(folder, ledger, embedder, options, stack, supervisor)
-            else:
-                await check_embedder(ledger, embedder, options, lost=False)
-            runtime = Runtime(
-                ledger,
-                stores.graph,
-                stores.vectors,
-                language,
-                checked(embedder),
-                reranker,
-                options=options,
-                supervisor=supervisor,
-            )
-            engine = cls(folder, runtime)
+            lost = stores is None and not folder.vectors.exists()
+            await check_embedder(ledger, embedder, options, lost=lost)
+            stores = stores or await open_stores(folder, ledger, embedder.dim, options, stack, supervisor)
+            both = stores.graph, stores.vectors
+            engine = cls(folder, Runtime(ledger, *both, language, checked(embedder), reranker, options, supervisor))
             await engine._start()
             stack.push_async_callback(engine._stop)
             yield engine

@@ -13,7 +13,6 @@ Mode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
 Kind = Literal["file", "conversation", "manual"]
 Role = Literal["system", "user", "assistant"]
 Wanted = Literal["summary", "decisions", "questions"]
-Purpose = Literal["extract", "condense", "summarise", "answer", "embed", "rerank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,30 +283,3 @@ class Prompt:
     today: date | None = None
     notes: tuple[str, ...] = ()
     budget: int = 30000
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What one model call took (`cost` in US dollars), whether it was `cut_off` early, and `filtered` by a filter."""
-
-    purpose: Purpose
-    model: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
-    calls: int = 1
-    cut_off: bool = False
-    filtered: bool = False
-
-
-class Bill:
-    """Collects the usage of the calls made on somebody's behalf."""
-
-    __slots__ = ("items",)
-
-    def __init__(self) -> None:
-        self.items: list[Usage] = []
-
-    def add(self, usage: Usage) -> None:
-        """Put one call on the bill."""
-        self.items.append(usage)

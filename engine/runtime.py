@@ -31,7 +31,7 @@ class Runtime:
     language: Language
     embedder: CheckedEmbedder
     reranker: Reranker | None = None
-    tokenizer: O200k = field(default_factory=O200k)
     options: Options = field(default_factory=Options)
-    priority: Courtesy = field(default_factory=Courtesy)
     supervisor: Supervisor = field(default_factory=Supervisor)
+    tokenizer: O200k = field(default_factory=O200k)
+    priority: Courtesy = field(default_factory=Courtesy)

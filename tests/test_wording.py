@@ -17,7 +17,9 @@ RULES = (
     "bot/dispatch/follow_up/question_rules",
     "bot/dispatch/follow_up/addressee",
     "bot/dispatch/follow_up/social_patterns",
+    "engine/text/author_request",
     "engine/text/overview_request",
+    "engine/text/word_lists",
 )  # about words, not for people
 
 

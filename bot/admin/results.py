@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.models import Context, EntityRow, Message, RelationRow, Source, Usage  # noqa: TC001  - as below
+from engine.models import Context, EntityRow, Message, RelationRow, Source  # noqa: TC001  - as below
 from engine.storage.ledger.queries.stats import Listed, Status  # noqa: TC001  - the socket reads the fields' types at run time
+from engine.usage import Usage  # noqa: TC001  - as above
 
 
 @dataclass(frozen=True, slots=True)

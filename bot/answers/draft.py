@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from bot.permissions.provenance import Basis
     from bot.platform.models import Channel
     from bot.store import Drawn
-    from engine.models import Source, Usage
+    from engine.models import Source
+    from engine.usage import Usage
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bot.platform.models import Place
     from bot.store import Store
-    from engine.models import Usage
+    from engine.usage import Usage
 
 MINUTE = 60.0
 KEPT = 10_000  # people whose last questions are remembered

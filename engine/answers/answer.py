@@ -17,26 +17,27 @@ from engine.answers.query_cache import QueryCache
 from engine.answers.question_check import check_question
 from engine.errors import BadQuestion, Closed, Unavailable
 from engine.llm.plugin_calls import MODEL, guarded, next_piece
-from engine.models import Bill, Condensed, Context, Prompt
+from engine.models import Condensed, Context, Prompt
 from engine.retrieval.context_builder import Recalled
 from engine.retrieval.overview import recall_overview
-from engine.retrieval.prompt_budget import RESERVE, prompt_of, prompt_tokens, today
+from engine.retrieval.prompt_budget import RESERVE, newest_turns, prompt_of, prompt_tokens, today
 from engine.retrieval.writers import narrowed_to_writers
 from engine.storage.ledger import cache
 from engine.storage.ledger.queries.provenance import passages_stating
 from engine.storage.ledger.queries.undated import leaves_out_undated
 from engine.storage.ledger.work import work_queue
 from engine.text.visible_text import is_visible_uncited
+from engine.usage import Bill
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
     from datetime import date
 
-    from engine.models import Message, Question, Scope, Source, Turn, Usage
+    from engine.models import Message, Question, Scope, Source
     from engine.retrieval.retriever import Recaller
     from engine.runtime import Runtime
     from engine.storage.ledger.queries.provenance import Stating
-    from engine.text.tokenizer import O200k
+    from engine.usage import Usage
 
 HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the newest turns stay
 
@@ -279,17 +280,6 @@ class Asker:
         """The tokens of the prompt without history and sources."""
         bare = prompt_of(replace(question, history=()), Context(Condensed(question.text), question.mode))
         return prompt_tokens(self.runtime, bare)
-
-
-def newest_turns(history: Sequence[Turn], tokens: int, tokenizer: O200k) -> tuple[Turn, ...]:
-    """As many of the newest turns as fit, in order."""
-    kept: list[Turn] = []
-    for turn in reversed(history):
-        tokens -= tokenizer.count(turn.text)
-        if tokens < 0:
-            break
-        kept.append(turn)
-    return tuple(reversed(kept))
 
 
 def reply_key(language: str, model: str, messages: Sequence[Message], scope: Scope | None) -> bytes:

@@ -11,7 +11,6 @@ import numpy as np
 
 from engine.errors import BadKey, EngineError, NoSuchModel, StoreError
 from engine.llm.checked_embedder import identity
-from engine.models import Bill
 from engine.projection.embedding_text import parts
 from engine.scheduling.batch_gate import Then
 from engine.storage.ledger import cache
@@ -20,6 +19,7 @@ from engine.storage.ledger.work import embedding_failures, stale_keys, work_queu
 from engine.storage.ledger.work.embedding_failures import Failure
 from engine.storage.ledger.work.stale_keys import Stale
 from engine.storage.vectors.base import Row
+from engine.usage import Bill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,11 +23,12 @@ from engine.errors import (
 )
 from engine.ingest.extraction_batches import MOST_EXCERPTS, Batch, batches, shared_key
 from engine.llm.plugin_calls import MODEL, guarded
-from engine.models import Bill, Excerpt
+from engine.models import Excerpt
 from engine.scheduling.batch_gate import Then, Wish
 from engine.scheduling.tasks import together
 from engine.storage.ledger import cache, facts
 from engine.storage.ledger.work import work_queue
+from engine.usage import Bill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

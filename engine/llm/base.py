@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from engine.models import Bill, Condensed, Excerpt, Fragments, Message, Prompt, Reading, Turn
+    from engine.models import Condensed, Excerpt, Fragments, Message, Prompt, Reading, Turn
+    from engine.usage import Bill
 
 
 class Language(Protocol):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.llm.base import Embedder
-    from engine.models import Bill
+    from engine.usage import Bill
 
 PROBE = "Hello."  # a text that every embedder takes
 # Failures that say themselves whose they are; any other is the text's if a harmless text is embedded all the same.

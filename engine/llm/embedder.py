@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.errors import Unavailable
 from engine.llm.client.limiter import embedding_rank
-from engine.models import Bill
+from engine.usage import Bill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

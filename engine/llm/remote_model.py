@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from datetime import date
 
     from engine.llm.config import ModelSettings
-    from engine.models import Bill, Condensed, Excerpt, Fragments, Message, Prompt, Purpose, Reading, Turn
+    from engine.models import Condensed, Excerpt, Fragments, Message, Prompt, Reading, Turn
+    from engine.usage import Bill, Purpose
 
 # Part of the key of remembered readings: to be raised when the parsers find something else in the same reply.
 PARSER_VERSION = 1

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from engine.llm.client.client import Calls
     from engine.llm.config import ModelSettings
     from engine.llm.rerank_windows import Strategy
-    from engine.models import Bill
     from engine.text.windows import Tokenizer
+    from engine.usage import Bill
 
 
 class LiteLLMReranker:

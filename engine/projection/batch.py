@@ -18,12 +18,12 @@ from engine.storage.ledger.work.stale_keys import Stale
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engine.models import Bill
     from engine.projection.profile_embedder import Embedded
     from engine.storage.ledger.profiles import Key, Profile
     from engine.storage.ledger.work.embedding_failures import Failure
     from engine.storage.ledger.work.stale_keys import Mark
     from engine.storage.sqlite.connection import Connection
+    from engine.usage import Bill
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engine.llm.checked_embedder import CheckedEmbedder
-    from engine.models import Bill
     from engine.storage.ledger.profiles import Profile
     from engine.text.windows import Tokenizer
+    from engine.usage import Bill
 
 PART_OVERLAP = 16
 SLICE = 512  # texts of a call; where one of them fails, no more than these are embedded again

@@ -43,11 +43,10 @@ class Stores:
 
 
 async def open_stores(
-    folder: Folder, ledger: Ledger, embedder: Embedder, options: Options, stack: AsyncExitStack, supervisor: Supervisor
+    folder: Folder, ledger: Ledger, dim: int, options: Options, stack: AsyncExitStack, supervisor: Supervisor
 ) -> Stores:
     """Open the folder's own graph and vector store; `stack` closes them."""
-    await check_embedder(ledger, embedder, options, lost=not folder.vectors.exists())
-    vectors = await open_vectors(folder, ledger, embedder.dim, options, supervisor)
+    vectors = await open_vectors(folder, ledger, dim, options, supervisor)
     stack.push_async_callback(vectors.close)
     graph = await open_graph(folder, options.graph, ledger)
     stack.push_async_callback(graph.close)

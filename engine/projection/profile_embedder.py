@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engine.llm.checked_embedder import CheckedEmbedder
-    from engine.models import Bill
     from engine.projection.embedding_text import Vector
     from engine.storage.ledger.profiles import Kind, Profile
     from engine.storage.vectors.base import Table, Vectors
     from engine.text.windows import Tokenizer
+    from engine.usage import Bill
 
 TABLES: Mapping[Kind, Table] = {Stale.NAME: "entities", Stale.PAIR: "relations"}
 Embedded = tuple[bytes | None, int]  # the hash of the text that a vector is of, None where there is none; its key

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from engine.llm.base import Language
-    from engine.models import Bill
     from engine.options import Limits
     from engine.scheduling.foreground import Courtesy
     from engine.storage.ledger import Ledger
     from engine.storage.ledger.profiles import Key
+    from engine.usage import Bill
 
 RETRY_SUMMARY = 600.0  # seconds until a failed summary is tried again
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.knowledge.summary_plan import joined, needs_model, newest
-from engine.models import Bill
 from engine.projection.batch import Batch, Made, Outcome, finish, gather, write_profiles
 from engine.projection.embedding_text import entity_text, relation_text
 from engine.projection.profile_embedder import ProfileEmbedder
@@ -24,6 +23,7 @@ from engine.storage.ledger import profiles
 from engine.storage.ledger.work import stale_keys, work_queue
 from engine.storage.ledger.work.embedding_failures import Failure
 from engine.storage.ledger.work.stale_keys import Stale
+from engine.usage import Bill
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence

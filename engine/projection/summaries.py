@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from engine.knowledge.merge import Fragment
     from engine.knowledge.summary_plan import Texts
     from engine.llm.base import Language
-    from engine.models import Bill
     from engine.scheduling.foreground import Courtesy
+    from engine.usage import Bill
 
 
 @dataclass(frozen=True, slots=True)

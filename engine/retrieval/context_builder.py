@@ -13,7 +13,7 @@ from engine.llm.prompts import entity_line, relation_line, source_block
 from engine.models import Context, EntityRow, RelationRow
 from engine.retrieval import sources as context
 from engine.retrieval.pagerank import Fact, Named, walked
-from engine.retrieval.prompt_budget import JOINT, NUMBER, RESERVE, fit_sizes, prompt_of, prompt_tokens
+from engine.retrieval.prompt_budget import JOINT, NUMBER, fit_sizes, prompt_of, prompt_tokens
 from engine.retrieval.search import Leg
 from engine.retrieval.views import Refresher
 from engine.storage.ledger import names
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.llm.base import Reranker
-    from engine.models import Bill, Condensed, Question, Scope, Within
+    from engine.models import Condensed, Question, Scope, Within
     from engine.retrieval.search import Known, Searcher, Vectors
     from engine.retrieval.sources import Numbered
     from engine.retrieval.views import EntityView, RelationView
     from engine.runtime import Runtime
     from engine.storage.graph.base import Edge
     from engine.storage.ledger.queries.lookup import ChunkText, PieceText
+    from engine.usage import Bill
 
 EVIDENCE = 12  # newest chunks looked at for each entity and relation
 PICKED_FROM = 240  # candidates whose vectors are compared, those first that support most
@@ -247,8 +248,7 @@ class Draft:
         empty = prompt_of(self.question, Context(self.found.asked, self.question.mode))
         lines = (entity_line(row) if isinstance(row, EntityRow) else relation_line(row) for row in rows)
         graph = sum(self.runtime.tokenizer.count(line) + JOINT for line in lines)
-        base = prompt_tokens(self.runtime, empty)
-        return context.room_for_sources(self.question.max_total_tokens, base, graph, 0, 0, RESERVE)
+        return context.room_for_sources(self.question.max_total_tokens, prompt_tokens(self.runtime, empty), graph)
 
     def _entity(self, view: EntityView, numbered: Numbered | None = None) -> EntityRow:
         evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((Stale.NAME, id_), ())]

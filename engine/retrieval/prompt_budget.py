@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from engine.models import Context, Question
+    from engine.models import Context, Question, Turn
     from engine.runtime import Runtime
+    from engine.text.tokenizer import O200k
 
 NUMBER = 3  # tokens that a number of a source takes in a row of the graph, with what stands around it
 JOINT = 1  # tokens between two rows or blocks
@@ -48,3 +49,14 @@ def today() -> date:
 def fit_sizes(sizes: Sequence[int], budget: int) -> int:
     """How many of the sizes, from the first on, fit into a budget together."""
     return sum(total <= budget for total in accumulate(sizes))
+
+
+def newest_turns(history: Sequence[Turn], tokens: int, tokenizer: O200k) -> tuple[Turn, ...]:
+    """As many of the newest turns as fit, in order."""
+    kept: list[Turn] = []
+    for turn in reversed(history):
+        tokens -= tokenizer.count(turn.text)
+        if tokens < 0:
+            break
+        kept.append(turn)
+    return tuple(reversed(kept))

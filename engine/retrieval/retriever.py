@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.models import Bill, Condensed, Question
+from engine.models import Condensed, Question
 from engine.retrieval.context_builder import Draft, Found, Recalled
 from engine.retrieval.search import NEIGHBOURS, Known, Leg, Searcher, Stopwatch, Vectors, Where
 from engine.scheduling.tasks import child_task, together
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from engine.models import EntityRow, RelationRow, Scope
     from engine.runtime import Runtime
+    from engine.usage import Bill
 
 EARLY = 0.01  # seconds that the vector leg waits for keywords before it starts with the raw question
 VECTOR_LEG = frozenset({"mix", "naive"})

@@ -104,9 +104,9 @@ def truncate(items: Sequence[Item], rows: Sequence[str], budget: int, tokenizer:
     return list(items[: fit(rows, budget, tokenizer)])
 
 
-def room_for_sources(total: int, system: int, graph: int, question: int, history: int, reserve: int = 200) -> int:
-    """The tokens left for sources (A8; history counts, too): 0 if the rest already fills the total."""
-    return max(0, total - system - graph - question - history - reserve)
+def room_for_sources(total: int, prompt: int, graph: int, reserve: int = 200) -> int:
+    """Tokens left for sources beside a prompt (its history included) and graph rows; 0 if these fill the total (A8)."""
+    return max(0, total - prompt - graph - reserve)
 
 
 def apply_rerank(ids: Sequence[Key], scores: Sequence[float | None], top_n: int, min_score: float = 0.0) -> list[Key]:

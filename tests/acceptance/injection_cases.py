@@ -14,7 +14,8 @@ from tests.support.town.slack import read
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 
-    from engine.models import Bill, Prompt
+    from engine.models import Prompt
+    from engine.usage import Bill
     from tests.support.slack_server import Room
     from tests.support.town.slack import House
 

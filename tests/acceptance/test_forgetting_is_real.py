@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine import Engine
-    from engine.models import Bill, Excerpt, Fragments, Prompt, Reading
+    from engine.models import Excerpt, Fragments, Prompt, Reading
+    from engine.usage import Bill
 
 
 class Remembering(ToyLanguage):

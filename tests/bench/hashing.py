@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.models import Bill
+    from engine.usage import Bill
 
 
 class HashingEmbedder:

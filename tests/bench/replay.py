@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.llm.base import Embedder
-    from engine.models import Bill, Excerpt, Fragments, Message, Prompt, Turn
+    from engine.models import Excerpt, Fragments, Message, Prompt, Turn
+    from engine.usage import Bill
 
 TYPE = "thing"  # what is stored says nothing about types
 PARTS = 3

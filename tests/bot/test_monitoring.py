@@ -9,8 +9,8 @@ import pytest
 from bot.errors import BadSetting
 from bot.monitoring import Metrics, complaints, served
 from engine.errors import StoreError
-from engine.models import Usage
 from engine.scheduling.supervisor import Supervisor
+from engine.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine import Engine, Scope
-from engine.models import Bill
 from engine.projection.embedding_text import clip, entity_text
 from engine.storage.ledger.profiles import Profile
 from engine.storage.ledger.queries import stats
 from engine.storage.ledger.queries.lookup import area
+from engine.usage import Bill
 from tests.crash.faults import Fault, arm
 from tests.crash.models import SlowEmbedder, SlowReader
 from tests.crash.scenario import SPACES, options, perform, script

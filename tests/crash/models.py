@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from engine.models import Bill, Excerpt, Fragments
+    from engine.models import Excerpt, Fragments
+    from engine.usage import Bill
 
 NAME = re.compile(r"[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)*")
 UNREADABLE = "illegible"

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from engine.models import Condensed, Usage
+from engine.usage import Usage
 from tests.support.language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
     from datetime import date
 
-    from engine.models import Bill, Message, Prompt, Turn
+    from engine.models import Condensed, Message, Prompt, Turn
+    from engine.usage import Bill
 
 
 class Scripted(ToyLanguage):

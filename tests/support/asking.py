@@ -18,8 +18,8 @@ from bot.platform.events import Asked
 from bot.platform.models import Person
 from bot.settings import Settings
 from bot.store import Store
-from engine.models import Usage
 from engine.parsers import Reader
+from engine.usage import Usage
 from tests.support import parrot
 from tests.support.fake_platform import START, FakePlatform
 from tests.support.household import Household
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.platform.models import Message, Place, Upload
-    from engine.models import Bill, Prompt
+    from engine.models import Prompt
+    from engine.usage import Bill
     from tests.support.fake_platform import Written
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from engine.errors import LanguageError
     from engine.llm.base import Embedder
-    from engine.models import Bill
+    from engine.usage import Bill
 
 WORD = re.compile(r"\w+")
 

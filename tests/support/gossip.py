@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from engine.llm.base import Embedder
-    from engine.models import Bill, Excerpt, Prompt, Reading
+    from engine.models import Excerpt, Prompt, Reading
+    from engine.usage import Bill
 
 QUESTION = "What is the password of the safe?"
 SECRETS = ("agate", "beryl", "coral", "diamond", "emerald")

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 
 from engine.errors import LanguageError
 from engine.llm.prompts import render_answer
-from engine.models import Condensed, Link, Mention, Reading, Usage
+from engine.models import Condensed, Link, Mention, Reading
+from engine.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
     from datetime import date
 
-    from engine.models import Bill, Excerpt, Fragments, Message, Prompt, Purpose, Turn
+    from engine.models import Excerpt, Fragments, Message, Prompt, Turn
+    from engine.usage import Bill, Purpose
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 NAME = re.compile(r"\b[A-Z][a-z]+\b")

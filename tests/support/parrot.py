@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.llm.base import Embedder
-    from engine.models import Bill, Turn
+    from engine.models import Turn
+    from engine.usage import Bill
 
 UNREADABLE = "gibberish"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.models import Usage
+from engine.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.models import Bill
+    from engine.usage import Bill
 
 
 class WordReranker:

@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from bot.admin.results import Event
-    from engine.models import Source, Usage
+    from engine.models import Source
     from engine.storage.ledger.queries.stats import Listed
+    from engine.usage import Usage
 
 GO_ON = "Run the command again once it can be reached; --wait waits for that."
 ALLOW_MORE = "THREADLORE_MAX_OUTPUT_TOKENS sets how long an answer may be."

@@ -19,7 +19,7 @@ from engine.llm.client.protocol import UNFINISHED, Spent
 from engine.llm.client.thinking_time import ThinkingTime
 from engine.llm.config import Patience
 from engine.llm.formats.thinking import without_thoughts
-from engine.models import Usage
+from engine.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from engine.llm.client.protocol import Parameters, Piece, Provider
     from engine.llm.config import ModelSettings
-    from engine.models import Bill, Message, Purpose
+    from engine.models import Message
+    from engine.usage import Bill, Purpose
 
 _T = TypeVar("_T")
 

@@ -14,14 +14,14 @@ import numpy as np
 from engine.errors import EngineError
 from engine.llm.client.limiter import PrioritySemaphore, embedding_rank
 from engine.llm.minilm.model_cache import WEIGHTS, kept_graph
-from engine.models import Usage
+from engine.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tokenizers import Tokenizer
 
-    from engine.models import Bill
+    from engine.usage import Bill
 
 T = TypeVar("T")
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from engine.llm.base import Embedder
     from engine.llm.offline.ranking import Study
-    from engine.models import Bill, Condensed, Excerpt, Fragments, Message, Prompt, Reading, Turn
+    from engine.models import Condensed, Excerpt, Fragments, Message, Prompt, Reading, Turn
+    from engine.usage import Bill
 
 # To be raised when the rules find something else in the same text: remembered readings are then made anew.
 RULES = 1

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from engine.llm.base import Embedder
     from engine.llm.offline.candidates import Quotable
     from engine.llm.offline.scoring import Term, Weighed
-    from engine.models import Bill, Source
+    from engine.models import Source
+    from engine.usage import Bill
 
 # Sentences that are embedded; of these the best are searched for other words for what is asked.
 CANDIDATES = 96

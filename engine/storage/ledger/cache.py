@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from engine.models import Usage
     from engine.storage.sqlite.connection import Connection
+    from engine.usage import Usage
 
 REPLIES_KEPT = 1000
 AT_ONCE = 10_000  # keys of a statement; SQLite takes 32,766 values

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.platform.models import Message, Place
-    from engine.models import Bill, Condensed, Turn
+    from engine.models import Condensed, Turn
+    from engine.usage import Bill
 
 
 class Deciding(Speaker):

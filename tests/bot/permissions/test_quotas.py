@@ -11,7 +11,7 @@ from bot.permissions import quotas as guarding
 from bot.permissions.quotas import Guards, today
 from bot.platform.models import Place
 from bot.store import Store
-from engine.models import Usage
+from engine.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

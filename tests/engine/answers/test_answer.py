@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.answers.answer import newest_turns, reply_key
+from engine.answers.answer import reply_key
 from engine.answers.question_check import MODES
 from engine.errors import BadQuestion, Unavailable
 from engine.models import Condensed, Message, Passage, Question, Scope, Turn
 from engine.options import ContextWindow, Options
+from engine.retrieval.prompt_budget import newest_turns
 from engine.text.tokenizer import O200k
 from tests.support.answering import Scripted
 from tests.support.engines import HERE, doc, light_engine
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.engine import Engine
-    from engine.models import Mode, Purpose
+    from engine.models import Mode
+    from engine.usage import Purpose
 
 FERRY = Question("What does the Ferry cost?", HERE)
 HISTORY = (Turn("user", "Tell me of the Ferry."), Turn("assistant", "It leaves at noon."))

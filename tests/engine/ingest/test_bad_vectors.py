@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine import Engine
-    from engine.models import Bill
+    from engine.usage import Bill
 
 
 class Panic(BaseException):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine import Engine
-    from engine.models import Bill, Purpose
+    from engine.usage import Bill, Purpose
 
 
 class Steps:

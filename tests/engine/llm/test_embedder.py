@@ -7,7 +7,7 @@ import pytest
 
 from engine.errors import BadKey, Unavailable
 from engine.llm.embedder import LiteLLMEmbedder
-from engine.models import Bill
+from engine.usage import Bill
 from tests.support.openai_server import Fault, OpenAIServer
 from tests.support.openai_wire import vector
 

@@ -23,7 +23,6 @@ from engine.llm.client.protocol import Piece
 from engine.llm.config import ModelSettings, Patience
 from engine.llm.remote_model import LLM, MIXED_REPLIES, LLMSettings
 from engine.models import (
-    Bill,
     Condensed,
     Context,
     Excerpt,
@@ -37,6 +36,7 @@ from engine.models import (
     Turn,
 )
 from engine.options import ContextWindow
+from engine.usage import Bill
 from tests.support.openai_server import Fault, OpenAIServer
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import pytest
 from engine.errors import BadKey
 from engine.llm.config import ModelSettings
 from engine.llm.reranker import LiteLLMReranker
-from engine.models import Bill
 from engine.text.tokenizer import O200k
+from engine.usage import Bill
 from tests.support.openai_server import Fault, OpenAIServer
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from engine.errors import EngineError, Refused, Unavailable
 from engine.llm.checked_embedder import checked
-from engine.models import Bill
 from engine.projection.embedding_text import clip, embed_each, entity_text, parts, relation_text, text_hash
 from engine.storage.ledger.profiles import Profile
+from engine.usage import Bill
 from tests.support.embedder import HashEmbedder
 from tests.support.tokenizers import Bytes, Characters
 

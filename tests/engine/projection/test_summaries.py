@@ -16,11 +16,11 @@ import pytest
 
 from engine.errors import Unavailable
 from engine.knowledge.merge import Fragment, row_hash
-from engine.models import Bill
 from engine.options import Limits
 from engine.projection.profiles import RETRY_SUMMARY
 from engine.projection.summaries import Described, Describer, Subject
 from engine.storage.ledger.work import work_queue
+from engine.usage import Bill
 from tests.support.engines import HERE, canonical, doc, light_engine
 from tests.support.language import ToyLanguage
 

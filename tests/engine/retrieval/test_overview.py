@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.engine import Engine
-    from engine.models import Bill, Document, Prompt
+    from engine.models import Document, Prompt
+    from engine.usage import Bill
 
 MAY = datetime(2026, 5, 1, 9, tzinfo=UTC)
 

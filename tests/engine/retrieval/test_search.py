@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from engine.errors import BrokenProjection
-from engine.models import Bill, Condensed, Question, Scope
+from engine.models import Condensed, Question, Scope
 from engine.options import Options
 from engine.retrieval.search import Known, Searcher, Stopwatch, Vectors
+from engine.usage import Bill
 from tests.support.answering import Scripted
 from tests.support.embedder import HashEmbedder
 from tests.support.engines import HERE, doc, light_engine

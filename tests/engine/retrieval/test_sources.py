@@ -132,8 +132,8 @@ def test_t2_a_relation_known_in_one_direction_survives_and_is_found_in_the_other
 
 
 def test_the_room_for_sources_is_what_is_left_and_history_counts() -> None:
-    assert room_for_sources(30000, 1000, 14000, 20, 3000) == 11780
-    assert room_for_sources(1000, 1000, 0, 0, 0) == 0
+    assert room_for_sources(30000, 4020, 14000) == 11780
+    assert room_for_sources(1000, 1000, 0) == 0
 
 
 def test_k9_the_best_scores_come_first() -> None:

@@ -11,8 +11,9 @@ from bot.admin.requests import Request
 from bot.admin.results import Event
 from bot.admin.rpc import codec
 from engine.errors import EngineError, FolderInUse, NotFound, OtherEmbedder
-from engine.models import Condensed, Context, EntityRow, Message, RelationRow, Source, Turn, Usage
+from engine.models import Condensed, Context, EntityRow, Message, RelationRow, Source, Turn
 from engine.storage.ledger.queries.stats import Listed, Status
+from engine.usage import Usage
 
 NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
 SOURCE = Source(1, "file:/a", "p1", "A", "p. 1", "file:///a", "Ada", NOON, "Tea “ü”\n", "s", "r", "c1")

@@ -12,8 +12,9 @@ from bot.admin.results import Advanced, Catalogued, Cited, Done, Line, Recalled,
 from bot.cli.render import console
 from bot.cli.render.console import Screen
 from engine.errors import NotFound
-from engine.models import Source, Usage
+from engine.models import Source
 from engine.storage.ledger.queries.stats import Listed
+from engine.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -11,8 +11,9 @@ from rich.console import Console
 
 from bot.admin import results
 from bot.cli.render import tables
-from engine.models import Condensed, Context, EntityRow, Message, RelationRow, Source, Usage
+from engine.models import Condensed, Context, EntityRow, Message, RelationRow, Source
 from engine.storage.ledger.queries.stats import Listed, Status
+from engine.usage import Usage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -13,7 +13,8 @@ from engine.llm.client.client import Ask, Calls
 from engine.llm.client.litellm import Direct
 from engine.llm.client.protocol import Piece
 from engine.llm.config import ModelSettings, Patience
-from engine.models import Bill, Message
+from engine.models import Message
+from engine.usage import Bill
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable

@@ -21,9 +21,10 @@ from engine.llm.client.subprocess import Apart
 from engine.llm.config import ModelSettings, Patience
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.llm.reranker import LiteLLMReranker
-from engine.models import Bill, Message
+from engine.models import Message
 from engine.process.ipc import framed
 from engine.text.tokenizer import O200k
+from engine.usage import Bill
 from tests.support.openai_server import Fault, OpenAIServer
 from tests.support.openai_wire import vector
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from engine.errors import EngineError
 from engine.llm.minilm import embedder as minilm
 from engine.llm.minilm.embedder import GRID, TEXTS, MiniLM, Model, batches
-from engine.models import Bill
 from engine.scheduling.urgency import urgent
+from engine.usage import Bill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

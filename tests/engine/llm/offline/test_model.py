@@ -6,7 +6,8 @@ import pytest
 
 from engine.llm.minilm.embedder import MiniLM
 from engine.llm.offline.model import NOTHING_FOUND, ONLY_QUOTES, EmbeddedLanguage
-from engine.models import Bill, Condensed, Context, Excerpt, Fragments, Prompt, Turn
+from engine.models import Condensed, Context, Excerpt, Fragments, Prompt, Turn
+from engine.usage import Bill
 from tests.engine.llm.offline.sources import source
 from tests.support.embedder import HashEmbedder
 

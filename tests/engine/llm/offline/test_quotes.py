@@ -6,7 +6,7 @@ from engine.llm.minilm.embedder import MiniLM
 from engine.llm.offline.candidates import quotables
 from engine.llm.offline.quotes import Quotation, choose, listed, quotations
 from engine.llm.offline.ranking import study
-from engine.models import Bill
+from engine.usage import Bill
 from tests.engine.llm.offline.sources import source
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from engine.llm.offline.quotes import choose
 from engine.llm.offline.ranking import CANDIDATES, study
-from engine.models import Bill
+from engine.usage import Bill
 from tests.engine.llm.offline.sources import source
 from tests.support.embedder import HashEmbedder
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.models import Usage
 from engine.storage.ledger import cache
 from engine.storage.ledger.cache import Reply
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.work.work_queue import generation
+from engine.usage import Usage
 from tests.engine.storage.ledger.ledger_fixture import reading
 
 if TYPE_CHECKING:
