@@ -303,17 +303,14 @@ def test_a_number_that_was_not_given_goes_also_behind_code_that_is_not_closed(op
 def test_the_cost_grows_with_the_text(unit: str, delta: int) -> None:
     def cost(length: int) -> float:
         text = (unit * length)[:length]
-        best = float("inf")
-        for _ in range(2):
-            machine = citing()
-            began = time.process_time()
-            for at in range(0, length, delta):
-                machine.feed(text[at : at + delta])
-            machine.close()
-            best = min(best, time.process_time() - began)
-        return best
+        machine = citing()
+        began = time.process_time()
+        for at in range(0, length, delta):
+            machine.feed(text[at : at + delta])
+        machine.close()
+        return time.process_time() - began
 
-    assert cost(16_000) <= 2.5 * cost(8_000) + 0.02
+    assert any(cost(16_000) <= 2.5 * cost(8_000) + 0.02 for _ in range(3))  # the machine may be busy
 
 
 @pytest.mark.parametrize(
