@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bot.cli import ask, chat, corrections, documents, maintenance, serve, setup
-from bot.cli.runner import Common
+from bot.cli.runner import GlobalOptions
 
 ABOUT = """Threadlore knows what was said in your channels and what stands in your files, and answers with sources.
 
@@ -29,7 +29,7 @@ app = typer.Typer(
 )
 
 
-def _version(value: bool) -> None:  # noqa: FBT001  - typer's callback
+def _print_version(value: bool) -> None:  # noqa: FBT001  - typer's callback
     if value:
         from importlib.metadata import version  # noqa: PLC0415  - needed for this alone
 
@@ -47,11 +47,11 @@ def common(
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show logs, and the trace of an error.")] = False,  # noqa: FBT002  - an option
     version: Annotated[  # noqa: ARG001, FBT002  - the callback does it
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """The options that stand before every command."""
-    context.obj = Common(home, debug, env_file)
+    context.obj = GlobalOptions(home, debug, env_file)
 
 
 chat.register(app)

@@ -8,97 +8,110 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.admin.ingest.fingerprints import Stamps
-from bot.engine_context import Desk
+from bot.admin.ingest.fingerprints import FileFingerprints
+from bot.engine_context import EngineContext
 from bot.errors import BadSetting
 from engine.engine import Engine
 from engine.errors import EngineError
-from engine.llm.checked_embedder import checked
-from engine.llm.client.client import Calls
-from engine.llm.client.subprocess import Apart
-from engine.llm.config import OLLAMA, ModelSettings, Patience
+from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.client.client import ModelClient
+from engine.llm.client.subprocess import SubprocessProvider
+from engine.llm.config import OLLAMA_PROVIDERS, CallTimeouts, ModelConfig
 from engine.llm.embedder import LiteLLMEmbedder
-from engine.llm.minilm.embedder import MiniLM
-from engine.llm.offline.model import EmbeddedLanguage
-from engine.llm.remote_model import LLM, LLMSettings
+from engine.llm.minilm.embedder import MiniLMEmbedder
+from engine.llm.offline.model import OfflineModel
+from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.llm.reranker import LiteLLMReranker
-from engine.options import LEAST, ContextWindow, Options, Packing
-from engine.options import Limits as DescribingLimits
-from engine.parsers import Limits
-from engine.text.tokenizer import O200k
-from engine.usage import Bill
+from engine.options import MIN_CONTEXT_TOKENS, ChunkingOptions, ContextWindow, EngineOptions
+from engine.options import SummaryLimits as DescribingLimits
+from engine.parsers import ParserLimits
+from engine.text.tokenizer import O200kTokenizer
+from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bot.settings import Settings
-    from engine.llm.base import Embedder, Language, Reranker
+    from engine.llm.base import Embedder, LanguageModel, Reranker
 
 MIB = 2**20
-HEAVY = ("engine.storage.vectors.lance", "engine.storage.graph.kuzu")
+SLOW_IMPORTS = ("engine.storage.vectors.lance", "engine.storage.graph.kuzu")
 
 
 @dataclass(frozen=True, slots=True)
-class Skills:
+class EngineModels:
     """What an engine is given. `calls`: through which models are reached."""
 
-    language: Language
+    language: LanguageModel
     embedder: Embedder
     reranker: Reranker | None
-    calls: Calls
+    calls: ModelClient
 
-    async def warm(self) -> None:
+    async def warm_up(self) -> None:
         """Load what the first question would wait for. Raises nothing: who needs it later is told."""
         with suppress(EngineError):
-            if not isinstance(self.language, EmbeddedLanguage):
-                await self.calls.ready()
-            await self.embedder.embed(["warm"], Bill())
+            if not isinstance(self.language, OfflineModel):
+                await self.calls.preload()
+            await self.embedder.embed(["warm"], UsageMeter())
 
 
 @asynccontextmanager
-async def desk(settings: Settings, able: Skills, *, replace_embedder: bool = False) -> AsyncIterator[Desk]:
+async def open_engine(
+    settings: Settings, able: EngineModels, *, replace_embedder: bool = False
+) -> AsyncIterator[EngineContext]:
     """An open engine with these skills. Raises EngineError."""
     # The stores' libraries take a second to load: beside the loop, so that a prompt stays awake meanwhile.
-    await asyncio.to_thread(lambda: [importlib.import_module(name) for name in HEAVY])
-    chosen = replace(options(settings), replace_embedder=replace_embedder)
+    await asyncio.to_thread(lambda: [importlib.import_module(name) for name in SLOW_IMPORTS])
+    chosen = replace(build_engine_options(settings), replace_embedder=replace_embedder)
     opened = Engine.open(
         settings.root, language=able.language, embedder=able.embedder, reranker=able.reranker, options=chosen
     )
     async with opened as engine:
-        yield Desk(engine, limits(settings), Stamps(settings.root / "filed"), O200k().count, engine.forget, engine.add)
+        yield EngineContext(
+            engine,
+            build_parser_limits(settings),
+            FileFingerprints(settings.root / "filed"),
+            O200kTokenizer().count,
+            engine.forget,
+            engine.add,
+        )
 
 
 @asynccontextmanager
-async def skills(settings: Settings) -> AsyncIterator[Skills]:
+async def open_models(settings: Settings) -> AsyncIterator[EngineModels]:
     """The skills that the settings choose; without a model the embedded ones, never one in place of the other."""
-    patience = Patience(settings.timeout, settings.silence, settings.thinking, settings.attempts)
-    calls = Calls(settings.calls, patience, Apart())
+    patience = CallTimeouts(settings.timeout, settings.silence, settings.thinking, settings.attempts)
+    calls = ModelClient(settings.calls, patience, SubprocessProvider())
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
-        embedder = await _embedder(settings, calls, stack)
-        yield Skills(_language(settings, calls, embedder), embedder, _reranker(settings, calls), calls)
+        embedder = await _open_embedder(settings, calls, stack)
+        yield EngineModels(
+            _build_language(settings, calls, embedder), embedder, _build_reranker(settings, calls), calls
+        )
 
 
-def options(settings: Settings) -> Options:
+def build_engine_options(settings: Settings) -> EngineOptions:
     """The engine's options, as far as they are settings."""
-    fits = window(settings)
-    return Options(
-        packing=fits.packing(Packing()),
-        describing=fits.describing(DescribingLimits()),
-        window=fits,
-        graph=settings.graph,
-        words=settings.words,
-        readers=settings.readers,
-        quiet=settings.quiet,
-        compact_after=settings.compact_after,
+    fits = build_context_window(settings)
+    return EngineOptions(
+        chunking=fits.fit_chunking(ChunkingOptions()),
+        summary_limits=fits.fit_summary_limits(DescribingLimits()),
+        context_window=fits,
+        graph_backend=settings.graph,
+        fts_tokenizer=settings.words,
+        extraction_concurrency=settings.readers,
+        summary_cooldown=settings.quiet,
+        compaction_delay=settings.compact_after,
     )
 
 
-def window(settings: Settings) -> ContextWindow:
+def build_context_window(settings: Settings) -> ContextWindow:
     """What the chat models take at once. Raises BadSetting if that is too little to work with."""
-    size = settings.context_tokens or (settings.num_ctx if chat_model(settings).provider in OLLAMA else 0)
-    if size and size < LEAST:
-        raise BadSetting(f"THREADLORE_CONTEXT_TOKENS must be 0 or at least {LEAST:,}, not {size:,}.")
+    size = settings.context_tokens or (
+        settings.num_ctx if chat_model_settings(settings).provider in OLLAMA_PROVIDERS else 0
+    )
+    if size and size < MIN_CONTEXT_TOKENS:
+        raise BadSetting(f"THREADLORE_CONTEXT_TOKENS must be 0 or at least {MIN_CONTEXT_TOKENS:,}, not {size:,}.")
     try:
         longest = settings.max_output_tokens or 0
         return ContextWindow(size, settings.output_reserve or longest, longest)
@@ -107,19 +120,19 @@ def window(settings: Settings) -> ContextWindow:
         raise BadSetting(f"THREADLORE_CONTEXT_TOKENS cannot be used: {error}.", hint=hint) from error
 
 
-def limits(settings: Settings) -> Limits:
+def build_parser_limits(settings: Settings) -> ParserLimits:
     """How much one file may take."""
-    return Limits(
-        size=settings.file_size * MIB,
-        memory=settings.file_memory * MIB,
-        seconds=settings.file_seconds,
+    return ParserLimits(
+        max_file_size=settings.file_size * MIB,
+        max_memory=settings.file_memory * MIB,
+        timeout_seconds=settings.file_seconds,
         workers=settings.file_workers,
     )
 
 
-def chat_model(settings: Settings) -> ModelSettings:
+def chat_model_settings(settings: Settings) -> ModelConfig:
     """The model that answers."""
-    return ModelSettings(
+    return ModelConfig(
         settings.model,
         settings.api_base,
         settings.api_key.get_secret_value(),
@@ -129,53 +142,53 @@ def chat_model(settings: Settings) -> ModelSettings:
     )
 
 
-def embedding_model(settings: Settings) -> ModelSettings:
+def embedding_model_settings(settings: Settings) -> ModelConfig:
     """The model that embeds; without an address and key of its own it has those of the chat's, if both are alike."""
     base, key = settings.embedding_api_base, settings.embedding_api_key.get_secret_value()
-    return _beside(settings, settings.embedding_model, base, key)
+    return _inherit_chat_settings(settings, settings.embedding_model, base, key)
 
 
-def rerank_model(settings: Settings) -> ModelSettings:
+def rerank_model_settings(settings: Settings) -> ModelConfig:
     """The model that reranks; its address and key as for embedding."""
     base, key = settings.rerank_api_base, settings.rerank_api_key.get_secret_value()
-    return _beside(settings, settings.rerank_model, base, key)
+    return _inherit_chat_settings(settings, settings.rerank_model, base, key)
 
 
-def _beside(settings: Settings, model: str, base: str, key: str) -> ModelSettings:
-    chat = chat_model(settings)
-    other = ModelSettings(model)
+def _inherit_chat_settings(settings: Settings, model: str, base: str, key: str) -> ModelConfig:
+    chat = chat_model_settings(settings)
+    other = ModelConfig(model)
     if chat.provider == other.provider and not base:
         base, key = chat.api_base, key or chat.api_key
     return replace(other, api_base=base, api_key=key)
 
 
-async def _embedder(settings: Settings, calls: Calls, stack: AsyncExitStack) -> Embedder:
+async def _open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExitStack) -> Embedder:
     if not settings.embedding_model:
-        minilm = MiniLM(settings.cache.expanduser())
+        minilm = MiniLMEmbedder(settings.cache.expanduser())
         stack.callback(minilm.close)
         return minilm
-    model, most = embedding_model(settings), settings.embedding_max_tokens
+    model, most = embedding_model_settings(settings), settings.embedding_max_tokens
     if settings.embedding_dim:
         return LiteLLMEmbedder(model, calls, settings.embedding_dim, max_tokens=most)
     return await LiteLLMEmbedder.open(model, calls, max_tokens=most)
 
 
-def _language(settings: Settings, calls: Calls, embedder: Embedder) -> Language:
+def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) -> LanguageModel:
     if not settings.model:
-        return EmbeddedLanguage(checked(embedder))
-    answer = chat_model(settings)
-    chosen = LLMSettings(
+        return OfflineModel(wrap_embedder(embedder))
+    answer = chat_model_settings(settings)
+    chosen = LLMConfig(
         answer,
-        extract=answer.instead(settings.extract_model),
-        keywords=answer.instead(settings.keyword_model),
-        format=settings.extraction_format,
-        gleaning=settings.gleaning,
-        window=window(settings),
+        extraction_model=answer.with_model(settings.extract_model),
+        query_model=answer.with_model(settings.keyword_model),
+        extraction_format=settings.extraction_format,
+        gleaning_passes=settings.gleaning,
+        context_window=build_context_window(settings),
     )
     if settings.description_language:
-        chosen = replace(chosen, language=settings.description_language)
-    return LLM(chosen, calls, O200k().count)
+        chosen = replace(chosen, description_language=settings.description_language)
+    return LiteLLMModel(chosen, calls, O200kTokenizer().count)
 
 
-def _reranker(settings: Settings, calls: Calls) -> Reranker | None:
-    return LiteLLMReranker(rerank_model(settings), calls, O200k()) if settings.rerank_model else None
+def _build_reranker(settings: Settings, calls: ModelClient) -> Reranker | None:
+    return LiteLLMReranker(rerank_model_settings(settings), calls, O200kTokenizer()) if settings.rerank_model else None

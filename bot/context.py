@@ -7,42 +7,42 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import NotConnected, Withheld
+from bot.errors import NotConnected, PermissionDenied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.engine_context import Desk
-    from bot.permissions.resolver import Readers
-    from bot.platform.models import Card, Place
-    from bot.platform.ports import Platform, Target
+    from bot.engine_context import EngineContext
+    from bot.permissions.resolver import AudienceResolver
+    from bot.platform.models import Card, Location
+    from bot.platform.ports import Platform, ReplyTarget
     from bot.settings import Settings
-    from bot.store import Store
+    from bot.store import BotStore
 
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class BotContext:
     """The engine at its desk, the bot's tables, facts about readers, the connected platforms by name, settings."""
 
-    desk: Desk
-    store: Store
-    readers: Readers
+    engine_context: EngineContext
+    store: BotStore
+    audience: AudienceResolver
     platforms: Mapping[str, Platform]
     settings: Settings
 
-    def platform(self, place: Place) -> Platform:
+    def platform_for(self, place: Location) -> Platform:
         """The platform of a place. Raises NotConnected."""
         try:
             return self.platforms[place.platform]
         except KeyError as error:
             raise NotConnected(f"There is no connection to {place.platform}.") from error
 
-    async def whisper(self, target: Target, card: Card) -> None:
+    async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Say something to one person alone, if the platform does not forbid that. Raises PlatformError else."""
         try:
-            await self.platform(target.place).whisper(target, card)
-        except Withheld as error:
-            log.warning("not_told", room=target.place.room, error=str(error))
+            await self.platform_for(target.location).send_private(target, card)
+        except PermissionDenied as error:
+            log.warning("not_told", room=target.location.room, error=str(error))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from bot.admin.ingest.fingerprints import Stamps
+    from bot.admin.ingest.fingerprints import FileFingerprints
     from engine.engine import Engine
     from engine.models import Document
-    from engine.parsers import Limits
+    from engine.parsers import ParserLimits
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class EngineContext:
     """`limits` bound what one file may take, `stamps` remember files, `count` counts o200k_base tokens.
 
     `forget` forgets a document, wherever something of it is kept, and says whether there was one. `replace` takes in
@@ -23,8 +23,8 @@ class Desk:
     """
 
     engine: Engine
-    limits: Limits
-    stamps: Stamps
-    count: Callable[[str], int]
-    forget: Callable[[str], Awaitable[bool]]
-    replace: Callable[[Document], Awaitable[bool]]
+    parser_limits: ParserLimits
+    fingerprints: FileFingerprints
+    count_tokens: Callable[[str], int]
+    forget_document: Callable[[str], Awaitable[bool]]
+    replace_document: Callable[[Document], Awaitable[bool]]

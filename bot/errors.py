@@ -5,8 +5,8 @@ EngineError
 │   ├── PlatformUnavailable  it was not reached, or has trouble of its own: this passes
 │   │   └── NotConnected     it was not reached yet in this run
 │   └── Withheld         it says that we may not see or do this
-│       ├── NotThere     it is sure that the channel is gone, or that we are not in it
-│       ├── PutOut       it is sure that we are not in the workspace any more
+│       ├── ChannelGone     it is sure that the channel is gone, or that we are not in it
+│       ├── WorkspaceGone       it is sure that we are not in the workspace any more
 │       └── SetupError   it does not accept the bot as it is set up: trying again is of no use
 ├── NotAllowed           the person may not do this
 └── BadSetting           a setting has a value that it cannot have, or cannot be read
@@ -14,7 +14,7 @@ EngineError
 
 from __future__ import annotations
 
-from engine.errors import DiskTrouble, EngineError
+from engine.errors import DiskError, EngineError
 
 
 class PlatformError(EngineError):
@@ -33,25 +33,25 @@ class NotConnected(PlatformUnavailable):
     """The platform was not reached yet in this run."""
 
 
-class Withheld(PlatformError):
+class PermissionDenied(PlatformError):
     """The platform says that the bot may not see or do this."""
 
     hint = "Check the bot's scopes or permissions, and that it was invited to the channel."
 
 
-class NotThere(Withheld):
+class ChannelGone(PermissionDenied):
     """The platform is sure that a channel was deleted, or that the bot was put out of it."""
 
     hint = "Invite the bot again, if the channel is still there."
 
 
-class PutOut(Withheld):
+class WorkspaceGone(PermissionDenied):
     """The platform is sure that the bot is not in a workspace any more."""
 
     hint = "Install or invite it again."
 
 
-class SetupError(Withheld):
+class SetupError(PermissionDenied):
     """The platform does not accept the bot as it is set up, which only a person can change: a token, a permission."""
 
     hint = "Correct the setting, then start again."
@@ -69,9 +69,9 @@ class BadSetting(EngineError):
     hint = "See .env.example: it explains every setting in a sentence."
 
 
-TRANSIENT = (PlatformUnavailable, DiskTrouble, ConnectionError, TimeoutError)
+TRANSIENT_ERRORS = (PlatformUnavailable, DiskError, ConnectionError, TimeoutError)
 
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same work can succeed later without any change to it: it is retried without a limit."""
-    return isinstance(error, TRANSIENT)
+    return isinstance(error, TRANSIENT_ERRORS)

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 
-def set_up(*, debug: bool, serving: bool = False) -> None:
+def configure_logging(*, debug: bool, serving: bool = False) -> None:
     """Log everything (`debug`), what an operator wants to know (`serving`), or nothing that one could do without.
 
     A server logs a line of JSON an event, unless somebody sits before it. Of an exception the lines of code are shown,
@@ -23,18 +23,18 @@ def set_up(*, debug: bool, serving: bool = False) -> None:
             structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False)
             if told
             else structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *(_for_people() if told else _for_programs()),
+            *(_console_processors() if told else _json_processors()),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
 
 
-def _for_people() -> list[Any]:
+def _console_processors() -> list[Any]:
     return [
         structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
     ]
 
 
-def _for_programs() -> list[Any]:
+def _json_processors() -> list[Any]:
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from engine.scheduling.supervisor import Supervisor
     from engine.usage import Usage
 
-SILENT = 300.0  # seconds without a sign of life after which a platform counts as lost
-BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 60.0)  # seconds
+SILENCE_LIMIT = 300.0  # seconds without a sign of life after which a platform counts as lost
+LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 60.0)  # seconds
 
 
 class Metrics:
@@ -33,7 +33,7 @@ class Metrics:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.registry = CollectorRegistry()
         self._clock = clock
-        self._heard: dict[str, float] = {}
+        self._last_activity: dict[str, float] = {}
         self._questions = Counter(
             "threadlore_questions", "Questions, by how they ended.", ("platform", "outcome"), registry=self.registry
         )
@@ -43,18 +43,18 @@ class Metrics:
             ("platform", "verdict"),
             registry=self.registry,
         )
-        self._first_word = Histogram(
+        self._time_to_first_token = Histogram(
             "threadlore_first_word_seconds",
             "From the question to the first word of its answer.",
             ("platform",),
             registry=self.registry,
-            buckets=BUCKETS,
+            buckets=LATENCY_BUCKETS,
         )
         self._tokens = Counter(
             "threadlore_tokens", "Tokens of model calls.", ("purpose", "direction"), registry=self.registry
         )
-        self._depth = Gauge("threadlore_inbox_depth", "Events not worked on yet.", registry=self.registry)
-        self._silence = Gauge(
+        self._queue_depth = Gauge("threadlore_inbox_depth", "Events not worked on yet.", registry=self.registry)
+        self._activity_age = Gauge(
             "threadlore_platform_silence_seconds",
             "Since the last event or ping of a platform.",
             ("platform",),
@@ -62,44 +62,44 @@ class Metrics:
         )
         ProcessCollector(registry=self.registry)
 
-    def supervise(self, supervisor: Supervisor) -> None:
+    def register_supervisor(self, supervisor: Supervisor) -> None:
         """Count the failures of background tasks, and say which are failing."""
-        self.registry.register(_Tasks(supervisor))
+        self.registry.register(_TaskCollector(supervisor))
 
-    def asked(self, platform: str, outcome: str) -> None:
+    def record_question(self, platform: str, outcome: str) -> None:
         """A question has ended, with an answer or with what kept it back."""
         self._questions.labels(platform, outcome).inc()
 
-    def judged(self, platform: str, verdict: str) -> None:
+    def record_feedback(self, platform: str, verdict: str) -> None:
         """Somebody thinks so of an answer ("up", "down") who did not before."""
         self._feedback.labels(platform, verdict).inc()
 
-    def spoke(self, platform: str, seconds: float) -> None:
+    def record_first_token(self, platform: str, seconds: float) -> None:
         """The first word of an answer came so long after the question."""
-        self._first_word.labels(platform).observe(seconds)
+        self._time_to_first_token.labels(platform).observe(seconds)
 
-    def spent(self, usage: Iterable[Usage]) -> None:
+    def record_usage(self, usage: Iterable[Usage]) -> None:
         """Model calls were made."""
         for each in usage:
             self._tokens.labels(each.purpose, "in").inc(each.input_tokens)
             self._tokens.labels(each.purpose, "out").inc(each.output_tokens)
 
-    def waiting(self, depth: Callable[[], float]) -> None:
+    def set_queue_depth(self, depth: Callable[[], float]) -> None:
         """How the inbox's depth is learnt."""
-        self._depth.set_function(depth)
+        self._queue_depth.set_function(depth)
 
-    def heard(self, platform: str) -> None:
+    def record_activity(self, platform: str) -> None:
         """A platform gave a sign of life."""
-        if platform not in self._heard:
-            self._silence.labels(platform).set_function(lambda: self.silence(platform))
-        self._heard[platform] = self._clock()
+        if platform not in self._last_activity:
+            self._activity_age.labels(platform).set_function(lambda: self.seconds_since_activity(platform))
+        self._last_activity[platform] = self._clock()
 
-    def silence(self, platform: str) -> float:
+    def seconds_since_activity(self, platform: str) -> float:
         """Seconds since the last sign of life; infinite if there never was one."""
-        return self._clock() - self._heard.get(platform, float("-inf"))
+        return self._clock() - self._last_activity.get(platform, float("-inf"))
 
 
-class _Tasks(Collector):
+class _TaskCollector(Collector):
     """Reads the state of background tasks when it is asked for."""
 
     def __init__(self, supervisor: Supervisor) -> None:
@@ -112,26 +112,26 @@ class _Tasks(Collector):
         failing = GaugeMetricFamily(
             "threadlore_task_failing", "Whether a background task is failing at the moment.", labels=("task",)
         )
-        for report in self._supervisor.reports():
+        for report in self._supervisor.list_reports():
             failures.add_metric((report.name,), report.failures)
-            failing.add_metric((report.name,), report.failing)
+            failing.add_metric((report.name,), report.is_failing)
         return failures, failing
 
 
-def complaints(metrics: Metrics, platforms: Iterable[str], *, working: bool) -> list[str]:
+def list_health_problems(metrics: Metrics, platforms: Iterable[str], *, working: bool) -> list[str]:
     """Why the bot is not well; nothing if it is. `working`: whether its inbox is worked on."""
     found = [] if working else ["The inbox is not worked on."]
     for platform in sorted(platforms):
-        silence = metrics.silence(platform)
+        silence = metrics.seconds_since_activity(platform)
         if silence == float("inf"):
             found.append(f"Nothing was heard of {platform} yet.")
-        elif silence > SILENT:
+        elif silence > SILENCE_LIMIT:
             found.append(f"Nothing was heard of {platform} for {silence:.0f} seconds.")
     return found
 
 
 @asynccontextmanager
-async def served(
+async def serve_monitoring(
     host: str,
     port: int,
     metrics: Metrics,
@@ -144,7 +144,7 @@ async def served(
     """
 
     async def healthz(_: web.Request) -> web.Response:
-        failing, degraded = list(complaining()), await _limitations(limiting)
+        failing, degraded = list(complaining()), await _list_limitations(limiting)
         status = "failing" if failing else "degraded" if degraded else "ok"
         return web.json_response({"status": status, "reasons": failing + degraded}, status=503 if failing else 200)
 
@@ -156,19 +156,19 @@ async def served(
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
-        yield await _listening(runner, host, port)
+        yield await _bind_port(runner, host, port)
     finally:
         await runner.cleanup()
 
 
-async def _limitations(limiting: Callable[[], Awaitable[Sequence[str]]] | None) -> list[str]:
+async def _list_limitations(limiting: Callable[[], Awaitable[Sequence[str]]] | None) -> list[str]:
     try:
         return list(await limiting()) if limiting is not None else []
     except EngineError as error:
         return [str(error)]
 
 
-async def _listening(runner: web.AppRunner, host: str, port: int) -> int:
+async def _bind_port(runner: web.AppRunner, host: str, port: int) -> int:
     try:
         await web.TCPSite(runner, host, port).start()
     except OSError as error:

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
-    from bot.admin.rpc.service import Service
+    from bot.admin.rpc.service import AdminService
     from bot.bot import Bot
     from bot.settings import Settings
-    from engine.models import Turn
+    from engine.models import ChatTurn
 
-ADAPTERS = "threadlore.adapters"
-CONVERSATIONS = "threadlore.conversations"
+ADAPTER_GROUP = "threadlore.adapters"
+CONVERSATION_GROUP = "threadlore.conversations"
 
 
 class Adapter(Protocol):
@@ -27,26 +27,26 @@ class Adapter(Protocol):
         """Run until `stop` is set. Raises EngineError if the platform does not let the bot in."""
 
 
-class Conversation(Protocol):
+class ConversationAdapter(Protocol):
     """Carries one person's questions to a service, perhaps of another process, until the person leaves."""
 
-    async def __call__(self, service: Service, settings: Settings, *, history: Sequence[Turn] = ()) -> None:
+    async def __call__(self, service: AdminService, settings: Settings, *, history: Sequence[ChatTurn] = ()) -> None:
         """Run; `history` is what was said before."""
 
 
-def adapter(name: str) -> Adapter:
+def load_adapter(name: str) -> Adapter:
     """The adapter of this name. Raises NotFound."""
-    loaded: Adapter = _found(ADAPTERS, name)
+    loaded: Adapter = _load_entry_point(ADAPTER_GROUP, name)
     return loaded
 
 
-def conversation(name: str) -> Conversation:
+def load_conversation(name: str) -> ConversationAdapter:
     """The conversation of this name. Raises NotFound."""
-    loaded: Conversation = _found(CONVERSATIONS, name)
+    loaded: ConversationAdapter = _load_entry_point(CONVERSATION_GROUP, name)
     return loaded
 
 
-def _found(group: str, name: str) -> Any:
+def _load_entry_point(group: str, name: str) -> Any:
     found = entry_points(group=group, name=name)
     if not found:
         raise NotFound(f"There is no adapter “{name}”.", hint="Install Threadlore: `make demo` or `pip install -e .`.")

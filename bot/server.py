@@ -12,26 +12,26 @@ import structlog
 
 from bot import bootstrap, monitoring
 from bot.admin.rpc import socket
-from bot.admin.rpc.service import Local
+from bot.admin.rpc.service import LocalService
 from bot.bot import Bot
 from bot.errors import BadSetting, SetupError
-from bot.plugins import adapter
-from bot.store import Store
+from bot.plugins import load_adapter
+from bot.store import BotStore
 from engine.errors import EngineError
-from engine.scheduling.supervisor import reason
-from engine.scheduling.tasks import child_task, end
+from engine.scheduling.supervisor import describe_error
+from engine.scheduling.tasks import cancel_tasks, child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
-    from bot.engine_context import Desk
+    from bot.engine_context import EngineContext
     from bot.settings import Settings
     from engine.scheduling.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
 
-DRAIN = 20.0  # seconds for what is under way when the program is told to stop
-NOTHING = (
+DRAIN_TIMEOUT = 20.0  # seconds for what is under way when the program is told to stop
+SETUP_HINT = (
     "Set THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN, or THREADLORE_DISCORD_TOKEN, in the environment, in"
     " .env in the data folder, or in a file that you name: `threadlore --env-file .env run`. See .env.example."
 )
@@ -41,50 +41,54 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
     """Serve `only` these platforms, or all that are set up, until `stop` is set; then finish what was begun.
 
     A platform that cannot be reached is tried again for as long as it takes. Raises BadSetting if none is set up,
-    FolderInUse, and SetupError once no platform accepts the bot as it is set up.
+    DataDirInUse, and SetupError once no platform accepts the bot as it is set up.
     """
-    chosen = tuple(only) or configured(settings)
+    chosen = tuple(only) or configured_platforms(settings)
     if not chosen:
-        raise BadSetting("No platform is set up.", hint=NOTHING)
-    adapters = {name: adapter(name) for name in chosen}
+        raise BadSetting("No platform is set up.", hint=SETUP_HINT)
+    adapters = {name: load_adapter(name) for name in chosen}
     async with AsyncExitStack() as stack:
-        able = await stack.enter_async_context(bootstrap.skills(settings))
-        desk = await stack.enter_async_context(bootstrap.desk(settings, able))
-        bot = await stack.enter_async_context(hosted(desk, settings))
+        able = await stack.enter_async_context(bootstrap.open_models(settings))
+        desk = await stack.enter_async_context(bootstrap.open_engine(settings, able))
+        bot = await stack.enter_async_context(running_bot(desk, settings))
         for name in adapters:
-            bot.expect(name)
+            bot.expect_platform(name)
         supervisor = bot.supervisor
-        supervisor.watch(asyncio.get_running_loop())
-        stack.push_async_callback(end, supervisor.spawn("warm up", able.warm()))
+        supervisor.watch_loop(asyncio.get_running_loop())
+        stack.push_async_callback(cancel_tasks, supervisor.spawn("warm up", able.warm_up()))
         if settings.health_port:
             await stack.enter_async_context(
-                monitoring.served(
-                    settings.health_host, settings.health_port, bot.metrics, bot.complaints, bot.limitations
+                monitoring.serve_monitoring(
+                    settings.health_host, settings.health_port, bot.metrics, bot.list_health_problems, bot.limitations
                 )
             )
         leaving = asyncio.Event()
-        stack.push_async_callback(end, supervisor.run("drain", lambda: _drain(bot, stop, leaving)))
-        platforms = [Connection(name, partial(run, bot, settings, leaving), leaving) for name, run in adapters.items()]
-        await _until_stopped({each.start(supervisor): each for each in platforms}, leaving)
+        stack.push_async_callback(cancel_tasks, supervisor.run("drain", lambda: _drain(bot, stop, leaving)))
+        platforms = [
+            PlatformConnection(name, partial(run, bot, settings, leaving), leaving) for name, run in adapters.items()
+        ]
+        await _run_until_stopped({each.start(supervisor): each for each in platforms}, leaving)
 
 
 @asynccontextmanager
-async def hosted(desk: Desk, settings: Settings) -> AsyncIterator[Bot]:
+async def running_bot(desk: EngineContext, settings: Settings) -> AsyncIterator[Bot]:
     """The bot at a desk, and beside it whoever gives commands: what they forget, it forgets too."""
     async with (
-        Store.open(settings.root / "bot.db") as store,
+        BotStore.open(settings.root / "bot.db") as store,
         Bot.open(desk, store, settings) as bot,
-        socket.served(settings.root, Local(_beside(bot, desk)).perform),
+        socket.serve_socket(settings.root, LocalService(_admin_context(bot, desk)).perform),
     ):
         yield bot
 
 
-def _beside(bot: Bot, desk: Desk) -> Desk:
+def _admin_context(bot: Bot, desk: EngineContext) -> EngineContext:
     """The desk of whoever gives commands beside the bot."""
-    return replace(desk, forget=bot.listening.forget_document, replace=bot.listening.replace_document)
+    return replace(
+        desk, forget_document=bot.ingest_service.forget_document, replace_document=bot.ingest_service.replace_document
+    )
 
 
-def configured(settings: Settings) -> tuple[str, ...]:
+def configured_platforms(settings: Settings) -> tuple[str, ...]:
     """The platforms whose tokens are set."""
     given = {
         "slack": settings.slack_bot_token.get_secret_value() and settings.slack_app_token.get_secret_value(),
@@ -98,15 +102,15 @@ async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:
     await stop.wait()
     log.info("stopping")
     try:
-        async with asyncio.timeout(DRAIN):
-            await bot.inbox.idle()
+        async with asyncio.timeout(DRAIN_TIMEOUT):
+            await bot.event_queue.wait_until_idle()
     except TimeoutError:
-        log.warning("work_left", seconds=DRAIN)
+        log.warning("work_left", seconds=DRAIN_TIMEOUT)
     finally:
         leaving.set()
 
 
-class Connection:
+class PlatformConnection:
     """One platform, connected for as long as it takes: what may pass is tried again, whatever it is.
 
     `adapter` runs until the program is told to stop; it raises SetupError for what only a person can change.
@@ -116,25 +120,25 @@ class Connection:
         self.name = name
         self.adapter = adapter
         self.stop = stop
-        self.busy = False  # else it waits for the next attempt
+        self.is_running = False  # else it waits for the next attempt
 
     def start(self, supervisor: Supervisor) -> asyncio.Task[None]:
         """Begin to connect; the task fails with SetupError only."""
-        return supervisor.run(f"adapter {self.name}", self._attempt, fatal=(SetupError, BadSetting))
+        return supervisor.run(f"adapter {self.name}", self._run_adapter, fatal=(SetupError, BadSetting))
 
-    async def _attempt(self) -> None:
-        self.busy = True
+    async def _run_adapter(self) -> None:
+        self.is_running = True
         try:
             await self.adapter()
         except Exception as error:
             if not self.stop.is_set():
                 raise
-            log.warning("platform_not_left", platform=self.name, error=reason(error))
+            log.warning("platform_not_left", platform=self.name, error=describe_error(error))
         finally:
-            self.busy = False
+            self.is_running = False
 
 
-async def _until_stopped(running: Mapping[asyncio.Task[None], Connection], stop: asyncio.Event) -> None:
+async def _run_until_stopped(running: Mapping[asyncio.Task[None], PlatformConnection], stop: asyncio.Event) -> None:
     """Let the adapters run; one that ends leaves the others alone, and the last one's failure is raised."""
     tasks, failure = dict(running), None
     async with child_task(stop.wait(), "stop") as stopping:
@@ -143,16 +147,16 @@ async def _until_stopped(running: Mapping[asyncio.Task[None], Connection], stop:
                 waits: set[asyncio.Task[Any]] = {*tasks} if stopping.done() else {*tasks, stopping}
                 await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
                 for task in [task for task in tasks if task.done()]:
-                    failure = _ended(tasks.pop(task).name, task) or failure
+                    failure = _adapter_failure(tasks.pop(task).name, task) or failure
                 if stop.is_set():
-                    await end(*(task for task, each in tasks.items() if not each.busy))
+                    await cancel_tasks(*(task for task, each in tasks.items() if not each.is_running))
             if failure is not None and not stop.is_set():
                 raise failure
         finally:
-            await end(*tasks)
+            await cancel_tasks(*tasks)
 
 
-def _ended(name: str, task: asyncio.Task[None]) -> BaseException | None:
+def _adapter_failure(name: str, task: asyncio.Task[None]) -> BaseException | None:
     """What ended an adapter, if it was a failure."""
     error = None if task.cancelled() else task.exception()
     if error is not None:

@@ -13,13 +13,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.cli import env_file
 from bot.errors import BadSetting
-from engine.models import Mode  # noqa: TC001  - pydantic reads the fields’ types at run time
+from engine.models import RetrievalMode  # noqa: TC001  - pydantic reads the fields’ types at run time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PREFIX = "THREADLORE_"
-MOST_CONTEXT = 10_000_000  # tokens
+MAX_CONTEXT_TOKENS = 10_000_000  # tokens
 
 
 class Settings(BaseSettings):
@@ -39,7 +39,7 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=lambda: user_data_path("threadlore"))
     cache: Path = Field(default_factory=lambda: user_cache_path("threadlore"))
     space: str = Field(default="console:local", min_length=1)
-    mode: Mode = "mix"
+    mode: RetrievalMode = "mix"
 
     model: str = ""
     extract_model: str = ""
@@ -48,9 +48,9 @@ class Settings(BaseSettings):
     api_key: SecretStr = SecretStr("")
     temperature: float | None = Field(default=None, ge=0)
     max_output_tokens: int | None = Field(default=None, gt=0)
-    context_tokens: int = Field(default=0, ge=0, le=MOST_CONTEXT)
-    output_reserve: int = Field(default=0, ge=0, le=MOST_CONTEXT)
-    num_ctx: int = Field(default=0, ge=0, le=MOST_CONTEXT)
+    context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    output_reserve: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    num_ctx: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
 
     embedding_model: str = ""
     embedding_api_base: str = ""
@@ -108,21 +108,21 @@ class Settings(BaseSettings):
         return self.home.expanduser().absolute()
 
 
-def load(file: Path | None = None, /, **given: Any) -> Settings:
+def load_settings(file: Path | None = None, /, **given: Any) -> Settings:
     """The settings of this run; what is given here has the first word, the environment the second, a file the third.
 
     Without a named file that is `.env` in the data folder, never one of the current folder. Raises BadSetting, naming
     the variable.
     """
     if file is not None:
-        return _read(env_file.named(file), given)
-    settings = _read(None, given)
-    own = env_file.in_folder(settings.root)
-    return _read(own, {**given, "home": settings.home}) if own else settings
+        return _read_settings(env_file.check_env_file(file), given)
+    settings = _read_settings(None, given)
+    own = env_file.find_env_file(settings.root)
+    return _read_settings(own, {**given, "home": settings.home}) if own else settings
 
 
-def _read(file: Path | None, given: Mapping[str, Any]) -> Settings:
-    found = {**env_file.variables(file)} if file else {}
+def _read_settings(file: Path | None, given: Mapping[str, Any]) -> Settings:
+    found = {**env_file.read_variables(file)} if file else {}
     try:
         settings = Settings(**{"_env_file": file, **given})
     except ValidationError as error:
@@ -135,18 +135,18 @@ def _read(file: Path | None, given: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def unknown(file: Path | None, home: Path) -> list[str]:
+def list_unknown_variables(file: Path | None, home: Path) -> list[str]:
     """A sentence for every variable that begins like a setting and is none."""
-    chosen = file or env_file.in_folder(home)
-    names = {name.upper() for name in (*os.environ, *(env_file.variables(chosen) if chosen else ()))}
+    chosen = file or env_file.find_env_file(home)
+    names = {name.upper() for name in (*os.environ, *(env_file.read_variables(chosen) if chosen else ()))}
     settings = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     return [
-        f"There is no setting {name}{_meant(name)}."
+        f"There is no setting {name}{_suggest_setting(name)}."
         for name in sorted(names)
         if name.startswith(PREFIX) and name not in settings
     ]
 
 
-def _meant(name: str) -> str:
+def _suggest_setting(name: str) -> str:
     close = get_close_matches(name.removeprefix(PREFIX).lower(), Settings.model_fields, 2)
     return f"; {' or '.join(f'{PREFIX}{each.upper()}' for each in close)} may be meant" if close else ""

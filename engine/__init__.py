@@ -13,78 +13,78 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.errors import EngineError
     from engine.models import (
+        ChatTurn,
         Context,
+        ContextEntity,
+        ContextRelation,
         Document,
-        EntityRow,
+        Extraction,
+        Filters,
         Link,
         Mention,
         Passage,
         Question,
-        Reading,
-        RelationRow,
         Scope,
         Source,
-        Turn,
-        Within,
     )
-    from engine.options import Options
-    from engine.projection.verify import Report
+    from engine.options import EngineOptions
+    from engine.projection.verify import VerificationReport
     from engine.retrieval.retriever import Neighbourhood
-    from engine.storage.ledger.queries.stats import Listed, Status
+    from engine.storage.ledger.queries.stats import DocumentInfo, IndexStatus
     from engine.usage import Usage
 
-_HOMES = {
+_MODULES = {
     "Answer": "engine.answers.answer",
     "Context": "engine.models",
     "Document": "engine.models",
     "Engine": "engine.engine",
     "EngineError": "engine.errors",
-    "EntityRow": "engine.models",
+    "ContextEntity": "engine.models",
     "Link": "engine.models",
-    "Listed": "engine.storage.ledger.queries.stats",
+    "DocumentInfo": "engine.storage.ledger.queries.stats",
     "Mention": "engine.models",
     "Neighbourhood": "engine.retrieval.retriever",
-    "Options": "engine.options",
+    "EngineOptions": "engine.options",
     "Passage": "engine.models",
     "Question": "engine.models",
-    "Reading": "engine.models",
-    "RelationRow": "engine.models",
-    "Report": "engine.projection.verify",
+    "Extraction": "engine.models",
+    "ContextRelation": "engine.models",
+    "VerificationReport": "engine.projection.verify",
     "Scope": "engine.models",
     "Source": "engine.models",
-    "Status": "engine.storage.ledger.queries.stats",
-    "Turn": "engine.models",
+    "IndexStatus": "engine.storage.ledger.queries.stats",
+    "ChatTurn": "engine.models",
     "Usage": "engine.usage",
-    "Within": "engine.models",
+    "Filters": "engine.models",
 }
 
 __all__ = [
     "Answer",
+    "ChatTurn",
     "Context",
+    "ContextEntity",
+    "ContextRelation",
     "Document",
+    "DocumentInfo",
     "Engine",
     "EngineError",
-    "EntityRow",
+    "EngineOptions",
+    "Extraction",
+    "Filters",
+    "IndexStatus",
     "Link",
-    "Listed",
     "Mention",
     "Neighbourhood",
-    "Options",
     "Passage",
     "Question",
-    "Reading",
-    "RelationRow",
-    "Report",
     "Scope",
     "Source",
-    "Status",
-    "Turn",
     "Usage",
-    "Within",
+    "VerificationReport",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)

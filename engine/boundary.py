@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.errors import Closed
+from engine.errors import EngineClosed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -20,7 +20,7 @@ Guarded = TypeVar("Guarded", bound=type)
 COLLECTIONS = (tuple, list, frozenset, set)
 
 
-def well_formed(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """The text as UTF-8 can hold it: halves of a pair are joined, and a lone surrogate becomes U+FFFD."""
     if text.isascii():
         return text
@@ -31,20 +31,20 @@ def well_formed(text: str) -> str:
     return text
 
 
-def cleaned(value: Value) -> Value:
+def normalize_value(value: Value) -> Value:
     """The value with every text in it well-formed, and every time without a zone read as UTC; itself if it is so."""
     made: Any = value
     if isinstance(value, str):
-        made = well_formed(value)
+        made = repair_surrogates(value)
     elif isinstance(value, datetime):
         made = value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
     elif type(value) in COLLECTIONS:
-        parts: Any = [cleaned(part) for part in value]  # type: ignore[attr-defined]
+        parts: Any = [normalize_value(part) for part in value]  # type: ignore[attr-defined]
         same = all(part is former for part, former in zip(parts, value, strict=True))  # type: ignore[call-overload]
         made = value if same else type(value)(parts)  # type: ignore[call-arg]
     elif is_dataclass(value) and not isinstance(value, type):
         own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-        changed = {name: new for name, part in own.items() if (new := cleaned(part)) is not part}
+        changed = {name: new for name, part in own.items() if (new := normalize_value(part)) is not part}
         made = replace(value, **changed) if changed else value
     result: Value = made
     return result
@@ -57,40 +57,40 @@ class Closable:
 
     def _must_be_open(self) -> None:
         if self._closed:
-            raise Closed(f"The {type(self).__name__.lower()} is closed.")
+            raise EngineClosed(f"The {type(self).__name__.lower()} is closed.")
 
 
-def guarded(cls: Guarded) -> Guarded:
+def guard_public_methods(cls: Guarded) -> Guarded:
     """Let every public coroutine and stream of a class check `_must_be_open`, and clean what it is given."""
     for name, method in list(vars(cls).items()):
         if name.startswith("_"):
             continue
         if inspect.iscoroutinefunction(method):
-            setattr(cls, name, _coroutine(method))
+            setattr(cls, name, _wrap_coroutine(method))
         elif inspect.isasyncgenfunction(method):
-            setattr(cls, name, _stream(method))
+            setattr(cls, name, _wrap_generator(method))
     return cls
 
 
-def _given(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    return [cleaned(each) for each in args], {name: cleaned(each) for name, each in options.items()}
+def _normalize_arguments(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    return [normalize_value(each) for each in args], {name: normalize_value(each) for name, each in options.items()}
 
 
-def _coroutine(method: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_coroutine(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     async def checked(self: Any, *args: Any, **options: Any) -> Any:
         self._must_be_open()
-        given, named = _given(args, options)
+        given, named = _normalize_arguments(args, options)
         return await method(self, *given, **named)
 
     return checked
 
 
-def _stream(method: Callable[..., AsyncGenerator[Any, None]]) -> Callable[..., AsyncGenerator[Any, None]]:
+def _wrap_generator(method: Callable[..., AsyncGenerator[Any, None]]) -> Callable[..., AsyncGenerator[Any, None]]:
     @functools.wraps(method)
     async def checked(self: Any, *args: Any, **options: Any) -> AsyncGenerator[Any, None]:
         self._must_be_open()
-        given, named = _given(args, options)
+        given, named = _normalize_arguments(args, options)
         async with aclosing(method(self, *given, **named)) as pieces:
             async for piece in pieces:
                 self._must_be_open()

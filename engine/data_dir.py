@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from engine.errors import BrokenProjection, DamagedLedger, DiskTrouble, FolderInUse
+from engine.errors import CorruptLedger, CorruptProjection, DataDirInUse, DiskError
 from engine.storage.sqlite.integrity import check_places
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def erase(path: Path, *, ignore_errors: bool = False) -> None:
+def remove_tree(path: Path, *, ignore_errors: bool = False) -> None:
     """Remove a folder with all it holds, or what lies in its place; of a link to a folder, what that folder holds.
 
     Raises OSError, unless errors are ignored.
@@ -39,75 +39,77 @@ def _remove(path: Path, *, ignore_errors: bool) -> None:
             path.unlink()
 
 
-def make_folder(path: Path) -> None:
-    """Make the folder of a projection unless it is there; BrokenProjection if something else lies in its place."""
+def ensure_directory(path: Path) -> None:
+    """Make the folder of a projection unless it is there; CorruptProjection if something else lies in its place."""
     if not path.is_dir() and (path.exists() or path.is_symlink()):
-        raise BrokenProjection(f"{path} is no folder.")
+        raise CorruptProjection(f"{path} is no folder.")
     path.mkdir(parents=True, exist_ok=True)
 
 
-MODULES = ("kuzu", "ladybug")
+GRAPH_MODULES = ("kuzu", "ladybug")
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class DataDir:
     """Where everything lies; only its owner may look into it."""
 
-    home: Path
+    path: Path
 
     @property
-    def ledger(self) -> Path:
+    def ledger_path(self) -> Path:
         """The only truth; everything else can be made anew from it."""
-        return self.home / "ledger.db"
+        return self.path / "ledger.db"
 
     @property
-    def vectors(self) -> Path:
+    def vectors_path(self) -> Path:
         """The vector projection."""
-        return self.home / "vectors"
+        return self.path / "vectors"
 
-    def graph(self, module: str) -> Path:
+    def graph_path(self, module: str) -> Path:
         """The graph projection; files of different modules are not interchangeable."""
-        return self.home / f"graph.{module}"
+        return self.path / f"graph.{module}"
 
     def check_ledger(self) -> None:
-        """Raise DamagedLedger if a folder lies in its place, or it is gone or empty though something was made of it."""
-        check_places(self.ledger, "ledger")
-        made = (self.vectors, *(self.graph(module) for module in MODULES))
-        held = self.ledger.exists() and self.ledger.stat().st_size > 0
+        """Raise CorruptLedger if a folder lies in its place, or it is gone or empty though something was made of it."""
+        check_places(self.ledger_path, "ledger")
+        made = (self.vectors_path, *(self.graph_path(module) for module in GRAPH_MODULES))
+        held = self.ledger_path.exists() and self.ledger_path.stat().st_size > 0
         if not held and any(path.exists() for path in made):
-            raise DamagedLedger(f"The ledger {self.ledger} is {'empty' if self.ledger.exists() else 'gone'}.")
+            raise CorruptLedger(f"The ledger {self.ledger_path} is {'empty' if self.ledger_path.exists() else 'gone'}.")
 
     @contextmanager
-    def owned(self) -> Iterator[None]:
-        """Hold the folder for this process; FolderInUse if another one does."""
+    def acquire_lock(self) -> Iterator[None]:
+        """Hold the folder for this process; DataDirInUse if another one does."""
         try:
-            self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise DiskTrouble(f"The data folder {self.home} cannot be made: {error.strerror}.") from error
-        self._close_to_others()
-        lock = FileLock(self.home / "lock", timeout=0)
+            raise DiskError(f"The data folder {self.path} cannot be made: {error.strerror}.") from error
+        self._restrict_permissions()
+        lock = FileLock(self.path / "lock", timeout=0)
         try:
             lock.acquire()
         except Timeout as error:
-            raise FolderInUse(f"The data folder {self.home} is in use by another program{self._owner()}.") from error
+            raise DataDirInUse(
+                f"The data folder {self.path} is in use by another program{self._describe_owner()}."
+            ) from error
         except OSError as error:
-            raise DiskTrouble(f"The data folder {self.home} cannot be used: {error.strerror}.") from error
+            raise DiskError(f"The data folder {self.path} cannot be used: {error.strerror}.") from error
         try:
             with suppress(OSError):  # it only says whom to ask
-                (self.home / "owner").write_text(str(os.getpid()))
+                (self.path / "owner").write_text(str(os.getpid()))
             yield
         finally:
             lock.release()
 
-    def _close_to_others(self) -> None:
+    def _restrict_permissions(self) -> None:
         """Let only its owner look into a folder that was there before; one that belongs to another stays as it is."""
-        seen = self.home.stat()
+        seen = self.path.stat()
         if seen.st_uid == os.getuid() and stat.S_IMODE(seen.st_mode) & 0o077:
             with suppress(OSError):  # there are file systems without modes
-                self.home.chmod(0o700)
+                self.path.chmod(0o700)
 
-    def _owner(self) -> str:
+    def _describe_owner(self) -> str:
         try:
-            return f" (process {(self.home / 'owner').read_text()})"
+            return f" (process {(self.path / 'owner').read_text()})"
         except OSError:
             return ""

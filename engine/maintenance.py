@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from engine.errors import BrokenProjection, EngineError, LanguageError, StoreError
-from engine.ingest.worker import TROUBLE_WAIT
+from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
+from engine.ingest.worker import ERROR_WAIT_SECONDS
 from engine.projection import verify as verifying
-from engine.scheduling.supervisor import ends_task
-from engine.scheduling.tasks import end, running_task
+from engine.scheduling.supervisor import is_task_exit
+from engine.scheduling.tasks import cancel_tasks, current_task
 from engine.storage.ledger import cache
 from engine.storage.ledger.queries import stats
 from engine.storage.ledger.work import orphans, stale_keys
@@ -25,79 +25,79 @@ from engine.storage.ledger.work import work_queue as work
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
-    from engine.ingest.worker import Worker
+    from engine.ingest.worker import IngestWorker
     from engine.projection.projector import Projector
-    from engine.projection.verify import Report
+    from engine.projection.verify import VerificationReport
     from engine.runtime import Runtime
-    from engine.storage.ledger.work.orphans import Orphans
+    from engine.storage.ledger.work.orphans import OrphanKeys
 
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-LOOK_EVERY = 15.0  # seconds
-CATCH_UP = 15.0  # seconds that compaction lets the worker have for what changed, at most
-CLOSED = "Removed bytes leave the files, and a rebuild goes on, after the next start."
-RECREATE_EVERY = 3600.0  # seconds; what breaks again within them has a cause that a rebuild does not mend
-PATIENCE = 60.0  # seconds that a question waits for a rebuild
+COMPACTION_CHECK_SECONDS = 15.0  # seconds
+CATCH_UP_SECONDS = 15.0  # seconds that compaction lets the worker have for what changed, at most
+CLOSED_HINT = "Removed bytes leave the files, and a rebuild goes on, after the next start."
+RECREATE_INTERVAL_SECONDS = 3600.0  # seconds; what breaks again within them has a cause that a rebuild does not mend
+REBUILD_WAIT_SECONDS = 60.0  # seconds that a question waits for a rebuild
 
 
-async def failures(*stages: Callable[[], Awaitable[None]]) -> list[BaseException]:
+async def run_stages(*stages: Callable[[], Awaitable[None]]) -> list[BaseException]:
     """Run each stage, whatever became of those before it; gives what they raised, in order."""
-    found, task = list[BaseException](), running_task()
+    found, task = list[BaseException](), current_task()
     for stage in stages:
         try:
             await stage()
         except BaseException as error:  # a panic of a native library is no Exception
-            if ends_task(error, task):
+            if is_task_exit(error, task):
                 raise
             found.append(error)
     return found
 
 
 @dataclass(slots=True)
-class Housekeeper:
+class Maintenance:
     """Does what must be done now and then, beside the worker."""
 
     runtime: Runtime
     projector: Projector
-    worker: Worker
+    worker: IngestWorker
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
-    _rebuilding: asyncio.Task[None] | None = None
-    _hindrance: EngineError | None = None
-    _under_way: set[asyncio.Task[None]] = field(default_factory=set)
-    _tidying: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _recreating: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _recreated: float = -math.inf
+    _rebuild_task: asyncio.Task[None] | None = None
+    _rebuild_error: EngineError | None = None
+    _running_jobs: set[asyncio.Task[None]] = field(default_factory=set)
+    _compaction_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _recreate_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _recreated_at: float = -math.inf
 
     def start(self) -> None:
         """Begin to look after the stores."""
         run = self.runtime.supervisor.run
-        self._tasks = [run("compaction", self._look_after), run("repair", self._watch)]
+        self._tasks = [run("compaction", self._compact_periodically), run("repair", self._recreate_when_corrupt)]
 
     async def stop(self) -> None:
         """Let go at once."""
-        await end(*self._tasks, *self._under_way)
-        if self._rebuilding is not None:
-            await end(self._rebuilding)
+        await cancel_tasks(*self._tasks, *self._running_jobs)
+        if self._rebuild_task is not None:
+            await cancel_tasks(self._rebuild_task)
 
     async def compact(self) -> None:
         """Let removed bytes leave all files. Waits for no model, and goes on if the caller stops waiting.
 
         Raises what keeps some of the bytes in some of the files; the others have left theirs.
         """
-        await self._owned("compact files", self._compact())
+        await self._run_shielded("compact files", self._compact())
 
     async def _compact(self) -> None:
         ledger, projector = self.runtime.ledger, self.projector
-        async with self._tidying:
+        async with self._compaction_lock:
             await self._catch_up()
-            until = await ledger.read(work.generation)
-            found = await ledger.read(orphans.orphans)
-            errors = await failures(
+            until = await ledger.read(work.current_generation)
+            found = await ledger.read(orphans.find_orphans)
+            errors = await run_stages(
                 partial(self._compact_ledger, found),
-                partial(projector.drop_from_graph, found),
-                partial(projector.drop_from_vectors, found),
+                partial(projector.remove_from_graph, found),
+                partial(projector.remove_from_vectors, found),
                 self._compact_graph,
                 self.runtime.vectors.compact,
             )
@@ -105,14 +105,14 @@ class Housekeeper:
                 raise errors[0]
             await ledger.write(work.set_setting, "compacted", until)
 
-    async def _compact_ledger(self, found: Orphans) -> None:
+    async def _compact_ledger(self, found: OrphanKeys) -> None:
         ledger = self.runtime.ledger
-        await ledger.write(orphans.drop_profiles, found)
-        await ledger.write(cache.drop_unused)
+        await ledger.write(orphans.delete_orphan_profiles, found)
+        await ledger.write(cache.delete_unused)
         await ledger.compact()
 
     async def _compact_graph(self) -> None:
-        async with self.projector.graph_writing:
+        async with self.projector.graph_lock:
             await self.runtime.graph.compact()
 
     async def _catch_up(self) -> None:
@@ -120,162 +120,162 @@ class Housekeeper:
 
         What it made anew by then keeps its summaries; all else is blank until it can be made anew.
         """
-        seconds = min(CATCH_UP, self.runtime.options.compact_after / 4)
+        seconds = min(CATCH_UP_SECONDS, self.runtime.options.compaction_delay / 4)
         with suppress(TimeoutError, EngineError):
             async with asyncio.timeout(seconds):
-                await self._project_until(await self.runtime.ledger.read(work.generation))
+                await self._project_until(await self.runtime.ledger.read(work.current_generation))
 
     async def _project_until(self, generation: int) -> None:
         """Return once every change up to this one is projected; what waits for a quiet period does not wait for it."""
         ledger = self.runtime.ledger
-        with self.worker.urgent():
-            while (first := await ledger.read(stale_keys.first_stale)) is not None and first <= generation:
-                due = await ledger.read(stale_keys.first_stale, held=False)
+        with self.worker.expedite():
+            while (first := await ledger.read(stale_keys.find_first_stale)) is not None and first <= generation:
+                due = await ledger.read(stale_keys.find_first_stale, held=False)
                 if due is None or due > generation:
-                    await self.projector.end_quiet()
+                    await self.projector.end_cooldown()
                     self.worker.wake()
-                await self.worker.progress()
+                await self.worker.wait_for_progress()
 
-    async def _owned(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+    async def _run_shielded(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Do what must not be broken off because its caller stops waiting; ended with the engine.
 
         StoreError if the engine is closed meanwhile.
         """
         task = self.runtime.supervisor.spawn(name, work)
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        self._running_jobs.add(task)
+        task.add_done_callback(self._running_jobs.discard)
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
             me = asyncio.current_task()
             if task.cancelled() and not (me and me.cancelling()):
-                raise StoreError("The engine was closed meanwhile.", hint=CLOSED) from None
+                raise StoreError("The engine was closed meanwhile.", hint=CLOSED_HINT) from None
             raise
 
-    async def begin_rebuild(self) -> None:
+    async def start_rebuild(self) -> None:
         """Empty both projections and mark everything; the graph is filled at the end, all at once."""
-        await self._owned("begin to rebuild", self._begin_rebuild())
+        await self._run_shielded("begin to rebuild", self._start_rebuild())
 
-    async def _begin_rebuild(self) -> None:
-        async with self.projector.still():
-            self.projector.without_graph = True
-            await self.runtime.ledger.write(work.begin_rebuild)
+    async def _start_rebuild(self) -> None:
+        async with self.projector.suspend():
+            self.projector.skip_graph = True
+            await self.runtime.ledger.write(work.start_rebuild)
             try:
                 await self.runtime.vectors.clear()
-                await self.runtime.graph.load([], [])
+                await self.runtime.graph.replace_all([], [])
             finally:  # also if they could not be emptied: all is put, and the graph is filled, once more
-                if self._rebuilding is None:
-                    self._rebuilding = self.runtime.supervisor.run("rebuild", self._end_rebuild)
+                if self._rebuild_task is None:
+                    self._rebuild_task = self.runtime.supervisor.run("rebuild", self._finish_rebuild)
         self.worker.wake()
 
-    async def settled(self) -> None:
+    async def wait_until_indexed(self) -> None:
         """Return once everything is indexed, and no rebuild is under way."""
-        await self.worker.settled()
-        await self.rebuilt()
+        await self.worker.wait_until_indexed()
+        await self.wait_for_rebuild()
 
-    async def mending(self, work: Callable[[], Awaitable[Result]]) -> Result:
+    async def run_with_recovery(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """What the work gives; a projection that cannot be read, at a second look either, is recreated first."""
         try:
             return await work()
-        except BrokenProjection as error:
+        except CorruptProjection as error:
             log.warning("projection_broken", error=str(error))
         try:
             return await work()
-        except BrokenProjection as error:
-            await self.recreate(error)
+        except CorruptProjection as error:
+            await self.recreate_projections(error)
         return await work()
 
-    async def recreate(self, error: BrokenProjection) -> None:
+    async def recreate_projections(self, error: CorruptProjection) -> None:
         """Make damaged projections anew, and wait for it a while. Raises the error if that helped only for a while."""
-        async with self._recreating:
-            if self._rebuilding is None:
-                if time.monotonic() - self._recreated < RECREATE_EVERY:
+        async with self._recreate_lock:
+            if self._rebuild_task is None:
+                if time.monotonic() - self._recreated_at < RECREATE_INTERVAL_SECONDS:
                     raise error
                 log.warning("projections_recreated", error=str(error))
-                self._recreated = time.monotonic()
-                await self.begin_rebuild()
-                self.worker.recover()
+                self._recreated_at = time.monotonic()
+                await self.start_rebuild()
+                self.worker.clear_errors()
         try:
-            async with asyncio.timeout(PATIENCE):
-                await self.rebuilt()
+            async with asyncio.timeout(REBUILD_WAIT_SECONDS):
+                await self.wait_for_rebuild()
         except TimeoutError:
-            raise BrokenProjection(str(error), hint="Graph and vectors are being rebuilt; ask again later.") from error
+            raise CorruptProjection(str(error), hint="Graph and vectors are being rebuilt; ask again later.") from error
 
-    async def _watch(self) -> None:
+    async def _recreate_when_corrupt(self) -> None:
         """Recreate projections when the worker finds them broken."""
         while True:
-            error = await self.worker.broken.get()
+            error = await self.worker.corrupt_projections.get()
             try:
-                await self.recreate(error)
+                await self.recreate_projections(error)
             except EngineError as trouble:
-                self.runtime.supervisor.failed("repair", trouble)
+                self.runtime.supervisor.record_failure("repair", trouble)
             else:
-                self.runtime.supervisor.succeeded("repair")
+                self.runtime.supervisor.record_success("repair")
 
-    async def rebuilt(self) -> None:
+    async def wait_for_rebuild(self) -> None:
         """Return once no rebuild is under way; raises what keeps it from ending, while it is tried again."""
-        while self._rebuilding is not None:
-            if self._hindrance is not None:
-                raise self._hindrance
-            task = self._rebuilding
+        while self._rebuild_task is not None:
+            if self._rebuild_error is not None:
+                raise self._rebuild_error
+            task = self._rebuild_task
             await asyncio.wait([task], timeout=0.5)
             if task.cancelled():
-                raise StoreError("The engine was closed meanwhile.", hint=CLOSED)
+                raise StoreError("The engine was closed meanwhile.", hint=CLOSED_HINT)
             if task.done():
                 task.result()
 
-    async def _end_rebuild(self) -> None:
+    async def _finish_rebuild(self) -> None:
         while True:
             try:
-                await self.worker.settled()
+                await self.worker.wait_until_indexed()
                 await self._fill_graph()
-            except (StoreError, LanguageError) as error:
+            except (StoreError, ModelError) as error:
                 log.warning("rebuild_waits", error=str(error), hint=error.hint)
-                self._hindrance = error
-                await asyncio.sleep(TROUBLE_WAIT)
+                self._rebuild_error = error
+                await asyncio.sleep(ERROR_WAIT_SECONDS)
             else:
-                self._rebuilding = self._hindrance = None
+                self._rebuild_task = self._rebuild_error = None
                 return
 
     async def _fill_graph(self) -> None:
         ledger = self.runtime.ledger
-        async with self.projector.still():
-            nodes, edges = await ledger.read(stats.nodes), await ledger.read(stats.edges)
-            await self.runtime.graph.load(nodes, edges)
-            await ledger.write(work.end_rebuild)
-            self.projector.without_graph = False
+        async with self.projector.suspend():
+            nodes, edges = await ledger.read(stats.list_nodes), await ledger.read(stats.list_edges)
+            await self.runtime.graph.replace_all(nodes, edges)
+            await ledger.write(work.finish_rebuild)
+            self.projector.skip_graph = False
 
-    async def verify(self, *, repair: bool) -> Report:
+    async def verify(self, *, repair: bool) -> VerificationReport:
         """Compare both projections with the ledger; `repair` marks what differs, and waits until it is projected."""
-        async with self.projector.still():
-            report = await verifying.verify(self.runtime.ledger, self.runtime.graph, self.runtime.vectors)
-            if repair and not report.clean:
+        async with self.projector.suspend():
+            report = await verifying.verify_projections(self.runtime.ledger, self.runtime.graph, self.runtime.vectors)
+            if repair and not report.is_clean:
                 await self._repair(report)
-        if repair and not report.clean:
+        if repair and not report.is_clean:
             self.worker.wake()
-            await self.worker.settled()
+            await self.worker.wait_until_indexed()
         return report
 
-    async def _repair(self, report: Report) -> None:
+    async def _repair(self, report: VerificationReport) -> None:
         ledger = self.runtime.ledger
-        await self.runtime.graph.load(await ledger.read(stats.nodes), await ledger.read(stats.edges))
-        for kind, table in verifying.TABLES:
+        await self.runtime.graph.replace_all(await ledger.read(stats.list_nodes), await ledger.read(stats.list_edges))
+        for kind, table in verifying.TABLES_BY_KIND:
             ids = {each.id for each in report.differences if each.kind == kind}
             if ids:
-                await self.runtime.vectors.drop(table, ids)
-        await ledger.write(work.repair, [(each.kind, each.id) for each in report.differences])
+                await self.runtime.vectors.delete(table, ids)
+        await ledger.write(work.requeue_keys, [(each.kind, each.id) for each in report.differences])
 
-    async def _look_after(self) -> None:
+    async def _compact_periodically(self) -> None:
         options = self.runtime.options
         while True:
-            await asyncio.sleep(min(LOOK_EVERY, options.compact_after / 2))
+            await asyncio.sleep(min(COMPACTION_CHECK_SECONDS, options.compaction_delay / 2))
             try:
-                if await self.runtime.ledger.read(work.removed_since_compaction):
-                    await asyncio.sleep(options.compact_after / 2)
+                if await self.runtime.ledger.read(work.needs_compaction):
+                    await asyncio.sleep(options.compaction_delay / 2)
                     await self.compact()
             except EngineError as error:
-                if isinstance(error, BrokenProjection):
-                    self.worker.broken.put_nowait(error)
-                self.runtime.supervisor.failed("compaction", error)
+                if isinstance(error, CorruptProjection):
+                    self.worker.corrupt_projections.put_nowait(error)
+                self.runtime.supervisor.record_failure("compaction", error)
             else:
-                self.runtime.supervisor.succeeded("compaction")
+                self.runtime.supervisor.record_success("compaction")

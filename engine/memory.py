@@ -11,49 +11,49 @@ MMAP_THRESHOLD = -3
 PERTURB = -6
 ARENA_MAX = -8
 
-LARGE = 1 << 20
-ARENAS = 4
-SCRUBBED = 0xA5  # what freed blocks are filled with
+LARGE_BLOCK_BYTES = 1 << 20
+MAX_ARENAS = 4
+SCRUB_BYTE = 0xA5  # what freed blocks are filled with
 # Objects between two looks for rings of them; Python's own 700 cost an ingest a tenth of its processor time.
-YOUNG = 20_000
+GC_THRESHOLD = 20_000
 
 
-def return_large_blocks() -> None:
+def configure_malloc() -> None:
     """Blocks from a megabyte on are from now on given back to the system as soon as they are freed.
 
     Left alone, glibc raises that limit to 32 MiB when such blocks are freed, and keeps a heap for every few threads:
     merging 300,000 vectors then left 600 MB behind, with this 100 MB.
     """
-    tune = _function("mallopt")
+    tune = _libc_function("mallopt")
     if tune is not None:
-        tune(MMAP_THRESHOLD, LARGE)
-        tune(ARENA_MAX, ARENAS)
+        tune(MMAP_THRESHOLD, LARGE_BLOCK_BYTES)
+        tune(ARENA_MAX, MAX_ARENAS)
 
 
-def scrub_freed() -> None:
+def scrub_freed_memory() -> None:
     """Overwrite blocks of memory when they are freed, from now on.
 
     A library that writes pages of which it has filled only a part writes what lay there before: words of texts that
     were forgotten got into the files of the graph in this way, once in about thirty runs.
     """
-    tune = _function("mallopt")
+    tune = _libc_function("mallopt")
     if tune is not None:
-        tune(PERTURB, SCRUBBED)
+        tune(PERTURB, SCRUB_BYTE)
 
 
-def collect_rarely() -> None:
+def raise_gc_threshold() -> None:
     """Look for rings of unused objects less often. For whoever owns the process."""
-    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
+    gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
 
 
-def give_back() -> None:
+def trim_heap() -> None:
     """Hand what lies in the free lists to the system."""
-    trim = _function("malloc_trim")
+    trim = _libc_function("malloc_trim")
     if trim is not None:
         trim(0)
 
 
-def _function(name: str) -> Any:
+def _libc_function(name: str) -> Any:
     try:
         return getattr(ctypes.CDLL(None), name, None)
     except (OSError, TypeError):  # no C library can be opened like this here

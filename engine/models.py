@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, datetime
 
-Mode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
-Kind = Literal["file", "conversation", "manual"]
+RetrievalMode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
+DocumentKind = Literal["file", "conversation", "manual"]
 Role = Literal["system", "user", "assistant"]
-Wanted = Literal["summary", "decisions", "questions"]
+OverviewKind = Literal["summary", "decisions", "questions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class Document:
     passages: tuple[Passage, ...]
     time: datetime | None = None
     link: str = ""
-    kind: Kind = "file"
-    open: bool = False
+    kind: DocumentKind = "file"
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ChunkPiece:
     """The characters `start:stop` of one passage, as they stand in a chunk."""
 
     passage: str
@@ -72,7 +72,7 @@ class Chunk:
 
     text: str
     tokens: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ChunkPiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Extraction:
     """What extraction found in one excerpt."""
 
     mentions: tuple[Mention, ...] = ()
@@ -111,7 +111,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Fragments:
+class SummaryInput:
     """What is said of one name (or pair, "A ~ B"), oldest first: to become one text."""
 
     name: str
@@ -119,7 +119,7 @@ class Fragments:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ChatTurn:
     """One message of the conversation so far."""
 
     role: Literal["user", "assistant"]
@@ -127,7 +127,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class LLMMessage:
     """One message as a model is sent it."""
 
     role: Role
@@ -135,7 +135,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Condensed:
+class SearchQuery:
     """A question that stands alone, with keywords: `high` for themes, `low` for names. `ignored`: it is not for us."""
 
     question: str
@@ -145,7 +145,7 @@ class Condensed:
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class Filters:
     """Narrows the chunks of a question; empty means no narrowing. Times are inclusive."""
 
     documents: frozenset[str] = frozenset()
@@ -155,7 +155,7 @@ class Within:
     until: datetime | None = None
 
     @property
-    def narrows(self) -> bool:
+    def is_active(self) -> bool:
         """Whether anything is asked for at all."""
         return bool(self.documents or self.rooms or self.authors or self.since or self.until)
 
@@ -168,7 +168,7 @@ class Overview:
     `days` tells of a recalled summary which days it is of.
     """
 
-    wanted: Wanted
+    wanted: OverviewKind
     recent: bool = False
     truncated: bool = False
     days: str = ""
@@ -185,9 +185,9 @@ class Question:
 
     text: str
     scope: Scope
-    history: tuple[Turn, ...] = ()
-    mode: Mode = "mix"
-    within: Within = field(default_factory=Within)
+    history: tuple[ChatTurn, ...] = ()
+    mode: RetrievalMode = "mix"
+    filters: Filters = field(default_factory=Filters)
     high: tuple[str, ...] = ()
     low: tuple[str, ...] = ()
     top_k: int = 40
@@ -201,7 +201,7 @@ class Question:
     style: str = ""
     model: str = ""
     asker: str = ""
-    overheard: bool = False
+    is_unaddressed: bool = False
     overview: Overview | None = None
     writers: tuple[str, ...] = ()
 
@@ -225,7 +225,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityRow:
+class ContextEntity:
     """An entity of the context; `sources` are the numbers of the passages that support it."""
 
     name: str
@@ -235,7 +235,7 @@ class EntityRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationRow:
+class ContextRelation:
     """A relation of the context; `sources` are the numbers of the passages that support it."""
 
     source: str
@@ -253,10 +253,10 @@ class Context:
     `timings`: milliseconds by stage. `undated`: a span of time left out documents without a date.
     """
 
-    question: Condensed
-    mode: Mode
-    entities: tuple[EntityRow, ...] = ()
-    relations: tuple[RelationRow, ...] = ()
+    question: SearchQuery
+    mode: RetrievalMode
+    entities: tuple[ContextEntity, ...] = ()
+    relations: tuple[ContextRelation, ...] = ()
     sources: tuple[Source, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
     spaces: tuple[str, ...] = ()
@@ -264,7 +264,7 @@ class Context:
     overview: Overview | None = None
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether there is nothing to answer from."""
         return not (self.entities or self.relations or self.sources)
 
@@ -275,11 +275,11 @@ class Prompt:
 
     question: str
     context: Context
-    history: tuple[Turn, ...] = ()
+    history: tuple[ChatTurn, ...] = ()
     instructions: str = ""
     style: str = ""
     model: str = ""
     asker: str = ""
     today: date | None = None
-    notes: tuple[str, ...] = ()
-    budget: int = 30000
+    partial_answers: tuple[str, ...] = ()
+    token_budget: int = 30000

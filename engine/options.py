@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from engine.errors import TooLong
-from engine.text.windows import OVERLAP, SIZE, check
+from engine.errors import PromptTooLong
+from engine.text.windows import DEFAULT_OVERLAP_TOKENS, DEFAULT_WINDOW_TOKENS, check_window
 
 if TYPE_CHECKING:
     from engine.models import Question
 
-LEAST = 2048  # a model with less cannot be given what extraction asks for
-SAFETY = 0.9  # models count in tokens of their own; of most texts these are a few more
-MOST_RESERVE = 2000
+MIN_CONTEXT_TOKENS = 2048  # a model with less cannot be given what extraction asks for
+TOKEN_COUNT_SAFETY = 0.9  # models count in tokens of their own; of most texts these are a few more
+MAX_RESERVE = 2000
 RESERVE_SHARE = 4
-EXTRACTION_PROMPT, SUMMARY_PROMPT = 900, 300  # instructions that stand beside the text
+EXTRACTION_PROMPT_TOKENS, SUMMARY_PROMPT_TOKENS = 900, 300  # instructions that stand beside the text
 OVERLAP_SHARE, SOFT_SHARE, JOIN_SHARE = 12, 2, 4  # of a chunk, and of a summary call
-LETTERS, MOST_LETTERS = 3, 8  # of a token in most texts, at least and at most
+CHARACTERS_PER_TOKEN, MOST_LETTERS = 3, 8  # of a token in most texts, at least and at most
 SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Packing:
+class ChunkingOptions:
     """How chunks are made. All but `modulo` are in tokens.
 
     A passage longer than `size` is cut into windows that share `overlap`. Once packed passages reach `soft`, the chunk
@@ -30,21 +30,21 @@ class Packing:
     At a `separator` a chunk always ends; with `only`, no passage is cut anywhere else.
     """
 
-    size: int = SIZE
-    overlap: int = OVERLAP
-    soft: int = 600
-    modulo: int = 12
+    size: int = DEFAULT_WINDOW_TOKENS
+    overlap: int = DEFAULT_OVERLAP_TOKENS
+    target_size: int = 600
+    hash_modulo: int = 12
     separator: str = ""
-    only: bool = False
+    separator_only: bool = False
 
     def __post_init__(self) -> None:
-        check(self.size, self.overlap)
-        if self.modulo < 1:
-            raise ValueError(f"modulo must be at least 1, not {self.modulo}")
+        check_window(self.size, self.overlap)
+        if self.hash_modulo < 1:
+            raise ValueError(f"modulo must be at least 1, not {self.hash_modulo}")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SummaryLimits:
     """Where joining ends and what one call takes; tokens are o200k_base.
 
     Summaries of several keys of a space share a call: `together` of them, of `together_letters` letters in all.
@@ -53,16 +53,16 @@ class Limits:
     call_tokens: int = 12_000
     join_tokens: int = 1_200
     join_fragments: int = 8
-    modulo: int = 8
-    group: int = 24
-    groups: int = 24
-    together: int = 8
-    together_letters: int = 12_000
+    hash_modulo: int = 8
+    group_size: int = 24
+    max_groups: int = 24
+    keys_per_call: int = 8
+    characters_per_call: int = 12_000
 
     @property
-    def fragments(self) -> int:
+    def max_fragments(self) -> int:
         """As many newest fragments as can matter to a description."""
-        return self.group * self.groups
+        return self.group_size * self.max_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,75 +80,75 @@ class ContextWindow:
     reply: int = 0
 
     def __post_init__(self) -> None:
-        if self.size and self.prompt < EXTRACTION_PROMPT + SUMMARY_PROMPT:
-            raise ValueError(f"{self.size:,} tokens are too few for a prompt and {self.kept:,} tokens of reply")
+        if self.size and self.max_prompt_tokens < EXTRACTION_PROMPT_TOKENS + SUMMARY_PROMPT_TOKENS:
+            raise ValueError(f"{self.size:,} tokens are too few for a prompt and {self.reply_tokens:,} tokens of reply")
 
     @property
-    def kept(self) -> int:
+    def reply_tokens(self) -> int:
         """The tokens that are kept for the reply."""
-        return self.reserve or min(MOST_RESERVE, self.size // RESERVE_SHARE)
+        return self.reserve or min(MAX_RESERVE, self.size // RESERVE_SHARE)
 
     @property
     def answer(self) -> int:
         """The characters after which an answer is stopped: more than a model writes that keeps to its limit."""
-        tokens = max(self.kept, self.reply)
+        tokens = max(self.reply_tokens, self.reply)
         return min(max(SHORT_ANSWER, tokens * MOST_LETTERS), LONGEST_ANSWER) if tokens else LONG_ANSWER
 
     @property
-    def prompt(self) -> int:
+    def max_prompt_tokens(self) -> int:
         """The longest prompt, 0 if that is not known."""
-        return int((self.size - self.kept) * SAFETY)
+        return int((self.size - self.reply_tokens) * TOKEN_COUNT_SAFETY)
 
     @property
-    def excerpt(self) -> int:
+    def max_excerpt_tokens(self) -> int:
         """The longest text that an extraction call has room for, 0 if that is not known."""
-        return self.prompt - EXTRACTION_PROMPT if self.size else 0
+        return self.max_prompt_tokens - EXTRACTION_PROMPT_TOKENS if self.size else 0
 
-    def check(self, tokens: int, model: str) -> None:
-        """Raise TooLong for a prompt that the model has no room for."""
-        if self.size and tokens > self.size - self.kept:
-            raise TooLong(
+    def check_prompt_size(self, tokens: int, model: str) -> None:
+        """Raise PromptTooLong for a prompt that the model has no room for."""
+        if self.size and tokens > self.size - self.reply_tokens:
+            raise PromptTooLong(
                 f"The prompt has {tokens:,} tokens, and {model} takes {self.size:,},"
-                f" of which {self.kept:,} are kept for its reply.",
+                f" of which {self.reply_tokens:,} are kept for its reply.",
                 hint="If the model takes more, raise THREADLORE_CONTEXT_TOKENS (and THREADLORE_NUM_CTX with Ollama);"
                 " else choose a model with a larger context, or ask for less at once.",
             )
 
-    def question(self, question: Question) -> Question:
+    def fit_question(self, question: Question) -> Question:
         """The question with budgets that fit."""
-        if not self.size or question.max_total_tokens <= self.prompt:
+        if not self.size or question.max_total_tokens <= self.max_prompt_tokens:
             return question
-        share = self.prompt / question.max_total_tokens
+        share = self.max_prompt_tokens / question.max_total_tokens
         return replace(
             question,
-            max_total_tokens=self.prompt,
+            max_total_tokens=self.max_prompt_tokens,
             max_entity_tokens=int(share * question.max_entity_tokens),
             max_relation_tokens=int(share * question.max_relation_tokens),
         )
 
-    def packing(self, packing: Packing) -> Packing:
+    def fit_chunking(self, packing: ChunkingOptions) -> ChunkingOptions:
         """Chunks that an extraction call has room for."""
-        if not self.size or packing.size <= self.excerpt:
+        if not self.size or packing.size <= self.max_excerpt_tokens:
             return packing
-        size = self.excerpt
-        overlap, soft = min(packing.overlap, size // OVERLAP_SHARE), min(packing.soft, size // SOFT_SHARE)
-        return replace(packing, size=size, overlap=overlap, soft=soft)
+        size = self.max_excerpt_tokens
+        overlap, soft = min(packing.overlap, size // OVERLAP_SHARE), min(packing.target_size, size // SOFT_SHARE)
+        return replace(packing, size=size, overlap=overlap, target_size=soft)
 
-    def describing(self, limits: Limits) -> Limits:
+    def fit_summary_limits(self, limits: SummaryLimits) -> SummaryLimits:
         """Summaries whose calls fit."""
-        if not self.size or limits.call_tokens <= self.prompt - SUMMARY_PROMPT:
+        if not self.size or limits.call_tokens <= self.max_prompt_tokens - SUMMARY_PROMPT_TOKENS:
             return limits
-        tokens = self.prompt - SUMMARY_PROMPT
+        tokens = self.max_prompt_tokens - SUMMARY_PROMPT_TOKENS
         return replace(
             limits,
             call_tokens=tokens,
             join_tokens=min(limits.join_tokens, tokens // JOIN_SHARE),
-            together_letters=min(limits.together_letters, tokens * LETTERS),
+            characters_per_call=min(limits.characters_per_call, tokens * CHARACTERS_PER_TOKEN),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class EngineOptions:
     """Settings of an engine.
 
     `graph`: the module behind the graph. `words`: the full-text tokenizer of a new folder; trigram suits scripts
@@ -160,26 +160,26 @@ class Options:
     it is given up. `replace_embedder`: accept another embedder than the folder's, and make all vectors anew.
     """
 
-    graph: Literal["kuzu", "ladybug"] = "kuzu"
-    words: Literal["porter unicode61", "trigram"] = "porter unicode61"
-    packing: Packing = field(default_factory=Packing)
-    describing: Limits = field(default_factory=Limits)
-    window: ContextWindow = field(default_factory=ContextWindow)
-    readers: int = 8
-    linger: float = 5.0
-    embed_batch: int = 64
-    project_batch: int = 4096
-    quiet: float = 600.0
-    compact_after: float = 600.0
-    attempts: int = 6
+    graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
+    fts_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
+    chunking: ChunkingOptions = field(default_factory=ChunkingOptions)
+    summary_limits: SummaryLimits = field(default_factory=SummaryLimits)
+    context_window: ContextWindow = field(default_factory=ContextWindow)
+    extraction_concurrency: int = 8
+    extraction_linger: float = 5.0
+    embed_batch_size: int = 64
+    projection_batch_size: int = 4096
+    summary_cooldown: float = 600.0
+    compaction_delay: float = 600.0
+    max_attempts: int = 6
     vector_weight: float = 1.0
-    word_weight: float = 0.7
-    picking: Literal["walk", "vector", "weight"] = "walk"
+    fulltext_weight: float = 0.7
+    chunk_selection: Literal["walk", "vector", "weight"] = "walk"
     min_rerank_score: float = 0.0
-    keep_replies: bool = True
+    cache_answers: bool = True
     replace_embedder: bool = False
 
     @property
-    def embed_attempts(self) -> int:
+    def max_embed_attempts(self) -> int:
         """Tries of a text that cannot be embedded although others can."""
-        return min(self.attempts, 3)
+        return min(self.max_attempts, 3)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.options import Options
-from engine.scheduling.foreground import Courtesy
+from engine.options import EngineOptions
+from engine.scheduling.foreground import ForegroundPriority
 from engine.scheduling.supervisor import Supervisor
-from engine.text.tokenizer import O200k
+from engine.text.tokenizer import O200kTokenizer
 
 if TYPE_CHECKING:
-    from engine.llm.base import Language, Reranker
+    from engine.llm.base import LanguageModel, Reranker
     from engine.llm.checked_embedder import CheckedEmbedder
-    from engine.storage.graph.base import Graph
+    from engine.storage.graph.base import GraphStore
     from engine.storage.ledger import Ledger
-    from engine.storage.vectors.base import Vectors
+    from engine.storage.vectors.base import VectorStore
 
 
 @dataclass(slots=True)
@@ -26,12 +26,12 @@ class Runtime:
     """
 
     ledger: Ledger
-    graph: Graph
-    vectors: Vectors
-    language: Language
+    graph: GraphStore
+    vectors: VectorStore
+    language: LanguageModel
     embedder: CheckedEmbedder
     reranker: Reranker | None = None
-    options: Options = field(default_factory=Options)
+    options: EngineOptions = field(default_factory=EngineOptions)
     supervisor: Supervisor = field(default_factory=Supervisor)
-    tokenizer: O200k = field(default_factory=O200k)
-    priority: Courtesy = field(default_factory=Courtesy)
+    tokenizer: O200kTokenizer = field(default_factory=O200kTokenizer)
+    priority: ForegroundPriority = field(default_factory=ForegroundPriority)

@@ -22,7 +22,7 @@ class Usage:
     filtered: bool = False
 
 
-class Bill:
+class UsageMeter:
     """Collects the usage of the calls made on somebody's behalf."""
 
     __slots__ = ("items",)
@@ -30,6 +30,6 @@ class Bill:
     def __init__(self) -> None:
         self.items: list[Usage] = []
 
-    def add(self, usage: Usage) -> None:
+    def record(self, usage: Usage) -> None:
         """Put one call on the bill."""
         self.items.append(usage)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-REMEMBERED = 10_000
+MAX_ENTRIES = 10_000
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Latest(dict[Key, Value]):
+class LRUDict(dict[Key, Value]):
     """A dict in the order in which its keys were last set; beyond so many, the oldest goes."""
 
-    def __init__(self, most: int = REMEMBERED) -> None:
+    def __init__(self, most: int = MAX_ENTRIES) -> None:
         super().__init__()
-        self._most = most
+        self._max_entries = most
 
     def __setitem__(self, key: Key, value: Value) -> None:
         self.pop(key, None)
         super().__setitem__(key, value)
-        if len(self) > self._most:
+        if len(self) > self._max_entries:
             del self[next(iter(self))]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bot.text.terminal import harmless
+from bot.text.terminal import strip_control_chars
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from bot.cli.render.console import Screen
 
 
-async def piped(screen: Screen) -> AsyncGenerator[str]:
+async def read_pipe(screen: Screen) -> AsyncGenerator[str]:
     """Each line that is not blank, until the input ends."""
     while line := await asyncio.to_thread(sys.stdin.readline):
         if line.strip():
-            screen.out.print(Text(f"› {harmless(line.strip())}", "bold"), soft_wrap=True)
+            screen.out.print(Text(f"› {strip_control_chars(line.strip())}", "bold"), soft_wrap=True)
             yield line
             screen.out.print()

@@ -14,148 +14,152 @@ from urllib.parse import unquote, urlparse
 from rich.text import Text
 
 from bot.errors import PlatformError
-from bot.platform.events import Called, Heard
-from bot.platform.models import Channel, Message, Person, Place, Upload, dated
-from bot.platform.ports import Limits, Listing
-from bot.text.terminal import harmless
-from engine.errors import TooLarge
+from bot.platform.events import CommandInvoked, MessageReceived
+from bot.platform.models import Channel, Location, Message, Person, Upload, title_with_time
+from bot.platform.ports import MessageLimits, ThreadPage
+from bot.text.terminal import strip_control_chars
+from engine.errors import DocumentTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
 
     from rich.console import Console
 
-    from bot.platform.models import Card, Closing, ListedChannel
-    from bot.platform.ports import Sign, Target
+    from bot.platform.models import AnswerFooter, Card, ListedChannel
+    from bot.platform.ports import Reaction, ReplyTarget
 
 NAME = "console"
-YOU = "you"
-PLACE = Place(NAME, "", "terminal")
+USER_ID = "you"
+CONSOLE_PLACE = Location(NAME, "", "terminal")
 CITATION = re.compile(r"\[(\[\d+\])\]\([^()\s]*\)")
-SIGNS: dict[Sign, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
+REACTIONS: dict[Reaction, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
 
 
-def happening(line: str, number: int) -> Heard | Called:
+def parse_line(line: str, number: int) -> MessageReceived | CommandInvoked:
     """What a line means: `/learn PATH` shares a file, `/ask …` asks, `/word …` is a command, all else is a question."""
     word, _, rest = line.strip().partition(" ")
     id_, now = f"{datetime.now(UTC).timestamp():.6f}-{number}", datetime.now(UTC)
     if word == "/learn" and rest.strip():
-        return Heard(Message(id_, PLACE, YOU, "", now, (upload(Path(rest.strip()).expanduser()),)), addressed=False)
+        return MessageReceived(
+            Message(id_, CONSOLE_PLACE, USER_ID, "", now, (build_upload(Path(rest.strip()).expanduser()),)),
+            addressed=False,
+        )
     if word.startswith("/") and word != "/ask":
-        return Called(id_, PLACE, YOU, word[1:], rest.strip(), time=now)
+        return CommandInvoked(id_, CONSOLE_PLACE, USER_ID, word[1:], rest.strip(), time=now)
     question = rest if word == "/ask" else line
-    return Heard(Message(id_, PLACE, YOU, question.strip(), now), addressed=True)
+    return MessageReceived(Message(id_, CONSOLE_PLACE, USER_ID, question.strip(), now), addressed=True)
 
 
-def upload(path: Path) -> Upload:
+def build_upload(path: Path) -> Upload:
     """A file of this machine. Raises PlatformError if there is none."""
     if not path.is_file():
         raise PlatformError(f"There is no file {path}.", hint="Check the path.")
     return Upload(path.name, path.name, path.stat().st_size, "", path.absolute().as_uri())
 
 
-class Terminal:
+class ConsolePlatform:
     """Platform on a terminal."""
 
     name = NAME
-    limits = Limits(part=100_000, every=0.05, burst=0)
-    listable: Collection[str] = ()
+    limits = MessageLimits(max_length=100_000, write_interval=0.05, burst_length=0)
+    listable_workspaces: Collection[str] = ()
 
     def __init__(self, out: Console) -> None:
         self.out = out
         self._numbers = itertools.count(1)
 
-    async def channel(self, place: Place) -> Channel:
-        return Channel(place.main, "terminal", "direct", frozenset({YOU}))
+    async def fetch_channel(self, place: Location) -> Channel:
+        return Channel(place.without_thread, "terminal", "direct", frozenset({USER_ID}))
 
-    async def channel_list(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:  # noqa: ARG002 - the port's signature
+    async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:  # noqa: ARG002 - the port's signature
         raise PlatformError("Channels are not listed here.")
 
-    async def person(self, workspace: str, person: str) -> Person:  # noqa: ARG002 - the port's signature
-        return Person(person, person, manager=True)
+    async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002 - the port's signature
+        return Person(person, person, is_manager=True)
 
-    async def readable(self, workspace: str, text: str) -> str:  # noqa: ARG002 - the port's signature
+    async def to_plain_text(self, workspace: str, text: str) -> str:  # noqa: ARG002 - the port's signature
         return text
 
-    def link(self, place: Place, message: str) -> str:  # noqa: ARG002 - what was typed has no address
+    def message_link(self, place: Location, message: str) -> str:  # noqa: ARG002 - what was typed has no address
         return ""
 
-    async def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:  # noqa: ARG002 - the port's signature
+    async def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:  # noqa: ARG002 - the port's signature
         nothing: tuple[Sequence[Message], ...] = ()
         for page in nothing:
             yield page
 
-    async def thread(self, place: Place, limit: int) -> Listing:  # noqa: ARG002 - the port's signature
-        return Listing()
+    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:  # noqa: ARG002 - the port's signature
+        return ThreadPage()
 
-    async def message(self, place: Place, message: str) -> Message | None:  # noqa: ARG002 - the port's signature
+    async def fetch_message(self, place: Location, message: str) -> Message | None:  # noqa: ARG002 - the port's signature
         raise PlatformError("A terminal does not know what was typed before.")
 
-    async def fetch(self, upload: Upload, limit: int) -> bytes:
+    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
         path = Path(unquote(urlparse(upload.url).path))
         try:
             data = await asyncio.to_thread(path.read_bytes)
         except OSError as error:
             raise PlatformError(f"{upload.name} cannot be read: {error.strerror}.") from error
         if len(data) > limit:
-            raise TooLarge(f"{upload.name} is too large.")
+            raise DocumentTooLarge(f"{upload.name} is too large.")
         return data
 
-    async def sign(self, place: Place, message: str, sign: Sign | None) -> None:  # noqa: ARG002 - one person sees all
+    async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:  # noqa: ARG002 - one person sees all
         if sign is not None:
-            self.out.print(SIGNS[sign])
+            self.out.print(REACTIONS[sign])
 
-    async def post(self, place: Place, card: Card) -> str:  # noqa: ARG002 - there is one place
-        self.out.print(Text(harmless(card.text)), soft_wrap=True)
+    async def post(self, place: Location, card: Card) -> str:  # noqa: ARG002 - there is one place
+        self.out.print(Text(strip_control_chars(card.text)), soft_wrap=True)
         return f"said-{next(self._numbers)}"
 
-    async def whisper(self, target: Target, card: Card) -> None:
-        await self.post(target.place, card)
+    async def send_private(self, target: ReplyTarget, card: Card) -> None:
+        await self.post(target.location, card)
         if card.picture is not None:
-            self.out.print(Text(harmless(card.picture.words), "dim"), soft_wrap=True)
+            self.out.print(Text(strip_control_chars(card.picture.alt_text), "dim"), soft_wrap=True)
 
-    async def replace_answer(self, target: Target, text: str) -> None:
+    async def replace_answer(self, target: ReplyTarget, text: str) -> None:
         """Nothing: what a terminal shows cannot be changed."""
 
-    async def delete_answer(self, target: Target) -> None:
+    async def delete_answer(self, target: ReplyTarget) -> None:
         """Nothing: what a terminal shows cannot be changed."""
 
-    def reply(self, target: Target) -> Written:
-        return Written(self.out, target.answer)
+    def start_reply(self, target: ReplyTarget) -> ConsoleReply:
+        return ConsoleReply(self.out, target.answer)
 
 
-def plain(part: str) -> str:
+def strip_citation_links(part: str) -> str:
     """A part of an answer with mere numbers for its citations: a terminal shows Markdown as it is written."""
     return CITATION.sub(r"\1", part)
 
 
 @dataclass(slots=True)
-class Written:
+class ConsoleReply:
     """Reply on a terminal: only what is new is written."""
 
     out: Console
-    mark: str
+    reply_ref: str
     _shown: dict[int, int] = field(default_factory=dict)
 
-    async def status(self, words: str) -> None:
+    async def show_status(self, words: str) -> None:
         if not self._shown:
             self.out.print(Text(words, "dim"))
 
     async def show(self, parts: Sequence[str]) -> None:
-        for number, part in enumerate(map(plain, parts)):
-            self.out.print(Text(harmless(part[self._shown.get(number, 0) :])), end="", soft_wrap=True)
+        for number, part in enumerate(map(strip_citation_links, parts)):
+            self.out.print(Text(strip_control_chars(part[self._shown.get(number, 0) :])), end="", soft_wrap=True)
             self._shown[number] = len(part)
 
-    async def finish(self, parts: Sequence[str], closing: Closing) -> None:
+    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
         await self.show(parts)
         self.out.print()
         for source in closing.sources:
             self.out.print(
-                Text(harmless(f"  [{source.number}] {dated(source.title, source.time)}"), "dim"), soft_wrap=True
+                Text(strip_control_chars(f"  [{source.number}] {title_with_time(source.title, source.time)}"), "dim"),
+                soft_wrap=True,
             )
-        if closing.note:
-            self.out.print(Text(harmless(closing.note), "dim"), soft_wrap=True)
+        if closing.notice:
+            self.out.print(Text(strip_control_chars(closing.notice), "dim"), soft_wrap=True)
 
     async def replace(self, text: str) -> None:
         self._shown.clear()
-        self.out.print(Text(f"\n{harmless(text)}", "bold"), soft_wrap=True)
+        self.out.print(Text(f"\n{strip_control_chars(text)}", "bold"), soft_wrap=True)

@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from adapters.console.chat_loop import spelled_out
-from adapters.console.pipe_input import piped
-from adapters.console.platform import NAME, Terminal, happening
-from adapters.console.terminal_input import typed
+from adapters.console.chat_loop import normalize_line
+from adapters.console.pipe_input import read_pipe
+from adapters.console.platform import NAME, ConsolePlatform, parse_line
+from adapters.console.terminal_input import read_terminal
 from bot.cli.render.console import Screen
-from bot.platform.events import Heard
+from bot.platform.events import MessageReceived
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from bot.bot import Bot
     from bot.settings import Settings
 
-LEAVING = ("/quit", "/exit")
+EXIT_COMMANDS = ("/quit", "/exit")
 
 
 async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:  # noqa: ARG001 - every adapter is given these
     """Converse until the person leaves, the input ends, or `stop` is set. Raises what breaks the conversation off."""
     screen = Screen()
-    terminal = Terminal(screen.out)
+    terminal = ConsolePlatform(screen.out)
     bot.attach(terminal)
-    conversing = asyncio.create_task(_converse(bot, screen))
+    conversing = asyncio.create_task(_run_chat(bot, screen))
     stopping = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({conversing, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -41,22 +41,24 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:  # noq
         await asyncio.gather(stopping, conversing, return_exceptions=True)
 
 
-async def _converse(bot: Bot, screen: Screen) -> None:
+async def _run_chat(bot: Bot, screen: Screen) -> None:
     async def greet() -> None:
         screen.out.print(Text("Ask anything; /learn PATH shares a file, /help shows the rest, Ctrl-D leaves.", "dim"))
 
-    lines = typed(greet) if sys.stdin.isatty() and sys.stdout.isatty() else piped(screen)
+    lines = read_terminal(greet) if sys.stdin.isatty() and sys.stdout.isatty() else read_pipe(screen)
     async with aclosing(lines):
         number = 0
         async for line in lines:
-            line = spelled_out(line)  # noqa: PLW2901  - meant so
-            if line in LEAVING:
+            line = normalize_line(line)  # noqa: PLW2901  - meant so
+            if line in EXIT_COMMANDS:
                 return
             number += 1
-            bot.alive(NAME)
+            bot.record_activity(NAME)
             try:
-                heard = happening(line, number)
-                await bot.hear(heard, f"{NAME}:{heard.message.id if isinstance(heard, Heard) else heard.id}")
-                await bot.inbox.idle()
+                heard = parse_line(line, number)
+                await bot.receive(
+                    heard, f"{NAME}:{heard.message.id if isinstance(heard, MessageReceived) else heard.id}"
+                )
+                await bot.event_queue.wait_until_idle()
             except EngineError as error:
-                screen.trouble(error)
+                screen.show_error(error)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PROMPT = FormattedText([("bold ansicyan", "› ")])
 
 
-async def typed(greet: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[str]:
+async def read_terminal(greet: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[str]:
     """Each line until Ctrl-D; Ctrl-C empties it. `greet` runs beside the first prompt; what it raises ends all.
 
     Nothing of it is written down: a question may quote what is forgotten later.
@@ -30,7 +30,7 @@ async def typed(greet: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerato
         history=InMemoryHistory(), completer=words, complete_while_typing=False, reserve_space_for_menu=4
     )
     greeting = _Greeting(session, greet)
-    session.app.after_render += greeting.begin
+    session.app.after_render += greeting.start
     try:
         while True:
             try:
@@ -43,7 +43,7 @@ async def typed(greet: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerato
             if line.strip():
                 yield line
     finally:
-        greeting.end()
+        greeting.stop()
 
 
 @dataclass(slots=True)
@@ -54,15 +54,15 @@ class _Greeting:
     greet: Callable[[], Coroutine[Any, Any, None]]
     _task: asyncio.Task[None] | None = None
 
-    def begin(self, _: object) -> None:
+    def start(self, _: object) -> None:
         if self._task is None:
             self._task = asyncio.create_task(self.greet())
-            self._task.add_done_callback(self._leave_if_failed)
+            self._task.add_done_callback(self._exit_if_failed)
 
-    def end(self) -> None:
+    def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
 
-    def _leave_if_failed(self, task: asyncio.Task[None]) -> None:
+    def _exit_if_failed(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) and self.session.app.is_running:
             self.session.app.exit(exception=error)

@@ -10,261 +10,273 @@ from uuid import uuid4
 
 import discord
 
-from adapters.common.lru import Latest
-from adapters.discord.api.calls import Missing, Over, patiently
-from adapters.discord.api.endpoints import own_host
+from adapters.common.lru import LRUDict
+from adapters.discord.api.calls import TokenExpired, UnknownResource, call_with_retries
+from adapters.discord.api.endpoints import custom_file_host
 from adapters.discord.guild import files
 from adapters.discord.guild import history as histories
-from adapters.discord.guild.channels import Told, Whereabouts, available
-from adapters.discord.guild.markup import readable
-from adapters.discord.guild.permissions import adult, history_shown, is_open, readers, thread_readers
-from adapters.discord.replies.channel_messages import AsPost, InChannel, Sheet
-from adapters.discord.replies.destination import Asking, Doors
-from adapters.discord.replies.interaction_responses import Acknowledged, ByToken
+from adapters.discord.guild.channels import ChannelLookup, FetchedChannel, check_available
+from adapters.discord.guild.markup import to_plain_text
+from adapters.discord.guild.permissions import (
+    can_read_history,
+    is_age_restricted,
+    is_open,
+    list_channel_readers,
+    list_thread_readers,
+)
+from adapters.discord.replies.channel_messages import ChannelSink, ForumPostSink, OutgoingMessage
+from adapters.discord.replies.destination import DestinationFinder, ReplyChannels
+from adapters.discord.replies.interaction_responses import InteractionSink, PendingAcks
 from adapters.discord.replies.posted_answers import PostedAnswers
-from adapters.discord.replies.refs import Handle
-from adapters.discord.replies.render import rendered, split
-from adapters.discord.replies.reply import EVERY, Writing
+from adapters.discord.replies.refs import InteractionHandle
+from adapters.discord.replies.render import render_markdown, split_text
+from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply
 from adapters.discord.translate import NAME, person_of, place_of
-from bot.errors import PlatformError, PlatformUnavailable, Withheld
-from bot.platform.models import Channel, Person, Place
-from bot.platform.ports import Limits
+from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
+from bot.platform.models import Channel, Location, Person
+from bot.platform.ports import MessageLimits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
 
     from bot.platform.models import Card, ListedChannel, Message, Upload
-    from bot.platform.ports import Listing, Reply, Sign, Target
+    from bot.platform.ports import Reaction, Reply, ReplyTarget, ThreadPage
     from bot.settings import Settings
 
-SIGNS: dict[Sign, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
-PART = 1800  # characters; links and tables grow a little when they are rendered, and 2,000 is the end
-BELIEVED = 60.0  # seconds for which what is known stays true without a connection
-CHUNKED = 10.0  # seconds to learn the members of a guild
+REACTIONS: dict[Reaction, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
+MAX_PART_LENGTH = 1800  # characters; links and tables grow a little when they are rendered, and 2,000 is the end
+MAX_OFFLINE_SECONDS = 60.0  # seconds for which what is known stays true without a connection
+MEMBERS_TIMEOUT = 10.0  # seconds to learn the members of a guild
 
 
-class Discord:
+class DiscordPlatform:
     """A Platform. `client` is logged in before anything is called."""
 
     name = NAME
-    limits = Limits(part=PART, every=EVERY, burst=1 << 30)
-    listable: Collection[str] = ()  # the library knows all channels: looking one up costs nothing
+    limits = MessageLimits(max_length=MAX_PART_LENGTH, write_interval=EDIT_INTERVAL, burst_length=1 << 30)
+    listable_workspaces: Collection[str] = ()  # the library knows all channels: looking one up costs nothing
 
     def __init__(self, client: discord.Client, settings: Settings) -> None:
         self.client = client
-        self.whereabouts = Whereabouts(client)
-        self.acknowledged = Acknowledged()
-        self._doors = Doors(client, self.whereabouts, self.acknowledged)
-        self.lost: float | None = None  # since when (monotonic) Discord tells nothing
-        self._own_host = own_host(settings)
-        self._answered: Latest[str, None] = Latest()  # commands whose first response was written
-        self._signs: Latest[str, Sign] = Latest()
+        self.channel_lookup = ChannelLookup(client)
+        self.pending_acks = PendingAcks()
+        self._reply_channels = ReplyChannels(client, self.channel_lookup, self.pending_acks)
+        self.disconnected_at: float | None = None  # since when (monotonic) Discord tells nothing
+        self._file_host = custom_file_host(settings)
+        self._responded: LRUDict[str, None] = LRUDict()  # commands whose first response was written
+        self._reactions: LRUDict[str, Reaction] = LRUDict()
 
-    def disconnected(self) -> None:
+    def record_disconnect(self) -> None:
         """From now on Discord tells nothing; what is known stays true for a short while only."""
-        if self.lost is None:
-            self.lost = time.monotonic()
+        if self.disconnected_at is None:
+            self.disconnected_at = time.monotonic()
 
-    async def channel(self, place: Place) -> Channel:
+    async def fetch_channel(self, place: Location) -> Channel:
         """The facts of a channel; who reads it follows from its overwrites and the members' roles."""
-        found = await self.whereabouts.found(place)
+        found = await self.channel_lookup.get_channel(place)
         if isinstance(found, discord.Thread):
-            return await self._thread(place.main, found)
+            return await self._thread_channel(place.without_thread, found)
         if isinstance(found, discord.DMChannel):
-            return await self._direct(place.main, found)
+            return await self._direct_channel(place.without_thread, found)
         if not isinstance(found, discord.abc.GuildChannel):
             raise PlatformError("This is no channel that can be read.")
-        await self._chunked(found.guild)
+        await self._load_members(found.guild)
         if is_open(found):
-            return Channel(place.main, found.name, "open", adult=adult(found))
-        return Channel(place.main, found.name, "closed", readers(found), adult=adult(found))
+            return Channel(place.without_thread, found.name, "open", adult=is_age_restricted(found))
+        return Channel(
+            place.without_thread, found.name, "closed", list_channel_readers(found), adult=is_age_restricted(found)
+        )
 
-    async def channel_list(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:  # noqa: ARG002
+    async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:  # noqa: ARG002
         """Never asked for."""
         raise PlatformError("Channels are not listed here.")
 
-    async def _thread(self, place: Place, thread: discord.Thread) -> Channel:
+    async def _thread_channel(self, place: Location, thread: discord.Thread) -> Channel:
         parent = thread.parent
         if parent is None:
             raise PlatformError("The channel of a thread is not known.")
         if not thread.is_private():
-            return await self.channel(place_of(parent))
-        await self._chunked(thread.guild)
-        members = await patiently("to list the members of a thread", thread.fetch_members)
-        inside = thread_readers(parent, (member.id for member in members))
-        return Channel(place, thread.name, "closed", inside, adult=adult(parent))
+            return await self.fetch_channel(place_of(parent))
+        await self._load_members(thread.guild)
+        members = await call_with_retries("to list the members of a thread", thread.fetch_members)
+        inside = list_thread_readers(parent, (member.id for member in members))
+        return Channel(place, thread.name, "closed", inside, adult=is_age_restricted(parent))
 
-    async def _direct(self, place: Place, channel: discord.DMChannel) -> Channel:
+    async def _direct_channel(self, place: Location, channel: discord.DMChannel) -> Channel:
         if not channel.recipient:
-            fetched = await self.whereabouts.fetched(channel.id)
+            fetched = await self.channel_lookup.fetch_channel(channel.id)
             channel = fetched if isinstance(fetched, discord.DMChannel) else channel
         if not channel.recipient:
             raise PlatformError("The person of a direct conversation is not known.")
         return Channel(place, channel.recipient.display_name, "direct", frozenset({str(channel.recipient.id)}))
 
-    async def _chunked(self, guild: discord.Guild) -> None:
+    async def _load_members(self, guild: discord.Guild) -> None:
         """Wait until all members are known. Raises PlatformError, for then nobody knows who reads what."""
-        self._informed()
-        available(guild)
+        self._check_connected()
+        check_available(guild)
         if guild.chunked:
             return
         try:
-            async with asyncio.timeout(CHUNKED):
+            async with asyncio.timeout(MEMBERS_TIMEOUT):
                 await guild.chunk()
         except (TimeoutError, discord.ClientException) as error:
             raise PlatformUnavailable("The members of this server are not known yet.") from error
 
-    def _informed(self) -> None:
+    def _check_connected(self) -> None:
         """Raises PlatformError if changes of members and channels may not have been heard of."""
-        if self.lost is not None and time.monotonic() - self.lost > BELIEVED:
+        if self.disconnected_at is not None and time.monotonic() - self.disconnected_at > MAX_OFFLINE_SECONDS:
             raise PlatformUnavailable("The connection to Discord is lost.")
 
-    async def person(self, workspace: str, person: str) -> Person:
+    async def fetch_person(self, workspace: str, person: str) -> Person:
         """Somebody; who is not in the guild is a guest without any channel."""
-        self._informed()
+        self._check_connected()
         guild = self.client.get_guild(int(workspace)) if workspace else None
-        if guild is not None and (found := await self._member(guild, int(person))):
+        if guild is not None and (found := await self._fetch_member(guild, int(person))):
             return person_of(found)
         if user := self.client.get_user(int(person)):
             return person_of(user)
         try:
-            return person_of(await patiently("to look at somebody", lambda: self.client.fetch_user(int(person))))
-        except Missing:
-            return Person(person, "unknown", guest=True)
+            return person_of(
+                await call_with_retries("to look at somebody", lambda: self.client.fetch_user(int(person)))
+            )
+        except UnknownResource:
+            return Person(person, "unknown", is_guest=True)
 
-    async def _member(self, guild: discord.Guild, person: int) -> discord.Member | None:
+    async def _fetch_member(self, guild: discord.Guild, person: int) -> discord.Member | None:
         if (found := guild.get_member(person)) or guild.chunked:
             return found
         try:
-            return await patiently("to look at a member", lambda: guild.fetch_member(person))
-        except Missing:
+            return await call_with_retries("to look at a member", lambda: guild.fetch_member(person))
+        except UnknownResource:
             return None
 
-    async def readable(self, workspace: str, text: str) -> str:
+    async def to_plain_text(self, workspace: str, text: str) -> str:
         """A text with names in place of Discord's markup."""
         guild = self.client.get_guild(int(workspace)) if workspace else None
 
         async def name(person: str) -> str:
-            return (await self.person(workspace, person)).name
+            return (await self.fetch_person(workspace, person)).name
 
-        return await readable(text, guild, name)
+        return await to_plain_text(text, guild, name)
 
-    def link(self, place: Place, message: str) -> str:
+    def message_link(self, place: Location, message: str) -> str:
         """The address of a message."""
-        where = self.whereabouts.of_message(place, message)
+        where = self.channel_lookup.channel_of_message(place, message)
         return f"https://discord.com/channels/{place.workspace or '@me'}/{where}/{message}"
 
-    async def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
+    async def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         """Pages of a channel's messages with those of its threads; a private thread has its own alone."""
-        found = await self._shown(place)
-        channels: list[histories.Readable] = []
-        if isinstance(found, histories.READABLE):
+        found = await self._get_history_channel(place)
+        channels: list[histories.MessageChannel] = []
+        if isinstance(found, histories.MESSAGE_CHANNELS):
             channels.append(found)
-        if isinstance(found, histories.PARENT):
-            channels += await histories.threads(found, since)
+        if isinstance(found, histories.THREAD_PARENTS):
+            channels += await histories.list_threads(found, since)
         for channel in channels:
-            self.whereabouts.note(channel)
-        bounds = discord.utils.time_snowflake(since), int(before) if before else histories.newest()
-        streams = [histories.Stream(channel, *bounds) for channel in channels]
-        async for page in histories.pages(streams, self.whereabouts.me):
+            self.channel_lookup.remember_channel(channel)
+        bounds = discord.utils.time_snowflake(since), int(before) if before else histories.max_message_id()
+        streams = [histories.MessageStream(channel, *bounds) for channel in channels]
+        async for page in histories.fetch_pages(streams, self.channel_lookup.me):
             yield page
 
-    async def _shown(self, place: Place) -> Told:
+    async def _get_history_channel(self, place: Location) -> FetchedChannel:
         """The channel of a place. Raises Withheld if Discord would say that nothing was ever said there."""
-        found = await self.whereabouts.found(place)
-        if not history_shown(found):
-            raise Withheld("The history of this channel is hidden: Read Message History is missing.")
+        found = await self.channel_lookup.get_channel(place)
+        if not can_read_history(found):
+            raise PermissionDenied("The history of this channel is hidden: Read Message History is missing.")
         return found
 
-    async def thread(self, place: Place, limit: int) -> Listing:
+    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:
         """The newest messages of a thread, oldest first, with the message that it began on and what that replies to."""
-        await self._shown(place)
-        return await histories.thread(self.whereabouts, place, limit)
+        await self._get_history_channel(place)
+        return await histories.fetch_thread(self.channel_lookup, place, limit)
 
-    async def message(self, place: Place, message: str) -> Message | None:
+    async def fetch_message(self, place: Location, message: str) -> Message | None:
         """A message as it is now; None if it was deleted."""
-        return await histories.message(self.whereabouts, place, message)
+        return await histories.fetch_message(self.channel_lookup, place, message)
 
-    async def fetch(self, upload: Upload, limit: int) -> bytes:
+    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
         """The bytes of a file."""
-        return await files.fetched(upload, limit, self._own_host)
+        return await files.download_file(upload, limit, self._file_host)
 
-    async def sign(self, place: Place, message: str, sign: Sign | None) -> None:
+    async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:
         """Put a reaction on a message in place of the one before."""
-        channel, http = self.whereabouts.of_message(place, message), self.client.http
+        channel, http = self.channel_lookup.channel_of_message(place, message), self.client.http
         # Of a former run it is known only that it was at work.
-        before = self._signs.pop(message, "working")
+        before = self._reactions.pop(message, "working")
         if before != sign:
-            with suppress(Missing):
-                await patiently(
+            with suppress(UnknownResource):
+                await call_with_retries(
                     "to take a reaction back",
-                    lambda: http.remove_own_reaction(channel, int(message), SIGNS[before]),
+                    lambda: http.remove_own_reaction(channel, int(message), REACTIONS[before]),
                 )
         if sign is not None:
-            await patiently("to react", lambda: http.add_reaction(channel, int(message), SIGNS[sign]))
-            self._signs[message] = sign
+            await call_with_retries("to react", lambda: http.add_reaction(channel, int(message), REACTIONS[sign]))
+            self._reactions[message] = sign
 
-    async def post(self, place: Place, card: Card) -> str:
+    async def post(self, place: Location, card: Card) -> str:
         """Say something to all readers of a place; gives the id of the first message."""
-        channel, quoted = await self._doors.channel(place, place.thread)
+        channel, quoted = await self._reply_channels.resolve_channel(place, place.thread)
         found = self.client.get_channel(int(channel))
         if isinstance(found, discord.ForumChannel):
-            way: InChannel = AsPost(self.client.http, found, uuid4().hex)
+            way: ChannelSink = ForumPostSink(self.client.http, found, uuid4().hex)
         else:
-            way = InChannel(self.client.http, channel, uuid4().hex, quoted)
-        [first, *_] = await self._say(way, card)
+            way = ChannelSink(self.client.http, channel, uuid4().hex, quoted)
+        [first, *_] = await self._send_card(way, card)
         return first
 
-    async def whisper(self, target: Target, card: Card) -> None:
+    async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Say something to one person alone.
 
         Without a command that it answers, it goes into a DM; but what is not private is said below their message.
         """
-        handle = Handle.of(target.handle)
+        handle = InteractionHandle.parse(target.handle)
         try:
             if handle is not None:
-                return await self._respond(handle, card)
-        except Over:
+                return await self._send_response(handle, card)
+        except TokenExpired:
             pass
         if target.message and not target.private:
-            where = str(self.whereabouts.of_message(target.place, target.message))
-            with suppress(Withheld):
-                await self._say(InChannel(self.client.http, where, uuid4().hex, target.message), card)
+            where = str(self.channel_lookup.channel_of_message(target.location, target.message))
+            with suppress(PermissionDenied):
+                await self._send_card(ChannelSink(self.client.http, where, uuid4().hex, target.message), card)
                 return None
-        await self._say(InChannel(self.client.http, await self._doors.direct(target.person), uuid4().hex), card)
+        await self._send_card(
+            ChannelSink(self.client.http, await self._reply_channels.open_direct(target.person), uuid4().hex), card
+        )
         return None
 
-    async def _say(self, way: InChannel, card: Card) -> list[str]:
-        return [(await way.put(part, "", sheet))[1] for part, sheet in enumerate(sheets(card))]
+    async def _send_card(self, way: ChannelSink, card: Card) -> list[str]:
+        return [(await way.write_part(part, "", sheet))[1] for part, sheet in enumerate(split_card(card))]
 
-    async def _respond(self, handle: Handle, card: Card) -> None:
-        way = ByToken(self.client, handle, self.acknowledged)
-        first, *rest = sheets(card)
-        if handle.click or handle.interaction in self._answered:
-            await way.add(first)
+    async def _send_response(self, handle: InteractionHandle, card: Card) -> None:
+        way = InteractionSink(self.client, handle, self.pending_acks)
+        first, *rest = split_card(card)
+        if handle.is_button or handle.interaction in self._responded:
+            await way.send_followup(first)
         else:
-            await way.put(0, "", first)
-            self._answered[handle.interaction] = None
+            await way.write_part(0, "", first)
+            self._responded[handle.interaction] = None
         for sheet in rest:
-            await way.add(sheet)
+            await way.send_followup(sheet)
 
-    async def replace_answer(self, target: Target, text: str) -> None:
+    async def replace_answer(self, target: ReplyTarget, text: str) -> None:
         """Show this instead of a finished answer."""
-        await PostedAnswers(self.client, self.acknowledged).replace(target, text)
+        await PostedAnswers(self.client, self.pending_acks).replace(target, text)
 
-    async def delete_answer(self, target: Target) -> None:
+    async def delete_answer(self, target: ReplyTarget) -> None:
         """Delete a finished answer, and a thread that was opened for it if nothing else is in it."""
-        await PostedAnswers(self.client, self.acknowledged).delete(target)
+        await PostedAnswers(self.client, self.pending_acks).delete(target)
 
-    def reply(self, target: Target) -> Reply:
+    def start_reply(self, target: ReplyTarget) -> Reply:
         """An answer to be written, or the one that was begun before."""
-        return Writing(Asking(self._doors, target), target.mark)
+        return DiscordReply(DestinationFinder(self._reply_channels, target), target.reply_ref)
 
 
-def sheets(card: Card) -> list[Sheet]:
+def split_card(card: Card) -> list[OutgoingMessage]:
     """A card in as many messages as it needs; the picture is with the first, the buttons are with the last."""
-    texts = [rendered(piece) for piece in split(card.text)]
-    made = [Sheet(text, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
-    made[-1] = Sheet(made[-1].content, card.buttons, made[-1].picture)
+    texts = [render_markdown(piece) for piece in split_text(card.text)]
+    made = [OutgoingMessage(text, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
+    made[-1] = OutgoingMessage(made[-1].content, card.buttons, made[-1].picture)
     return made

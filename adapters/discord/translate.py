@@ -7,48 +7,48 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import discord
 
-from bot.platform.models import Message, Person, Place, Upload
+from bot.platform.models import Location, Message, Person, Upload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "discord"
 
-Channel: TypeAlias = (
+AnyChannel: TypeAlias = (
     "discord.abc.GuildChannel | discord.Thread | discord.abc.PrivateChannel | discord.PartialMessageable"
 )
 
-_UNSPOKEN = {discord.MessageType.thread_starter_message}
+_SYSTEM_TYPES = {discord.MessageType.thread_starter_message}
 
 
-def place_of(channel: Channel) -> Place:
+def place_of(channel: AnyChannel) -> Location:
     """The place of a channel or thread; a private thread is a channel of its own, which is one thread."""
     if isinstance(channel, discord.Thread):
         return thread_place(channel.guild.id, channel.id, channel.parent_id, private=channel.is_private())
     guild = getattr(channel, "guild_id", None) or getattr(getattr(channel, "guild", None), "id", "")
-    return Place(NAME, str(guild), str(getattr(channel, "id", "")))
+    return Location(NAME, str(guild), str(getattr(channel, "id", "")))
 
 
-def thread_place(guild: int, thread: int, parent: int, *, private: bool) -> Place:
+def thread_place(guild: int, thread: int, parent: int, *, private: bool) -> Location:
     """The place of a thread."""
-    return Place(NAME, str(guild), str(thread if private else parent), str(thread))
+    return Location(NAME, str(guild), str(thread if private else parent), str(thread))
 
 
-def spoken(message: discord.Message) -> bool:
+def is_user_message(message: discord.Message) -> bool:
     """Whether somebody said it, and not Discord itself (“… started a thread”)."""
-    return not message.is_system() and message.type not in _UNSPOKEN
+    return not message.is_system() and message.type not in _SYSTEM_TYPES
 
 
-def addressed(message: discord.Message, me: discord.abc.Snowflake) -> bool:
+def is_addressed(message: discord.Message, me: discord.abc.Snowflake) -> bool:
     """Whether it is for the bot: it or its role is mentioned, or it is replied to."""
     if me.id in message.raw_mentions or any(user.id == me.id for user in message.mentions):
         return True
     if any(role.tags is not None and role.tags.bot_id == me.id for role in message.role_mentions):
         return True
-    return _replied(message) == me.id
+    return _reply_target_author(message) == me.id
 
 
-def message_of(message: discord.Message, place: Place, me: discord.abc.Snowflake) -> Message:
+def message_of(message: discord.Message, place: Location, me: discord.abc.Snowflake) -> Message:
     """What somebody said, as the bot (`me`) hears it; a program says nothing to it.
 
     The first message of a forum's post bears its title.
@@ -57,7 +57,7 @@ def message_of(message: discord.Message, place: Place, me: discord.abc.Snowflake
     by_bot = message.author.bot or message.webhook_id is not None
     return Message(
         id=str(message.id),
-        place=place,
+        location=place,
         author=str(message.author.id),
         text="\n".join(_texts(message)),
         time=message.created_at,
@@ -66,8 +66,8 @@ def message_of(message: discord.Message, place: Place, me: discord.abc.Snowflake
         by_bot=by_bot,
         title=thread.name if thread is not None and thread.id == message.id else "",
         own=message.author.id == me.id,
-        addressed=not by_bot and (not place.workspace or addressed(message, me)),
-        replies_to=_reference(message),
+        addressed=not by_bot and (not place.workspace or is_addressed(message, me)),
+        replies_to=_reply_target_id(message),
     )
 
 
@@ -75,7 +75,7 @@ def person_of(user: discord.Member | discord.User) -> Person:
     """Somebody; who is not (or no longer) in the guild may read nothing there."""
     inside = isinstance(user, discord.Member)
     manager = isinstance(user, discord.Member) and user.guild_permissions.manage_guild
-    return Person(str(user.id), user.display_name, guest=not inside, bot=user.bot, manager=manager)
+    return Person(str(user.id), user.display_name, is_guest=not inside, is_bot=user.bot, is_manager=manager)
 
 
 def upload_of(attachment: discord.Attachment) -> Upload:
@@ -90,13 +90,13 @@ def fingerprint(message: Message) -> str:
     return blake2b(told.encode(), digest_size=8).hexdigest()
 
 
-def _reference(message: discord.Message) -> str:
+def _reply_target_id(message: discord.Message) -> str:
     """The id of the message that it replies to; empty if it is no reply."""
     reference = message.reference if message.type is discord.MessageType.reply else None
     return str(reference.message_id or "") if reference is not None else ""
 
 
-def _replied(message: discord.Message) -> int | None:
+def _reply_target_author(message: discord.Message) -> int | None:
     """Whom it replies to, if that is known."""
     if message.type is not discord.MessageType.reply or message.reference is None:
         return None

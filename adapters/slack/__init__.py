@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import aiohttp
 
 from adapters.slack.api import clients
-from adapters.slack.api.rate_limits import Pace
-from adapters.slack.connection import Watchdog
-from adapters.slack.context import Study
+from adapters.slack.api.rate_limits import RateLimits
+from adapters.slack.connection import SocketConnection
+from adapters.slack.context import SlackContext
 from adapters.slack.events.listener import Listener
-from adapters.slack.identity import NAME, identify
+from adapters.slack.identity import NAME, fetch_identity
 from adapters.slack.platform import SlackPlatform
-from adapters.slack.replies.sender import Letters
-from adapters.slack.replies.streaming import Streams
-from adapters.slack.workspace.users import People
-from bot.commands import offered
+from adapters.slack.replies.sender import MessageSender
+from adapters.slack.replies.streaming import MessageStreams
+from adapters.slack.workspace.users import UserDirectory
+from bot.commands import list_commands
 from engine.scheduling.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bot.bot import Bot
     from bot.settings import Settings
 
-CONNECTION = "slack connection"
+CONNECTION_TASK = "slack connection"
 
 
 async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
@@ -34,38 +34,44 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
 
     Raises PlatformError if nobody can say at the start who the bot is; later, connections are tried again here.
     """
-    timeout = aiohttp.ClientTimeout(total=clients.SECONDS)
+    timeout = aiohttp.ClientTimeout(total=clients.TIMEOUT_SECONDS)
     async with aiohttp.ClientSession(timeout=timeout) as session:
-        study = await studied(settings, session, Pace(), bot.supervisor)
-        platform = SlackPlatform(study, clients.pager(settings, session), settings.member_age)
-        listener = Listener(bot, platform, study, offered(NAME))
-        app = listener.app(study.reader)
+        study = await build_context(settings, session, RateLimits(), bot.supervisor)
+        platform = SlackPlatform(study, clients.history_client(settings, session), settings.member_age)
+        listener = Listener(bot, platform, study, list_commands(NAME))
+        app = listener.build_app(study.idempotent_client)
         token = settings.slack_app_token.get_secret_value()
-        watchdog = Watchdog(app, token, lambda: bot.alive(NAME), listener.missed, failed=partial(_note, bot))
-        bot.doubt(NAME)  # until it is known what changed while nobody listened
+        watchdog = SocketConnection(
+            app,
+            token,
+            lambda: bot.record_activity(NAME),
+            listener.handle_reconnect,
+            failed=partial(_record_connection, bot),
+        )
+        bot.suspend_visibility(NAME)  # until it is known what changed while nobody listened
         bot.attach(platform)
         try:
-            await watchdog.keep(stop)
+            await watchdog.run(stop)
         finally:
             await watchdog.close()
             await listener.close()
 
 
-def _note(bot: Bot, error: BaseException | None) -> None:
+def _record_connection(bot: Bot, error: BaseException | None) -> None:
     """Let people see whether Slack can be reached."""
     if error is None:
-        bot.supervisor.succeeded(CONNECTION)
+        bot.supervisor.record_success(CONNECTION_TASK)
     else:
-        bot.supervisor.failed(CONNECTION, error)
+        bot.supervisor.record_failure(CONNECTION_TASK, error)
 
 
-async def studied(
-    settings: Settings, session: aiohttp.ClientSession, pace: Pace, supervisor: Supervisor | None = None
-) -> Study:
+async def build_context(
+    settings: Settings, session: aiohttp.ClientSession, pace: RateLimits, supervisor: Supervisor | None = None
+) -> SlackContext:
     """What replies share: the ways to call Slack, and the turns to do so. Raises SetupError."""
-    reader, writer = clients.reader(settings, session), clients.writer(settings, session)
-    us = await identify(reader)
-    people = People(reader, us)
-    letters = Letters(writer, pace)
-    streams = Streams(writer, pace, people, letters)
-    return Study(reader, writer, us, pace, people, letters, streams, supervisor or Supervisor())
+    reader, writer = clients.idempotent_client(settings, session), clients.write_client(settings, session)
+    us = await fetch_identity(reader)
+    people = UserDirectory(reader, us)
+    letters = MessageSender(writer, pace)
+    streams = MessageStreams(writer, pace, people, letters)
+    return SlackContext(reader, writer, us, pace, people, letters, streams, supervisor or Supervisor())

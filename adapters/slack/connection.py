@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
-from adapters.slack.api.errors import TROUBLE, code, connecting, told
+from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_connect_errors, map_errors
 from adapters.slack.identity import APP_TOKEN, BOT_TOKEN
 from bot.errors import PlatformUnavailable, SetupError
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-PING = 5.0  # seconds between two pings
-LOOK = 5.0  # seconds between two looks at the connection
-SILENCE = 30.0  # seconds without an envelope or a pong, after which a connection is dead
-OPENING = 20.0  # seconds until an attempt to connect counts as failed
-PAUSE, LONGEST = 1.0, 60.0  # seconds between attempts to connect; doubled each time
+PING_INTERVAL = 5.0  # seconds between two pings
+CHECK_INTERVAL = 5.0  # seconds between two looks at the connection
+MAX_SILENCE = 30.0  # seconds without an envelope or a pong, after which a connection is dead
+CONNECT_TIMEOUT = 20.0  # seconds until an attempt to connect counts as failed
+INITIAL_PAUSE, MAX_PAUSE = 1.0, 60.0  # seconds between attempts to connect; doubled each time
 
 
-class Watchdog:
+class SocketConnection:
     """Keeps one socket open.
 
     `alive` is called whenever Slack was heard of, `missed` whenever a connection was opened: what happened before is
@@ -46,52 +46,54 @@ class Watchdog:
     ) -> None:
         self._app = app
         self._token = app_token
-        self._alive = alive
-        self._missed = missed
-        self._silence = SILENCE if silence is None else silence
-        self._failed = failed
-        self._look = min(LOOK, self._silence / 3)
+        self._on_activity = alive
+        self._on_reconnect = missed
+        self._max_silence = MAX_SILENCE if silence is None else silence
+        self._on_attempt = failed
+        self._check_interval = min(CHECK_INTERVAL, self._max_silence / 3)
         self._handler: AsyncSocketModeHandler | None = None
-        self._heard = 0.0
+        self._last_activity = 0.0
 
     async def connect(self) -> None:
         """Open a connection. Raises SetupError or PlatformError, saying why, if Slack gives none."""
-        with connecting(APP_TOKEN):
+        with map_connect_errors(APP_TOKEN):
             opened = await self._web.apps_connections_open(app_token=self._token)
         if not isinstance(opened.get("url"), str):
             raise PlatformUnavailable("Slack gave no address to connect to.")
-        handler = AsyncSocketModeHandler(self._app, self._token, logger=self._web.logger, ping_interval=PING)
+        handler = AsyncSocketModeHandler(self._app, self._token, logger=self._web.logger, ping_interval=PING_INTERVAL)
         handler.client.proxy = self._web.proxy
         handler.client.wss_uri = str(opened["url"])
-        handler.client.on_message_listeners.append(self._hear)
-        self._handler, self._heard = handler, time.monotonic()
+        handler.client.on_message_listeners.append(self._record_activity)
+        self._handler, self._last_activity = handler, time.monotonic()
         try:
-            with told():
-                async with asyncio.timeout(OPENING):  # the SDK goes on trying with an address that is good but once
+            with map_errors():
+                async with asyncio.timeout(
+                    CONNECT_TIMEOUT
+                ):  # the SDK goes on trying with an address that is good but once
                     await handler.connect_async()  # type: ignore[no-untyped-call]
         except BaseException:
             await self.close()
             raise
 
-    async def keep(self, stop: asyncio.Event) -> None:
+    async def run(self, stop: asyncio.Event) -> None:
         """Keep a connection open until told to stop, whatever that takes. Raises SetupError once it cannot be."""
         pause = 0.0
-        while not await _within(stop, self._look if self._handler else pause):
-            if self._handler is not None and self._silent() < self._silence:
+        while not await _wait_for_event(stop, self._check_interval if self._handler else pause):
+            if self._handler is not None and self._silent_seconds() < self._max_silence:
                 pause = 0.0
                 continue
             if self._handler is not None:
-                log.warning("connection_dead", seconds=round(self._silent()))
+                log.warning("connection_dead", seconds=round(self._silent_seconds()))
             try:
-                await self._revive()
+                await self._reconnect()
             except SetupError:
                 raise
             except Exception as error:  # noqa: BLE001  - whatever it was, another attempt is the remedy
-                log.warning("not_connected", error=code(error))
-                self._failed(error)
-                pause = min(max(pause * 2, PAUSE), LONGEST)
+                log.warning("not_connected", error=error_code(error))
+                self._on_attempt(error)
+                pause = min(max(pause * 2, INITIAL_PAUSE), MAX_PAUSE)
             else:
-                self._failed(None)
+                self._on_attempt(None)
 
     async def close(self) -> None:
         """Close the connection; nothing more is heard."""
@@ -100,8 +102,8 @@ class Watchdog:
             return
         try:
             await handler.close_async()  # type: ignore[no-untyped-call]
-        except TROUBLE as error:
-            log.info("not_closed_cleanly", error=code(error))
+        except SLACK_ERRORS as error:
+            log.info("not_closed_cleanly", error=error_code(error))
         tasks = [
             handler.client.message_processor,
             handler.client.current_session_monitor,
@@ -109,32 +111,32 @@ class Watchdog:
         ]
         await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
 
-    async def _revive(self) -> None:
+    async def _reconnect(self) -> None:
         """Ask Slack who we are, which tells a dead network from a dead socket, and begin anew."""
         await self.close()
-        with connecting(BOT_TOKEN):
+        with map_connect_errors(BOT_TOKEN):
             await self._web.auth_test()
         await self.connect()
-        self._missed()
+        self._on_reconnect()
 
-    def _silent(self) -> float:
+    def _silent_seconds(self) -> float:
         """Seconds since Slack was last heard of."""
         ponged = self._handler.client.last_ping_pong_time if self._handler else None
-        if ponged is not None and time.time() - ponged < PING * 2:
-            self._heard = max(self._heard, time.monotonic() - (time.time() - ponged))
-            self._alive()
-        return time.monotonic() - self._heard
+        if ponged is not None and time.time() - ponged < PING_INTERVAL * 2:
+            self._last_activity = max(self._last_activity, time.monotonic() - (time.time() - ponged))
+            self._on_activity()
+        return time.monotonic() - self._last_activity
 
-    async def _hear(self, _message: object) -> None:
-        self._heard = time.monotonic()
-        self._alive()
+    async def _record_activity(self, _message: object) -> None:
+        self._last_activity = time.monotonic()
+        self._on_activity()
 
     @property
     def _web(self) -> AsyncWebClient:
         return self._app.client
 
 
-async def _within(event: asyncio.Event, seconds: float) -> bool:
+async def _wait_for_event(event: asyncio.Event, seconds: float) -> bool:
     """Whether it happens within so many seconds."""
     try:
         async with asyncio.timeout(seconds):

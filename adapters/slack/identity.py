@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adapters.slack.api.errors import connecting
+from adapters.slack.api.errors import map_connect_errors
 from bot.errors import PlatformUnavailable
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ BOT_TOKEN, APP_TOKEN = "THREADLORE_SLACK_BOT_TOKEN", "THREADLORE_SLACK_APP_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
-class Us:
+class BotIdentity:
     """The bot's workspace, its two ids there (as a user and as a bot), and the workspace's address, ending in "/"."""
 
     team: str
@@ -24,19 +24,19 @@ class Us:
     bot: str
     url: str
 
-    def wrote(self, user: str, bot: str) -> bool:
+    def is_author(self, user: str, bot: str) -> bool:
         """Whether these ids of an author are ours."""
         return bool((user and user == self.user) or (bot and bot == self.bot))
 
 
-async def identify(client: AsyncWebClient) -> Us:
+async def fetch_identity(client: AsyncWebClient) -> BotIdentity:
     """Ask Slack who we are. Raises SetupError if the token is not valid, PlatformError if nobody can say."""
-    with connecting(BOT_TOKEN):
+    with map_connect_errors(BOT_TOKEN):
         found = await client.auth_test()
     if not (found.get("team_id") and found.get("user_id")):
         raise PlatformUnavailable("Slack does not say who the bot is.")
     url = str(found.get("url") or "https://app.slack.com/")
-    return Us(
+    return BotIdentity(
         team=str(found.get("team_id") or ""),
         user=str(found.get("user_id") or ""),
         bot=str(found.get("bot_id") or ""),

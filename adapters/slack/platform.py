@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.common.lru import Latest
-from adapters.slack.api.errors import TROUBLE, code, told
+from adapters.common.lru import LRUDict
+from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
 from adapters.slack.identity import NAME
-from adapters.slack.replies.ephemeral import WhisperedReply, Whispers
-from adapters.slack.replies.mrkdwn import safe
+from adapters.slack.replies.ephemeral import EphemeralReply, PrivateMessages
+from adapters.slack.replies.mrkdwn import defuse_mentions
 from adapters.slack.replies.posted_answers import PostedAnswers
 from adapters.slack.replies.reply import ThreadReply
-from adapters.slack.replies.sender import Letter
-from adapters.slack.workspace.channels import Channels, Unlistable
+from adapters.slack.replies.sender import OutgoingMessage
+from adapters.slack.workspace.channels import Channels, ListingForbidden
 from adapters.slack.workspace.files import Files
-from adapters.slack.workspace.history import History
-from adapters.slack.workspace.markup import groups, named, readable
+from adapters.slack.workspace.history import ChannelHistory
+from adapters.slack.workspace.markup import find_mentioned_groups, find_mentioned_ids, to_plain_text
 from adapters.slack.workspace.user_groups import UserGroups
-from bot.errors import PlatformError, Withheld
-from bot.platform.ports import Limits
-from bot.platform.ttl_cache import Beliefs
+from bot.errors import PermissionDenied, PlatformError
+from bot.platform.ports import MessageLimits
+from bot.platform.ttl_cache import TTLCache
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
@@ -31,163 +31,163 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.context import Study
-    from bot.platform.models import Card, Channel, ListedChannel, Message, Person, Place, Upload
-    from bot.platform.ports import Listing, Reply, Sign, Target
+    from adapters.slack.context import SlackContext
+    from bot.platform.models import Card, Channel, ListedChannel, Location, Message, Person, Upload
+    from bot.platform.ports import Reaction, Reply, ReplyTarget, ThreadPage
 
 log = structlog.get_logger(__name__)
 
-SIGNS: dict[Sign, str] = {"working": "hourglass_flowing_sand", "done": "white_check_mark", "failed": "warning"}
-PICTURE = "The picture is in our direct messages."
+REACTIONS: dict[Reaction, str] = {"working": "hourglass_flowing_sand", "done": "white_check_mark", "failed": "warning"}
+PICTURE_NOTICE = "The picture is in our direct messages."
 
 
 class SlackPlatform:
     """One workspace. `pager` must not repeat a call by itself when Slack asks to slow down."""
 
     name = NAME
-    limits = Limits(part=11_000, every=0.7, burst=256)
+    limits = MessageLimits(max_length=11_000, write_interval=0.7, burst_length=256)
 
-    def __init__(self, study: Study, pager: AsyncWebClient, member_age: float) -> None:
-        self._study = study
-        self._client = study.reader
-        self._age = member_age
-        self._channels = Channels(study.reader, study.us, study.people)
-        self._history = History(pager, study.us)
-        self._files = Files(study.reader)
-        self._whispers = Whispers(study)
-        self._groups = UserGroups(study.reader)
-        self._unlisted = False
-        self._posted = PostedAnswers(study)
-        self._names: Beliefs[str] = Beliefs(member_age, time.monotonic)
-        self._heard: Latest[tuple[str, str], None] = Latest()
-        self._signs: Latest[tuple[str, str], Sign | None] = Latest()
+    def __init__(self, study: SlackContext, pager: AsyncWebClient, member_age: float) -> None:
+        self._context = study
+        self._client = study.idempotent_client
+        self._max_member_age = member_age
+        self._channels = Channels(study.idempotent_client, study.identity, study.users)
+        self._history = ChannelHistory(pager, study.identity)
+        self._files = Files(study.idempotent_client)
+        self._private_messages = PrivateMessages(study)
+        self._user_groups = UserGroups(study.idempotent_client)
+        self._is_listing_forbidden = False
+        self._posted_answers = PostedAnswers(study)
+        self._channel_names: TTLCache[str] = TTLCache(member_age, time.monotonic)
+        self._new_questions: LRUDict[tuple[str, str], None] = LRUDict()
+        self._reactions: LRUDict[tuple[str, str], Reaction | None] = LRUDict()
 
-    def heard(self, channel: str, message: str) -> bool:
+    def record_question(self, channel: str, message: str) -> bool:
         """Note that a question came in this run, so that no answer to it can have been begun; False if it is noted."""
-        new = (channel, message) not in self._heard
-        self._heard[channel, message] = None
+        new = (channel, message) not in self._new_questions
+        self._new_questions[channel, message] = None
         return new
 
-    def known(self, channel: str, message: str) -> None:
+    def discard_question(self, channel: str, message: str) -> None:
         """Take that back: the question was known already, perhaps since a former run."""
-        self._heard.pop((channel, message), None)
+        self._new_questions.pop((channel, message), None)
 
     # Facts.
 
-    async def channel(self, place: Place) -> Channel:
-        return await self._channels.channel(place)
+    async def fetch_channel(self, place: Location) -> Channel:
+        return await self._channels.fetch_channel(place)
 
     @property
-    def listable(self) -> Collection[str]:
+    def listable_workspaces(self) -> Collection[str]:
         """Our workspace, unless Slack forbids this app to list channels."""
-        return () if self._unlisted else (self._study.us.team,)
+        return () if self._is_listing_forbidden else (self._context.identity.team,)
 
-    async def channel_list(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
-        if workspace != self._study.us.team:
-            raise Withheld("This is another workspace.")
+    async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
+        if workspace != self._context.identity.team:
+            raise PermissionDenied("This is another workspace.")
         try:
-            return await self._channels.listed(person)
-        except Unlistable:
-            self._unlisted = True
+            return await self._channels.list_channels(person)
+        except ListingForbidden:
+            self._is_listing_forbidden = True
             raise
 
-    async def person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - there is but one workspace
-        return await self._study.people.person(person, self._age)
+    async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - there is but one workspace
+        return await self._context.users.get_person(person, self._max_member_age)
 
-    async def readable(self, workspace: str, text: str) -> str:  # noqa: ARG002
-        people, channels = named(text)
-        names = await self._study.people.names(people)
+    async def to_plain_text(self, workspace: str, text: str) -> str:  # noqa: ARG002
+        people, channels = find_mentioned_ids(text)
+        names = await self._context.users.get_names(people)
         found = await asyncio.gather(*(self._channel_name(id_) for id_ in channels))
         shown = {id_: name for id_, name in zip(channels, found, strict=True) if name}
-        return readable(text, names, shown, await self._groups.names(groups(text)))
+        return to_plain_text(text, names, shown, await self._user_groups.get_names(find_mentioned_groups(text)))
 
     async def _channel_name(self, channel: str) -> str:
         try:
-            return await self._names.get((channel,), lambda: self._open_name(channel))
+            return await self._channel_names.get_or_fetch((channel,), lambda: self._open_name(channel))
         except PlatformError:
             return ""
 
     async def _open_name(self, channel: str) -> str:
         """A channel that is hidden from the bot has no name, which is remembered too."""
         try:
-            return await self._channels.open_name(channel)
-        except Withheld:
+            return await self._channels.fetch_open_name(channel)
+        except PermissionDenied:
             return ""
 
-    def changed(self, channel: str) -> None:
+    def invalidate_channel(self, channel: str) -> None:
         """A channel may bear another name now, or be read by others; an empty one: any."""
-        self._names.drop((channel,) if channel else ())
+        self._channel_names.invalidate((channel,) if channel else ())
 
-    def link(self, place: Place, message: str) -> str:
-        address = f"{self._study.us.url}archives/{place.channel}/p{message.replace('.', '')}"
+    def message_link(self, place: Location, message: str) -> str:
+        address = f"{self._context.identity.url}archives/{place.channel}/p{message.replace('.', '')}"
         inside = place.thread and place.thread != message
         return f"{address}?thread_ts={place.thread}&cid={place.channel}" if inside else address
 
     # Reading.
 
-    def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
-        return self._history.pages(place, since, before)
+    def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
+        return self._history.fetch_pages(place, since, before)
 
-    async def thread(self, place: Place, limit: int) -> Listing:
-        return await self._history.newest(place, limit)
+    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:
+        return await self._history.fetch_thread(place, limit)
 
-    async def message(self, place: Place, message: str) -> Message | None:
-        return await self._history.one(place, message)
+    async def fetch_message(self, place: Location, message: str) -> Message | None:
+        return await self._history.fetch_message(place, message)
 
-    async def fetch(self, upload: Upload, limit: int) -> bytes:
-        return await self._files.fetch(upload, limit)
+    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
+        return await self._files.download(upload, limit)
 
     # Saying.
 
-    async def sign(self, place: Place, message: str, sign: Sign | None) -> None:
+    async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:
         """Reactions are a courtesy: one that Slack refuses is left out."""
         key = (place.channel, message)
-        before = self._signs.get(key, None if sign == "working" else "working")
+        before = self._reactions.get(key, None if sign == "working" else "working")
         if before == sign:
             return
         if before is not None:
-            await self._react(place.channel, message, SIGNS[before], put=False)
+            await self._react(place.channel, message, REACTIONS[before], put=False)
         if sign is not None:
-            await self._react(place.channel, message, SIGNS[sign], put=True)
-        self._signs[key] = sign
+            await self._react(place.channel, message, REACTIONS[sign], put=True)
+        self._reactions[key] = sign
 
     async def _react(self, channel: str, message: str, name: str, *, put: bool) -> None:
         react = self._client.reactions_add if put else self._client.reactions_remove
         try:
             await react(channel=channel, name=name, timestamp=message)
-        except TROUBLE as error:
-            if code(error) not in ("already_reacted", "no_reaction"):
-                log.warning("reaction_refused", error=code(error))
+        except SLACK_ERRORS as error:
+            if error_code(error) not in ("already_reacted", "no_reaction"):
+                log.warning("reaction_refused", error=error_code(error))
 
-    async def post(self, place: Place, card: Card) -> str:
-        with told():
-            posted = await self._study.letters.post(place.channel, place.thread, self._letter(card))
+    async def post(self, place: Location, card: Card) -> str:
+        with map_errors():
+            posted = await self._context.sender.post(place.channel, place.thread, self._build_message(card))
         if card.picture:
-            await self._files.show(place.channel, place.thread, card.picture)
+            await self._files.upload_picture(place.channel, place.thread, card.picture)
         return posted
 
-    async def whisper(self, target: Target, card: Card) -> None:
-        letter = self._letter(card)
-        with told():
+    async def send_private(self, target: ReplyTarget, card: Card) -> None:
+        letter = self._build_message(card)
+        with map_errors():
             if card.picture:
-                direct = await self._whispers.direct(target.person)
-                await self._files.show(direct, "", card.picture)
-                if not target.place.channel.startswith("D"):
-                    letter = self._letter(card, PICTURE)
-            await self._whispers.say(target, letter)
+                direct = await self._private_messages.open_direct(target.person)
+                await self._files.upload_picture(direct, "", card.picture)
+                if not target.location.channel.startswith("D"):
+                    letter = self._build_message(card, PICTURE_NOTICE)
+            await self._private_messages.send(target, letter)
 
-    def _letter(self, card: Card, more: str = "") -> Letter:
+    def _build_message(self, card: Card, more: str = "") -> OutgoingMessage:
         text = f"{card.text}\n\n{more}" if more else card.text
-        return Letter(safe(text, self._study.people.name), buttons=card.buttons)
+        return OutgoingMessage(defuse_mentions(text, self._context.users.get_name), buttons=card.buttons)
 
-    async def replace_answer(self, target: Target, text: str) -> None:
-        await self._posted.replace(target, text)
+    async def replace_answer(self, target: ReplyTarget, text: str) -> None:
+        await self._posted_answers.replace(target, text)
 
-    async def delete_answer(self, target: Target) -> None:
-        await self._posted.delete(target)
+    async def delete_answer(self, target: ReplyTarget) -> None:
+        await self._posted_answers.delete(target)
 
-    def reply(self, target: Target) -> Reply:
+    def start_reply(self, target: ReplyTarget) -> Reply:
         if target.private:
-            return WhisperedReply(target, self._study, self._whispers)
-        fresh = (target.place.channel, target.message) in self._heard
-        return ThreadReply(target, self._study, fresh=fresh)
+            return EphemeralReply(target, self._context, self._private_messages)
+        fresh = (target.location.channel, target.message) in self._new_questions
+        return ThreadReply(target, self._context, fresh=fresh)

@@ -7,34 +7,34 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.boundary import well_formed
-from engine.errors import BadQuestion, NotFound
+from engine.boundary import repair_surrogates
+from engine.errors import InvalidQuestion, NotFound
 from engine.models import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.engine_context import Desk
-    from engine.storage.ledger.queries.stats import Listed
+    from bot.engine_context import EngineContext
+    from engine.storage.ledger.queries.stats import DocumentInfo
 
-LOCAL = "console:local"
-SHOWN = 5
+LOCAL_SPACE = "console:local"
+MAX_LISTED = 5
 
 
-def scope_of(spaces: Iterable[str]) -> Scope:
+def build_scope(spaces: Iterable[str]) -> Scope:
     """Whole spaces, and nothing else."""
     return Scope(frozenset(spaces), frozenset())
 
 
 def file_key(path: Path, space: str) -> str:
     """The key of a file: its absolute path; outside of the local space with the space, since keys are unique."""
-    return well_formed(f"file:{path}" if space == LOCAL else f"file:{space}:{path}")
+    return repair_surrogates(f"file:{path}" if space == LOCAL_SPACE else f"file:{space}:{path}")
 
 
 def chat_key(path: Path, space: str, conversation: str) -> str:
     """The key of a conversation of an exported room; rooms of one name in two folders are two rooms."""
-    room = path.stem if space == LOCAL else f"{space}:{path.stem}"
-    return well_formed(f"chat:{room}:{path_hash(path)}:{conversation}")
+    room = path.stem if space == LOCAL_SPACE else f"{space}:{path.stem}"
+    return repair_surrogates(f"chat:{room}:{path_hash(path)}:{conversation}")
 
 
 def path_hash(path: Path) -> str:
@@ -42,27 +42,27 @@ def path_hash(path: Path) -> str:
     return sha256(os.fsencode(path)).hexdigest()[:8]
 
 
-def absolute(path: str | Path, here: str) -> Path:
+def resolve_path(path: str | Path, here: str) -> Path:
     """A path without dots; a relative one leads from the folder `here`. Links are not followed."""
     at_home = os.path.expanduser(path)  # noqa: PTH111  - a title may begin with "~" and be nobody's home
     return Path(os.path.normpath(Path(here, at_home)))
 
 
-async def keys_of(desk: Desk, words: str, here: str, scope: Scope) -> list[str]:
+async def resolve_documents(desk: EngineContext, words: str, here: str, scope: Scope) -> list[str]:
     """The keys of the documents in scope that are meant: by key, by path (from `here`), by title or by a link to it.
 
-    It is one document, or all conversations of one file. Raises NotFound, and BadQuestion if several could be meant.
+    One document, or all conversations of one file. Raises NotFound, and InvalidQuestion if several could be meant.
     """
-    return chosen(words, here, await desk.engine.documents(scope))
+    return match_documents(words, here, await desk.engine.list_documents(scope))
 
 
-def chosen(words: str, here: str, documents: Iterable[Listed]) -> list[str]:
+def match_documents(words: str, here: str, documents: Iterable[DocumentInfo]) -> list[str]:
     """The keys that the words mean; a key is preferred to a path, a path to a title.
 
     The path of an exported room means all its conversations.
     """
     there = list(documents)
-    path, words = absolute(words, here), well_formed(words)
+    path, words = resolve_path(words, here), repair_surrogates(words)
     address = words if words.startswith("file://") else path.as_uri()
     for meant in (
         [each for each in there if each.key == words],
@@ -73,11 +73,11 @@ def chosen(words: str, here: str, documents: Iterable[Listed]) -> list[str]:
         if len(meant) == 1 or (meant and meant is exported):
             return [each.key for each in meant]
         if meant:
-            raise BadQuestion(f"“{words}” could be {_listed(meant)}.", hint="Name one of them by its key.")
+            raise InvalidQuestion(f"“{words}” could be {_format_keys(meant)}.", hint="Name one of them by its key.")
     raise NotFound(f"There is no document “{words}”.", hint="`threadlore documents` lists keys and titles.")
 
 
-def _listed(documents: list[Listed]) -> str:
+def _format_keys(documents: list[DocumentInfo]) -> str:
     keys = [each.key for each in documents]
-    more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
-    return ", ".join(keys[:SHOWN]) + more
+    more = f" and {len(keys) - MAX_LISTED} more" if len(keys) > MAX_LISTED else ""
+    return ", ".join(keys[:MAX_LISTED]) + more

@@ -7,87 +7,87 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.admin.backup import archive
-from bot.admin.document_lookup import keys_of, scope_of
-from bot.admin.ingest.progress import enduring, settling, unfinished
-from bot.admin.results import Advanced, Compared, Done, Line
+from bot.admin.document_lookup import build_scope, resolve_documents
+from bot.admin.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
+from bot.admin.results import Completed, ExportLine, ProgressUpdate, VerifyResult
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.requests import Backup, Export, Forget, Rebuild, Retry, Verify
-    from bot.admin.results import Event
-    from bot.engine_context import Desk
-    from engine.projection.verify import Report
+    from bot.admin.requests import Backup, Export, Forget, Reindex, Retry, Verify
+    from bot.admin.results import OperationResult
+    from bot.engine_context import EngineContext
+    from engine.projection.verify import VerificationReport
 
 
-LISTED = 5  # documents that failed again
+MAX_LISTED = 5  # documents that failed again
 
 
-async def forget(desk: Desk, request: Forget) -> AsyncGenerator[Event]:
+async def forget(desk: EngineContext, request: Forget) -> AsyncGenerator[OperationResult]:
     """Forget a document, or a whole chat, and let its bytes leave the files."""
-    keys = await keys_of(desk, request.document, request.here, scope_of(request.spaces))
+    keys = await resolve_documents(desk, request.document, request.working_dir, build_scope(request.spaces))
     for done, key in enumerate(keys):
-        yield Advanced("forgetting", done, len(keys))
-        await desk.forget(key)
+        yield ProgressUpdate("forgetting", done, len(keys))
+        await desk.forget_document(key)
     what = keys[0] if len(keys) == 1 else f"{len(keys)} conversations of {request.document}"
-    yield Advanced("forgetting")
+    yield ProgressUpdate("forgetting")
     await desk.engine.compact()
-    yield Done(f"Forgotten: {what}")
+    yield Completed(f"Forgotten: {what}")
 
 
-async def rebuild(desk: Desk, request: Rebuild) -> AsyncGenerator[Event]:  # noqa: ARG001  - a verb's signature
+async def reindex(desk: EngineContext, request: Reindex) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
     """Make graph and vectors anew."""
-    async for step in enduring(desk.engine, "rebuilding", desk.engine.rebuild()):
+    async for step in run_with_progress(desk.engine, "rebuilding", desk.engine.rebuild()):
         yield step
-    yield Done("Graph and vectors were made anew.")
+    yield Completed("Graph and vectors were made anew.")
 
 
-async def verify(desk: Desk, request: Verify) -> AsyncGenerator[Event]:
+async def verify(desk: EngineContext, request: Verify) -> AsyncGenerator[OperationResult]:
     """Compared: every difference; with `repair` they were mended, and what is still there is listed after that."""
-    reports = list["Report"]()
+    reports = list["VerificationReport"]()
 
     async def compare() -> None:
         reports.append(await desk.engine.verify(repair=request.repair))
 
-    async for step in enduring(desk.engine, "comparing", compare()):
+    async for step in run_with_progress(desk.engine, "comparing", compare()):
         yield step
     differences = tuple(map(str, reports[0].differences))
-    yield Compared(differences, repaired=bool(differences) and request.repair)
+    yield VerifyResult(differences, repaired=bool(differences) and request.repair)
     if differences and request.repair:
         left = await desk.engine.verify()
-        yield Compared(tuple(map(str, left.differences)))
+        yield VerifyResult(tuple(map(str, left.differences)))
 
 
-async def export(desk: Desk, request: Export) -> AsyncGenerator[Event]:
+async def export(desk: EngineContext, request: Export) -> AsyncGenerator[OperationResult]:
     """Line by line."""
-    async with aclosing(desk.engine.export(request.form, scope_of(request.spaces))) as lines:
+    async with aclosing(desk.engine.export(request.export_format, build_scope(request.spaces))) as lines:
         async for text in lines:
-            yield Line(text)
+            yield ExportLine(text)
 
 
-async def backup(desk: Desk, request: Backup) -> AsyncGenerator[Event]:
+async def backup(desk: EngineContext, request: Backup) -> AsyncGenerator[OperationResult]:
     """All that is known as one file; graph and vectors are made anew when it is restored."""
     path = Path(request.path)
-    yield Advanced("backing up")
-    size = await archive.pack(desk.engine, path)
-    yield Done(f"Backup written: {path} ({size / 2**20:.1f} MiB)")
+    yield ProgressUpdate("backing up")
+    size = await archive.create_backup(desk.engine, path)
+    yield Completed(f"Backup written: {path} ({size / 2**20:.1f} MiB)")
 
 
-async def retry(desk: Desk, request: Retry) -> AsyncGenerator[Event]:
+async def retry(desk: EngineContext, request: Retry) -> AsyncGenerator[OperationResult]:
     """Try again what failed, and wait for it; what failed before the program started is under way already."""
-    engine, scope = desk.engine, scope_of(request.spaces)
-    keys = (await engine.status(scope)).without_vector
+    engine, scope = desk.engine, build_scope(request.spaces)
+    keys = (await engine.get_status(scope)).without_vector
     count = await engine.retry()
-    count = max(count, unfinished(await engine.status(scope)))
+    count = max(count, count_unindexed(await engine.get_status(scope)))
     if count or keys:
-        async for step in settling(engine, scope, "trying again"):
+        async for step in wait_until_indexed(engine, scope, "trying again"):
             yield step
-    tried = [_documents(count)] * bool(count) + [f"{keys:,} without a vector"] * bool(keys)
-    failed = [each for each in await engine.documents(scope) if each.error] if tried else []
-    for each in failed[:LISTED]:
-        yield Done(f"“{each.title}” failed again: {each.error}")
-    yield Done(f"Tried again: {', '.join(tried)}." if tried else "Nothing had failed.")
+    tried = [_count_documents(count)] * bool(count) + [f"{keys:,} without a vector"] * bool(keys)
+    failed = [each for each in await engine.list_documents(scope) if each.error] if tried else []
+    for each in failed[:MAX_LISTED]:
+        yield Completed(f"“{each.title}” failed again: {each.error}")
+    yield Completed(f"Tried again: {', '.join(tried)}." if tried else "Nothing had failed.")
 
 
-def _documents(count: int) -> str:
+def _count_documents(count: int) -> str:
     return f"{count:,} document{'' if count == 1 else 's'}"

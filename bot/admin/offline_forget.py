@@ -5,39 +5,39 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from bot.context import House
-from bot.ingest.service import Listening
-from bot.permissions.resolver import Readers
-from bot.store import Store
-from engine.parsers import Reader
+from bot.context import BotContext
+from bot.ingest.service import IngestService
+from bot.permissions.resolver import AudienceResolver
+from bot.store import BotStore
+from engine.parsers import FileParser
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bot.engine_context import Desk
+    from bot.engine_context import EngineContext
     from bot.settings import Settings
     from engine.models import Document
 
 
-async def forget(desk: Desk, settings: Settings, document: str) -> bool:
+async def forget(desk: EngineContext, settings: Settings, document: str) -> bool:
     """Forget a document; says whether there was one. Raises EngineError."""
-    async with _listening(desk, settings) as listening:
+    async with _open_ingest_service(desk, settings) as listening:
         return await (listening.forget_document if listening else desk.engine.forget)(document)
 
 
-async def replace(desk: Desk, settings: Settings, document: Document) -> bool:
+async def replace(desk: EngineContext, settings: Settings, document: Document) -> bool:
     """Take in a document that was known before; says whether it changed. Raises EngineError."""
-    async with _listening(desk, settings) as listening:
+    async with _open_ingest_service(desk, settings) as listening:
         return await (listening.replace_document if listening else desk.engine.add)(document)
 
 
 @asynccontextmanager
-async def _listening(desk: Desk, settings: Settings) -> AsyncIterator[Listening | None]:
+async def _open_ingest_service(desk: EngineContext, settings: Settings) -> AsyncIterator[IngestService | None]:
     """What a former run keeps; None if there was none."""
     kept = settings.root / "bot.db"
     if not kept.exists():
         yield None
         return
-    async with Store.open(kept) as store, Reader(desk.limits) as reader:
-        house = House(desk, store, Readers({}, store, settings.member_age), {}, settings)
-        yield Listening(house, reader)
+    async with BotStore.open(kept) as store, FileParser(desk.parser_limits) as reader:
+        house = BotContext(desk, store, AudienceResolver({}, store, settings.member_age), {}, settings)
+        yield IngestService(house, reader)

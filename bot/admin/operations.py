@@ -13,22 +13,22 @@ from bot.admin.ingest import ingest
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
 
-    from bot.admin.requests import Request
-    from bot.admin.results import Event
-    from bot.engine_context import Desk
+    from bot.admin.requests import OperationRequest
+    from bot.admin.results import OperationResult
+    from bot.engine_context import EngineContext
 
-VERBS: Mapping[type, Callable[[Desk, Any], AsyncGenerator[Event]]] = {
+OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[OperationResult]]] = {
     requests.Ask: queries.ask,
     requests.Ingest: ingest.ingest,
-    requests.Tell: status.tell,
-    requests.Catalogue: status.catalogue,
-    requests.Look: status.look,
+    requests.GetStatus: status.get_status,
+    requests.ListDocuments: status.list_documents,
+    requests.GetEntity: status.get_entity,
     requests.Forget: maintenance.forget,
     requests.Merge: corrections.merge,
-    requests.Pin: corrections.pin,
+    requests.SetDescription: corrections.set_description,
     requests.Hide: corrections.hide,
-    requests.State: corrections.state,
-    requests.Rebuild: maintenance.rebuild,
+    requests.AddFact: corrections.add_fact,
+    requests.Reindex: maintenance.reindex,
     requests.Verify: maintenance.verify,
     requests.Export: maintenance.export,
     requests.Backup: maintenance.backup,
@@ -36,6 +36,6 @@ VERBS: Mapping[type, Callable[[Desk, Any], AsyncGenerator[Event]]] = {
 }
 
 
-def work_on(desk: Desk, request: Request) -> AsyncGenerator[Event]:
+def run_operation(desk: EngineContext, request: OperationRequest) -> AsyncGenerator[OperationResult]:
     """What happens while the request is worked on; failures are raised as EngineError."""
-    return VERBS[type(request)](desk, request)
+    return OPERATIONS[type(request)](desk, request)

@@ -8,86 +8,90 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.admin.document_lookup import keys_of, scope_of
-from bot.admin.ingest.progress import inside
-from bot.admin.results import Advanced, Cited, Found, Prompted, Recalled, Said
+from bot.admin.document_lookup import build_scope, resolve_documents
+from bot.admin.ingest.progress import format_remaining
+from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult, RetrievalSummary
 from engine.answers.answer import Answer
-from engine.errors import BadQuestion, NotFound
-from engine.models import Question, Within
+from engine.errors import InvalidQuestion, NotFound
+from engine.models import Filters, Question
 from engine.scheduling.tasks import child_task
 from engine.text.author_request import by_author, channel_of
-from engine.text.overview_request import narrowed
+from engine.text.overview_request import apply_overview_request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.requests import Ask, Outcome
-    from bot.admin.results import Event
-    from bot.engine_context import Desk
+    from bot.admin.requests import Ask, AskOutput
+    from bot.admin.results import OperationResult
+    from bot.engine_context import EngineContext
     from engine.engine import Engine
     from engine.models import Context, Scope
 
 SEARCHING = "the search takes longer than usual."
-LATE = 2.0  # seconds after which whoever asked is told what the answer waits for
+SLOW_START_SECONDS = 2.0  # seconds after which whoever asked is told what the answer waits for
 
 
-async def ask(desk: Desk, request: Ask) -> AsyncGenerator[Event]:
+async def ask(desk: EngineContext, request: Ask) -> AsyncGenerator[OperationResult]:
     """Recalled, Said…, Cited for an answer; else Found or Prompted. Raises NotFound if there is no document at all."""
-    question, engine = await _question(desk, request), desk.engine
-    async with child_task(_begun(engine, question, request.outcome)) as working:
-        if not (await asyncio.wait({working}, timeout=LATE))[0]:
-            yield await _delay(engine, question.scope)
+    question, engine = await _build_question(desk, request), desk.engine
+    async with child_task(_start_answer(engine, question, request.output)) as working:
+        if not (await asyncio.wait({working}, timeout=SLOW_START_SECONDS))[0]:
+            yield await _build_delay(engine, question.scope)
         begun = await working
     if not isinstance(begun, Answer):
         yield begun
         return
     async with aclosing(begun) as answer:
         context = answer.context
-        await _must_know_something(engine, context, question.scope)
-        yield Recalled(len(context.entities), len(context.relations), len(context.sources))
+        await _check_not_empty(engine, context, question.scope)
+        yield RetrievalSummary(len(context.entities), len(context.relations), len(context.sources))
         async for piece in answer:
-            yield Said(piece)
+            yield AnswerDelta(piece)
         truncated = context.overview is not None and context.overview.truncated
-        cut_off, filtered = answer.cut_off, answer.filtered
-        yield Cited(answer.sources, answer.usage, cut_off, context.undated, truncated, filtered)
+        cut_off, filtered = answer.is_truncated, answer.is_filtered
+        yield AnswerEnd(answer.sources, answer.usage, cut_off, context.undated, truncated, filtered)
 
 
-async def _begun(engine: Engine, question: Question, outcome: Outcome) -> Answer | Found | Prompted:
+async def _start_answer(
+    engine: Engine, question: Question, outcome: AskOutput
+) -> Answer | ContextResult | PromptResult:
     """An answer that has found its context, or all of what was wanted instead of one."""
     if outcome == "context":
-        return Found(await engine.recall(question))
+        return ContextResult(await engine.retrieve(question))
     if outcome == "prompt":
-        return Prompted(tuple(await engine.prompt(question)))
+        return PromptResult(tuple(await engine.build_messages(question)))
     return await engine.ask(question)
 
 
-async def _must_know_something(engine: Engine, context: Context, scope: Scope) -> None:
+async def _check_not_empty(engine: Engine, context: Context, scope: Scope) -> None:
     """Raise NotFound if nothing was found because there is no document at all."""
-    if context.empty and context.mode != "bypass" and not (await engine.status(scope)).documents:
+    if context.is_empty and context.mode != "bypass" and not (await engine.get_status(scope)).documents:
         raise NotFound(
             "Nothing was ingested yet, so there is nothing to answer from.",
             hint="Run `threadlore ingest FILE_OR_FOLDER`, then ask again.",
         )
 
 
-async def _delay(engine: Engine, scope: Scope) -> Advanced:
+async def _build_delay(engine: Engine, scope: Scope) -> ProgressUpdate:
     """Why nothing comes at once."""
-    left = inside(await engine.status(scope))
+    left = format_remaining(await engine.get_status(scope))
     known = "the answer is drawn from what is known by now."
-    return Advanced("searching", trouble=f"{left}; {known}" if left else SEARCHING)
+    return ProgressUpdate("searching", trouble=f"{left}; {known}" if left else SEARCHING)
 
 
-async def _question(desk: Desk, request: Ask) -> Question:
+async def _build_question(desk: EngineContext, request: Ask) -> Question:
     if not request.text.strip():
-        raise BadQuestion("The question is empty.", hint="Ask something.")
-    scope = scope_of(request.spaces)
-    documents = {key for words in request.documents for key in await keys_of(desk, words, request.here, scope)}
+        raise InvalidQuestion("The question is empty.", hint="Ask something.")
+    scope = build_scope(request.spaces)
+    documents = {
+        key for words in request.documents for key in await resolve_documents(desk, words, request.working_dir, scope)
+    }
     question = Question(
         request.text.strip(),
         scope,
         history=request.history,
         mode=request.mode,
-        within=Within(
+        filters=Filters(
             documents=frozenset(documents),
             rooms=frozenset(request.rooms),
             authors=frozenset(request.authors),
@@ -100,14 +104,14 @@ async def _question(desk: Desk, request: Ask) -> Question:
         return question
     question, asked = by_author(question, datetime.now(UTC))
     channel = asked.channel if asked else channel_of(question)
-    rooms = await _rooms(desk, channel, scope) if channel else frozenset[str]()
+    rooms = await _resolve_rooms(desk, channel, scope) if channel else frozenset[str]()
     if channel and not rooms:
         return question
-    question = replace(question, within=replace(question.within, rooms=question.within.rooms or rooms))
-    return narrowed(question, asked) if asked else question
+    question = replace(question, filters=replace(question.filters, rooms=question.filters.rooms or rooms))
+    return apply_overview_request(question, asked) if asked else question
 
 
-async def _rooms(desk: Desk, name: str, scope: Scope) -> frozenset[str]:
+async def _resolve_rooms(desk: EngineContext, name: str, scope: Scope) -> frozenset[str]:
     """The chats in scope that are called so."""
-    there = (each.room for each in await desk.engine.documents(scope) if each.kind == "conversation")
+    there = (each.room for each in await desk.engine.list_documents(scope) if each.kind == "conversation")
     return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 from typing import Literal
 
-from engine.models import Mode, Turn  # noqa: TC001  - the socket reads the fields' types at run time
+from engine.models import ChatTurn, RetrievalMode  # noqa: TC001  - the socket reads the fields' types at run time
 
-Outcome = Literal["answer", "context", "prompt"]
+AskOutput = Literal["answer", "context", "prompt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +21,16 @@ class Ask:
 
     text: str
     spaces: tuple[str, ...]
-    mode: Mode = "mix"
-    history: tuple[Turn, ...] = ()
-    outcome: Outcome = "answer"
+    mode: RetrievalMode = "mix"
+    history: tuple[ChatTurn, ...] = ()
+    output: AskOutput = "answer"
     documents: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
     model: str = ""
-    here: str = "/"
+    working_dir: str = "/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +47,21 @@ class Ingest:
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class GetStatus:
     """Numbers about what lies in some spaces."""
 
     spaces: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
+class ListDocuments:
     """The documents in some spaces, with their state."""
 
     spaces: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class GetEntity:
     """An entity with its weightiest relations."""
 
     name: str
@@ -78,7 +78,7 @@ class Forget:
 
     document: str
     spaces: tuple[str, ...]
-    here: str = "/"
+    working_dir: str = "/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
+class SetDescription:
     """A description that overrides what was read, for a name or a pair; an empty one takes it back."""
 
     space: str
@@ -111,7 +111,7 @@ class Hide:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class AddFact:
     """A fact told by a person: what a name is, or, with `other`, what links two names (then `type` is unused)."""
 
     space: str
@@ -124,7 +124,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Rebuild:
+class Reindex:
     """Make graph and vectors anew."""
 
 
@@ -140,7 +140,7 @@ class Export:
     """Everything of some spaces as lines."""
 
     spaces: tuple[str, ...]
-    form: Literal["jsonl", "graphml"] = "jsonl"
+    export_format: Literal["jsonl", "graphml"] = "jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,19 @@ class Retry:
     spaces: tuple[str, ...]
 
 
-Request = (
-    Ask | Ingest | Tell | Catalogue | Look | Forget | Merge | Pin | Hide | State | Rebuild | Verify | Export | Backup
+OperationRequest = (
+    Ask
+    | Ingest
+    | GetStatus
+    | ListDocuments
+    | GetEntity
+    | Forget
+    | Merge
+    | SetDescription
+    | Hide
+    | AddFact
+    | Reindex
+    | Verify
+    | Export
+    | Backup
 ) | Retry

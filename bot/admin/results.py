@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.models import Context, EntityRow, Message, RelationRow, Source  # noqa: TC001  - as below
-from engine.storage.ledger.queries.stats import Listed, Status  # noqa: TC001  - the socket reads the fields' types at run time
+from engine.models import Context, ContextEntity, ContextRelation, LLMMessage, Source  # noqa: TC001  - as below
+from engine.storage.ledger.queries.stats import DocumentInfo, IndexStatus  # noqa: TC001  - the socket reads the fields' types at run time
 from engine.usage import Usage  # noqa: TC001  - as above
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RetrievalSummary:
     """What was found for a question, before the first word of its answer."""
 
     entities: int
@@ -19,14 +19,14 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AnswerDelta:
     """The next piece of an answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class AnswerEnd:
     """The answer has ended: its sources by number, what it took, and whether the model stopped before its end.
 
     `undated`: documents without a date were left out of the span of time that was asked about. `truncated`: of that
@@ -42,21 +42,21 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ContextResult:
     """A context without an answer."""
 
     context: Context
 
 
 @dataclass(frozen=True, slots=True)
-class Prompted:
+class PromptResult:
     """What the model would be sent."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[LLMMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Advanced:
+class ProgressUpdate:
     """Some of the work is done: `done` of `total` in this stage; 0 of 0 while nobody knows how much there is.
 
     `trouble`: what it waits for, if anything keeps it from going on. `inside`: what is left within the things counted.
@@ -66,11 +66,11 @@ class Advanced:
     done: int = 0
     total: int = 0
     trouble: str = ""
-    inside: str = ""
+    remaining: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class IngestFailure:
     """A file or document that could not be taken in, why, and what to do."""
 
     what: str
@@ -79,7 +79,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Ingested:
+class IngestResult:
     """The end of an ingest; documents are files and conversations.
 
     `trouble`: why some of them are not indexed yet, if a model was out of reach too long.
@@ -89,34 +89,34 @@ class Ingested:
     documents: int
     changed: int
     seconds: float
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[IngestFailure, ...] = ()
     trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StatusResult:
     """The numbers of some spaces."""
 
-    status: Status
+    status: IndexStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogued:
+class DocumentList:
     """The documents of some spaces."""
 
-    documents: tuple[Listed, ...]
+    documents: tuple[DocumentInfo, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EntityResult:
     """An entity and its relations."""
 
-    entity: EntityRow
-    relations: tuple[RelationRow, ...]
+    entity: ContextEntity
+    relations: tuple[ContextRelation, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class VerifyResult:
     """What a verification found, in words; `repaired` if it was mended."""
 
     differences: tuple[str, ...]
@@ -124,19 +124,31 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ExportLine:
     """A line of an export, without its end."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Completed:
     """It was done; a sentence says what."""
 
     text: str
 
 
-Event = (
-    Recalled | Said | Cited | Found | Prompted | Advanced | Ingested | Told | Catalogued | Seen | Compared | Line | Done
+OperationResult = (
+    RetrievalSummary
+    | AnswerDelta
+    | AnswerEnd
+    | ContextResult
+    | PromptResult
+    | ProgressUpdate
+    | IngestResult
+    | StatusResult
+    | DocumentList
+    | EntityResult
+    | VerifyResult
+    | ExportLine
+    | Completed
 )

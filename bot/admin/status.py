@@ -4,39 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.admin.document_lookup import scope_of
-from bot.admin.results import Catalogued, Seen, Told
+from bot.admin.document_lookup import build_scope
+from bot.admin.results import DocumentList, EntityResult, StatusResult
 from engine.errors import NotFound
-from engine.text.names import canonical
+from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.requests import Catalogue, Look, Tell
-    from bot.admin.results import Event
-    from bot.engine_context import Desk
+    from bot.admin.requests import GetEntity, GetStatus, ListDocuments
+    from bot.admin.results import OperationResult
+    from bot.engine_context import EngineContext
 
 
-async def tell(desk: Desk, request: Tell) -> AsyncGenerator[Event]:
+async def get_status(desk: EngineContext, request: GetStatus) -> AsyncGenerator[OperationResult]:
     """Told, once."""
-    yield Told(await desk.engine.status(scope_of(request.spaces)))
+    yield StatusResult(await desk.engine.get_status(build_scope(request.spaces)))
 
 
-async def catalogue(desk: Desk, request: Catalogue) -> AsyncGenerator[Event]:
+async def list_documents(desk: EngineContext, request: ListDocuments) -> AsyncGenerator[OperationResult]:
     """Catalogued, once."""
-    yield Catalogued(tuple(await desk.engine.documents(scope_of(request.spaces))))
+    yield DocumentList(tuple(await desk.engine.list_documents(build_scope(request.spaces))))
 
 
-async def look(desk: Desk, request: Look) -> AsyncGenerator[Event]:
+async def get_entity(desk: EngineContext, request: GetEntity) -> AsyncGenerator[OperationResult]:
     """Seen, once. Raises NotFound, naming what is written alike."""
-    scope = scope_of(request.spaces)
-    found = await desk.engine.neighbourhood(request.name, scope, request.limit)
+    scope = build_scope(request.spaces)
+    found = await desk.engine.get_neighbourhood(request.name, scope, request.limit)
     if found.entity is None:
-        alike = await desk.engine.names(canonical(request.name)[:3], scope, 5)
+        alike = await desk.engine.find_names(normalize_name(request.name)[:3], scope, 5)
         hint = (
             f"Known are, for instance: {', '.join(alike)}."
             if alike
             else "Names are known as they were read; a question finds the rest."
         )
         raise NotFound(f"Nothing is known of “{request.name}”.", hint=hint)
-    yield Seen(found.entity, found.relations)
+    yield EntityResult(found.entity, found.relations)

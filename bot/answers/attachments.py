@@ -9,72 +9,72 @@ from typing import TYPE_CHECKING, Self
 import structlog
 
 from bot import texts
-from bot.ingest.files import Refused
+from bot.ingest.files import RejectedFile
 from bot.platform.models import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-    from bot.answers.request import Request
-    from bot.ingest.files import Filing, Outcome
+    from bot.answers.request import AnswerRequest
+    from bot.ingest.files import FileIngest, FileResult
 
 log = structlog.get_logger(__name__)
 
 
-class Enclosed:
+class Attachments:
     """The files of one question. Leaving it waits until they are taken in, however long the answer waited for them."""
 
-    def __init__(self, request: Request, filing: Filing, limit: float) -> None:
+    def __init__(self, request: AnswerRequest, filing: FileIngest, limit: float) -> None:
         self._request = request
-        self._filing = filing
+        self._file_ingest = filing
         self._limit = limit
-        self._taking: asyncio.Task[Sequence[Outcome]] | None = None
+        self._ingest_task: asyncio.Task[Sequence[FileResult]] | None = None
 
     async def __aenter__(self) -> Self:
-        if self._request.files:
-            self._taking = asyncio.create_task(self._take())
+        if self._request.uploads:
+            self._ingest_task = asyncio.create_task(self._ingest_files())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._taking is None:
+        if self._ingest_task is None:
             return
         if kind is not None:
-            self._taking.cancel()
-            await asyncio.gather(self._taking, return_exceptions=True)
+            self._ingest_task.cancel()
+            await asyncio.gather(self._ingest_task, return_exceptions=True)
             return
-        outcomes = await self._taking
+        outcomes = await self._ingest_task
         if isinstance(self._request.origin, Message):
-            await self._filing.confirm(self._request.origin, outcomes)
+            await self._file_ingest.confirm(self._request.origin, outcomes)
 
-    async def ready(self, notes: list[str]) -> frozenset[str]:
+    async def wait_for_documents(self, notes: list[str]) -> frozenset[str]:
         """The documents, once they can be found; or none, and a note that says so."""
-        if self._taking is None:
+        if self._ingest_task is None:
             return frozenset()
         until = time.monotonic() + self._limit
-        keys = await self._taken(self._taking, notes)
-        if keys and not await self._filing.wait(keys, max(0.0, until - time.monotonic())):
-            notes.append(texts.FILE_UNREADY)
+        keys = await self._ingested_keys(self._ingest_task, notes)
+        if keys and not await self._file_ingest.wait_for_indexed(keys, max(0.0, until - time.monotonic())):
+            notes.append(texts.FILE_NOT_READY)
             return frozenset()
         return frozenset(keys)
 
-    async def _taken(self, taking: asyncio.Task[Sequence[Outcome]], notes: list[str]) -> tuple[str, ...]:
+    async def _ingested_keys(self, taking: asyncio.Task[Sequence[FileResult]], notes: list[str]) -> tuple[str, ...]:
         """The keys of the files that were taken in within the limit."""
         if not (await asyncio.wait({taking}, timeout=self._limit))[0]:
-            notes.append(texts.FILE_UNREADY)
+            notes.append(texts.FILE_NOT_READY)
             return ()
         if error := taking.exception():
             log.warning("files_unread", reference=self._request.reference, error=type(error).__name__)
-            notes.append(texts.FILE_UNREAD)
+            notes.append(texts.FILE_NOT_READ)
             return ()
         outcomes = taking.result()
-        notes += [texts.refused_file(each.name, each.reason) for each in outcomes if isinstance(each, Refused)]
-        return tuple(each.document for each in outcomes if not isinstance(each, Refused))
+        notes += [texts.file_refused(each.name, each.reason) for each in outcomes if isinstance(each, RejectedFile)]
+        return tuple(each.document for each in outcomes if not isinstance(each, RejectedFile))
 
-    async def _take(self) -> Sequence[Outcome]:
+    async def _ingest_files(self) -> Sequence[FileResult]:
         origin = self._request.origin
         if isinstance(origin, Message):
-            return await self._filing.take(origin, asked=True)
-        return await self._filing.learn(origin, self._request.time) if origin is not None else ()
+            return await self._file_ingest.ingest(origin, asked=True)
+        return await self._file_ingest.ingest_from_command(origin, self._request.time) if origin is not None else ()

@@ -7,166 +7,172 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers import footer
-from bot.answers.request import shared_id, spoken
-from bot.answers.sources.citation_links import addresses, linked
-from bot.errors import NotAllowed, Withheld
-from bot.permissions.provenance import basis_of, readable
-from bot.platform.models import Card, dated
-from bot.platform.ports import Target
-from bot.store import Outcome
+from bot.answers.request import shared_answer_id, strip_mention
+from bot.answers.sources.citation_links import link_citations, source_urls
+from bot.errors import NotAllowed, PermissionDenied
+from bot.permissions.provenance import can_read, provenance_of_answer
+from bot.platform.models import Card, title_with_time
+from bot.platform.ports import ReplyTarget
+from bot.store import AnswerResult
 from bot.text import splitting
 from engine.errors import EngineError, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.context import House
+    from bot.context import BotContext
     from bot.monitoring import Metrics
-    from bot.platform.events import Clicked
-    from bot.platform.models import Closing
+    from bot.platform.events import ButtonPressed
+    from bot.platform.models import AnswerFooter
     from bot.platform.ports import Reply
-    from bot.store import Drawn, Stored
+    from bot.store import AnswerSource, StoredAnswer
 
-    Action = Callable[["Clicks", Clicked, Stored], Awaitable[str]]
+    ButtonAction = Callable[["AnswerButtons", ButtonPressed, StoredAnswer], Awaitable[str]]
 
 
-def _source(drawn: Drawn) -> str:
+def _format_source(drawn: AnswerSource) -> str:
     """A source as a line that leads to it, and its words."""
-    title = dated(drawn.title, drawn.time)
-    return f"[{drawn.number}] " + (f"[{title}]({drawn.link})" if drawn.link else title) + f"\n> {drawn.words}"
+    title = title_with_time(drawn.title, drawn.time)
+    return f"[{drawn.number}] " + (f"[{title}]({drawn.link})" if drawn.link else title) + f"\n> {drawn.excerpt}"
 
 
-class Clicks:
+class AnswerButtons:
     """Does what a button says. Everything may be repeated."""
 
-    def __init__(self, house: House, metrics: Metrics) -> None:
-        self.house = house
+    def __init__(self, house: BotContext, metrics: Metrics) -> None:
+        self.context = house
         self._metrics = metrics
 
-    def knows(self, clicked: Clicked) -> bool:
+    def is_answer_button(self, clicked: ButtonPressed) -> bool:
         """Whether the button is one of those below an answer."""
-        return clicked.action in ACTIONS
+        return clicked.action in BUTTON_ACTIONS
 
-    async def take(self, clicked: Clicked) -> None:
+    async def handle(self, clicked: ButtonPressed) -> None:
         """Do it, and tell the person. Raises PlatformError."""
         try:
-            stored = await self.house.store.answers.get(clicked.value)
+            stored = await self.context.store.answers.get(clicked.value)
             if stored is None:
                 raise NotFound(texts.NO_ANSWER)  # noqa: TRY301 - told below like every other
-            said = await ACTIONS[clicked.action](self, clicked, stored)
+            said = await BUTTON_ACTIONS[clicked.action](self, clicked, stored)
         except (NotFound, NotAllowed) as error:
             said = str(error)
-        except Withheld as error:
-            said = texts.failure(error)
+        except PermissionDenied as error:
+            said = texts.describe_error(error)
         if said:
-            target = Target(clicked.value, clicked.place, clicked.person, private=True, handle=clicked.handle)
-            await self.house.whisper(target, Card(said))
+            target = ReplyTarget(clicked.value, clicked.location, clicked.person, private=True, handle=clicked.handle)
+            await self.context.send_private(target, Card(said))
 
-    async def thumb(self, clicked: Clicked, stored: Stored) -> str:
+    async def record_feedback(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Feedback; whoever says the same again is counted once."""
-        if await self.house.store.feedback.put(stored.id, clicked.person, clicked.action == "up"):
-            self._metrics.judged(stored.place.platform, clicked.action)
-        return texts.THANKS if clicked.action == "up" else texts.SORRY
+        if await self.context.store.feedback.record(stored.id, clicked.person, clicked.action == "up"):
+            self._metrics.record_feedback(stored.location.platform, clicked.action)
+        return texts.POSITIVE_FEEDBACK if clicked.action == "up" else texts.NEGATIVE_FEEDBACK
 
-    async def sources(self, clicked: Clicked, stored: Stored) -> str:
+    async def list_sources(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """The sources of an answer, as far as this person may still read what it rests on."""
         if stored.state != "done" and not stored.sources:
             raise NotFound(texts.NO_ANSWER)
-        allowed = await readable(self.house, basis_of(stored), clicked.place, clicked.person)
+        allowed = await can_read(self.context, provenance_of_answer(stored), clicked.location, clicked.person)
         if not (allowed and stored.sources):
             return texts.NO_SOURCES
-        return "\n".join(map(_source, stored.sources))
+        return "\n".join(map(_format_source, stored.sources))
 
-    async def delete(self, clicked: Clicked, stored: Stored) -> str:
+    async def delete_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Delete an answer, where it stands and where it is kept; the asker may, and a manager."""
-        if clicked.person != stored.asker and not await self._manages(clicked):
-            raise NotAllowed(texts.NOT_YOURS)
+        if clicked.person != stored.asker and not await self._is_manager(clicked):
+            raise NotAllowed(texts.NOT_THE_ASKER)
         if stored.private:
             raise NotFound(texts.NO_ANSWER)  # nobody else saw it, and what the asker saw alone cannot be taken back
-        await self.house.platform(stored.place).delete_answer(_target(stored, stored.mark))
-        await self.house.store.answers.drop(stored.id)
+        await self.context.platform_for(stored.location).delete_answer(_public_target(stored, stored.reply_ref))
+        await self.context.store.answers.delete(stored.id)
         return ""
 
-    async def share(self, clicked: Clicked, stored: Stored) -> str:
+    async def share_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Show all readers of the channel what only the asker saw, if each of them could read all it rests on."""
         if clicked.person != stored.asker:
-            raise NotAllowed(texts.NOT_YOURS)
+            raise NotAllowed(texts.NOT_THE_ASKER)
         if stored.state != "done":
             raise NotFound(texts.NO_ANSWER)
-        id_ = shared_id(stored.id)
-        before = await self.house.store.answers.get(id_)
+        id_ = shared_answer_id(stored.id)
+        before = await self.context.store.answers.get(id_)
         if before is not None and before.state != "begun":
-            return texts.SHARED
-        if before is None and not await self._readable(stored):
-            return texts.NOT_SHARED
-        shared = replace(stored, id=id_, message="", private=False, state="begun")
-        reply = self.house.platform(stored.place).reply(_target(shared, before.mark if before else ""))
+            return texts.ANSWER_SHARED
+        if before is None and not await self._can_channel_read(stored):
+            return texts.ANSWER_NOT_SHARED
+        shared = replace(stored, id=id_, message_id="", private=False, state="begun")
+        reply = self.context.platform_for(stored.location).start_reply(
+            _public_target(shared, before.reply_ref if before else "")
+        )
         try:
             return await self._publish(stored, shared, reply)
-        except Withheld:
-            await self.house.store.answers.abandon(id_)
+        except PermissionDenied:
+            await self.context.store.answers.delete_unfinished(id_)
             raise
 
-    async def _publish(self, stored: Stored, shared: Stored, reply: Reply) -> str:
+    async def _publish(self, stored: StoredAnswer, shared: StoredAnswer, reply: Reply) -> str:
         """Say it again in the channel, as an answer of its own, of which a former run may have shown something."""
-        answers, platform = self.house.store.answers, self.house.platform(stored.place)
-        below = await self._below(shared)
+        answers, platform = self.context.store.answers, self.context.platform_for(stored.location)
+        below = await self._build_footer(shared)
         await answers.begin(shared)
-        if not await self._readable(stored):  # readers may have changed while others were looked at
+        if not await self._can_channel_read(stored):  # readers may have changed while others were looked at
             await self._unpublish(reply, shared)
-            return texts.NOT_SHARED
+            return texts.ANSWER_NOT_SHARED
         try:
-            said = linked(stored.text, addresses(stored.sources))
-            text = f"{await self._question(stored)}\n\n{said}"
-            await reply.finish(splitting.parts(text, platform.limits.part), below)
+            said = link_citations(stored.text, source_urls(stored.sources))
+            text = f"{await self._quote_question(stored)}\n\n{said}"
+            await reply.finish(splitting.split_message(text, platform.limits.max_length), below)
         finally:
-            await answers.mark(shared.id, reply.mark)
-        outcome = Outcome(stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms, stored.shown)
+            await answers.save_reply_ref(shared.id, reply.reply_ref)
+        outcome = AnswerResult(
+            stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms, stored.shown_keys
+        )
         if not await answers.finish(shared.id, outcome):
             await reply.replace(texts.SOURCE_REMOVED)
-        return texts.SHARED
+        return texts.ANSWER_SHARED
 
-    async def _question(self, stored: Stored) -> str:
+    async def _quote_question(self, stored: StoredAnswer) -> str:
         """What was asked, for readers who did not see it."""
-        place = stored.place
-        asker = await self.house.readers.person(place.platform, place.workspace, stored.asker)
-        text = await self.house.platform(place).readable(place.workspace, spoken(stored.question))
-        return texts.asked_by(asker.name, text)
+        place = stored.location
+        asker = await self.context.audience.get_person(place.platform, place.workspace, stored.asker)
+        text = await self.context.platform_for(place).to_plain_text(place.workspace, strip_mention(stored.question))
+        return texts.format_asker(asker.name, text)
 
-    async def _unpublish(self, reply: Reply, shared: Stored) -> None:
+    async def _unpublish(self, reply: Reply, shared: StoredAnswer) -> None:
         """It is not shared after all; what was shown of it is taken back."""
-        if reply.mark:
-            await reply.replace(texts.WITHDRAWN)
-        await self.house.store.answers.drop(shared.id)
+        if reply.reply_ref:
+            await reply.replace(texts.ANSWER_WITHDRAWN)
+        await self.context.store.answers.delete(shared.id)
 
-    async def _below(self, shared: Stored) -> Closing:
-        place = shared.place
-        asker = await self.house.readers.person(place.platform, place.workspace, shared.asker)
-        channel = await self.house.readers.channel(place)
-        notes = [texts.shared_by(asker.name), texts.drawn_from(texts.all_of(channel.name))]
-        return footer.closing(shared.id, shared.sources, notes, private=False, share=False)
+    async def _build_footer(self, shared: StoredAnswer) -> AnswerFooter:
+        place = shared.location
+        asker = await self.context.audience.get_person(place.platform, place.workspace, shared.asker)
+        channel = await self.context.audience.get_channel(place)
+        notes = [texts.format_sharer(asker.name), texts.describe_sources(texts.channel_content(channel.name))]
+        return footer.build_answer_footer(shared.id, shared.sources, notes, private=False, share=False)
 
-    async def _readable(self, stored: Stored) -> bool:
+    async def _can_channel_read(self, stored: StoredAnswer) -> bool:
         """Whether all readers of its channel may read what an answer rests on, as far as that is sure."""
-        return bool(await readable(self.house, basis_of(stored), stored.place))
+        return bool(await can_read(self.context, provenance_of_answer(stored), stored.location))
 
-    async def _manages(self, clicked: Clicked) -> bool:
-        place = clicked.place
+    async def _is_manager(self, clicked: ButtonPressed) -> bool:
+        place = clicked.location
         try:
-            return (await self.house.readers.person(place.platform, place.workspace, clicked.person)).manager
+            return (await self.context.audience.get_person(place.platform, place.workspace, clicked.person)).is_manager
         except EngineError:
             return False
 
 
-ACTIONS: Mapping[str, Action] = {
-    "up": Clicks.thumb,
-    "down": Clicks.thumb,
-    "sources": Clicks.sources,
-    "delete": Clicks.delete,
-    "share": Clicks.share,
+BUTTON_ACTIONS: Mapping[str, ButtonAction] = {
+    "up": AnswerButtons.record_feedback,
+    "down": AnswerButtons.record_feedback,
+    "sources": AnswerButtons.list_sources,
+    "delete": AnswerButtons.delete_answer,
+    "share": AnswerButtons.share_answer,
 }
 
 
-def _target(stored: Stored, mark: str) -> Target:
+def _public_target(stored: StoredAnswer, mark: str) -> ReplyTarget:
     """Where an answer stands that all see."""
-    return Target(stored.id, stored.place, stored.asker, stored.message, mark=mark, asked=stored.time)
+    return ReplyTarget(
+        stored.id, stored.location, stored.asker, stored.message_id, reply_ref=mark, asked_at=stored.time
+    )

@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import texts
-from bot.permissions.provenance import basis_of, readable
-from bot.platform.ports import Target
-from engine.scheduling.supervisor import backoff
+from bot.permissions.provenance import can_read, provenance_of_answer
+from bot.platform.ports import ReplyTarget
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from bot.context import House
-    from bot.store import Correction
+    from bot.context import BotContext
+    from bot.store import AnswerCorrection
 
 log = structlog.get_logger(__name__)
 
-BURST, EVERY = 10, 2.0  # corrections at once, and seconds between further ones
-BATCH = 100  # corrections that are looked at together
-FIRST, LONGEST = 5.0, 60 * 60.0  # seconds until the next try; they double
-GIVEN_UP = 30 * 24 * 60 * 60.0  # seconds after which a platform that refuses is not asked any more
-PAUSE = 60.0  # seconds between two looks, unless there is news
+CORRECTION_BURST, CORRECTION_INTERVAL = 10, 2.0  # corrections at once, and seconds between further ones
+BATCH_SIZE = 100  # corrections that are looked at together
+FIRST_DELAY, MAX_DELAY = 5.0, 60 * 60.0  # seconds until the next try; they double
+GIVE_UP_AFTER = 30 * 24 * 60 * 60.0  # seconds after which a platform that refuses is not asked any more
+POLL_INTERVAL = 60.0  # seconds between two looks, unless there is news
 
 
 class AnswerCorrector:
@@ -40,92 +40,94 @@ class AnswerCorrector:
 
     def __init__(
         self,
-        house: House,
+        house: BotContext,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._house = house
+        self._context = house
         self._sleep = sleep
         self._store = house.store
         self._clock = clock
 
-    async def work(self) -> None:
+    async def run(self) -> None:
         """Do what is due, until cancelled."""
         while True:
-            self._store.corrections.news.clear()
-            await self.run()
-            pause = await self._pause()
+            self._store.answer_corrections.updated.clear()
+            await self.process_due()
+            pause = await self._seconds_until_due()
             with suppress(TimeoutError):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
                 async with asyncio.timeout(pause):
-                    await self._store.corrections.news.wait()
+                    await self._store.answer_corrections.updated.wait()
 
-    async def run(self) -> None:
+    async def process_due(self) -> None:
         """Try every correction that is due once; one platform does not wait for another."""
-        while pending := await self._store.corrections.due(self._clock(), tuple(self._house.platforms), BATCH):
-            by_platform = groupby(sorted(pending, key=_platform), key=_platform)
-            await asyncio.gather(*(self._in_turn(list(group)) for _, group in by_platform))
+        while pending := await self._store.answer_corrections.list_due(
+            self._clock(), tuple(self._context.platforms), BATCH_SIZE
+        ):
+            by_platform = groupby(sorted(pending, key=_platform_name), key=_platform_name)
+            await asyncio.gather(*(self._process_platform(list(group)) for _, group in by_platform))
 
-    async def _pause(self) -> float:
-        due = await self._store.corrections.next_due(tuple(self._house.platforms))
-        return PAUSE if due is None else min(PAUSE, max(0.1, due - self._clock()))
+    async def _seconds_until_due(self) -> float:
+        due = await self._store.answer_corrections.get_next_due(tuple(self._context.platforms))
+        return POLL_INTERVAL if due is None else min(POLL_INTERVAL, max(0.1, due - self._clock()))
 
-    async def _in_turn(self, pending: Iterable[Correction]) -> None:
+    async def _process_platform(self, pending: Iterable[AnswerCorrection]) -> None:
         """Many together leave room for the answers that are written meanwhile."""
         unsure = False
         for number, each in enumerate(pending):
-            if number >= BURST:
-                await self._sleep(EVERY)
-            if each.checked or not unsure:
-                unsure = not await self._try(each) and not each.checked
+            if number >= CORRECTION_BURST:
+                await self._sleep(CORRECTION_INTERVAL)
+            if each.is_confirmed or not unsure:
+                unsure = not await self._attempt(each) and not each.is_confirmed
             else:  # who reads what is not known yet: the others need not be asked for
-                await self._settle(each, done=False)
+                await self._record_attempt(each, done=False)
 
-    async def _try(self, correction: Correction) -> bool:
+    async def _attempt(self, correction: AnswerCorrection) -> bool:
         """Whether it is done."""
         try:
             done = await self._correct(correction)
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the others waiting
-            log.warning("correction_delayed", room=correction.place.room, error=type(error).__name__)
+            log.warning("correction_delayed", room=correction.location.room, error=type(error).__name__)
             done = False
-        await self._settle(correction, done=done)
+        await self._record_attempt(correction, done=done)
         return done
 
-    async def _settle(self, correction: Correction, *, done: bool) -> None:
-        if done or self._clock() - correction.since > GIVEN_UP:
-            await self._store.corrections.done(correction.answer)
+    async def _record_attempt(self, correction: AnswerCorrection, *, done: bool) -> None:
+        if done or self._clock() - correction.requested_at > GIVE_UP_AFTER:
+            await self._store.answer_corrections.finish(correction.answer_id)
             if not done:
-                log.warning("correction_given_up", room=correction.place.room, answer=correction.answer)
+                log.warning("correction_given_up", room=correction.location.room, answer=correction.answer_id)
         else:
-            wait = backoff(correction.tries + 1, FIRST, LONGEST)
-            await self._store.corrections.delay(correction.answer, self._clock() + wait)
+            wait = backoff_seconds(correction.attempts + 1, FIRST_DELAY, MAX_DELAY)
+            await self._store.answer_corrections.delay(correction.answer_id, self._clock() + wait)
 
-    async def _correct(self, correction: Correction) -> bool:
+    async def _correct(self, correction: AnswerCorrection) -> bool:
         """Replace the answer; False if it cannot be known yet whether it has to be. Raises PlatformError."""
-        if not correction.checked:
-            return await self._check(correction)
-        target = Target(
-            correction.answer,
-            correction.place,
+        if not correction.is_confirmed:
+            return await self._check_audience(correction)
+        target = ReplyTarget(
+            correction.answer_id,
+            correction.location,
             correction.asker,
-            correction.message,
-            mark=correction.mark,
-            asked=correction.asked,
+            correction.message_id,
+            reply_ref=correction.reply_ref,
+            asked_at=correction.asked_at,
         )
-        await self._house.platform(correction.place).replace_answer(target, texts.SOURCE_REMOVED)
+        await self._context.platform_for(correction.location).replace_answer(target, texts.SOURCE_REMOVED)
         return True
 
-    async def _check(self, correction: Correction) -> bool:
+    async def _check_audience(self, correction: AnswerCorrection) -> bool:
         """Retract the answer if its readers may not read all of its sources any more; False if nobody knows that."""
-        stored = await self._store.answers.get(correction.answer)
+        stored = await self._store.answers.get(correction.answer_id)
         if stored is None:
             return True
         person = stored.asker if stored.private else ""
-        allowed = await readable(self._house, basis_of(stored), correction.place, person)
+        allowed = await can_read(self._context, provenance_of_answer(stored), correction.location, person)
         if allowed is False:
-            await self._store.answers.retract(correction.answer)
-            return await self._correct(replace(correction, checked=True))
+            await self._store.answers.redact_one(correction.answer_id)
+            return await self._correct(replace(correction, is_confirmed=True))
         return allowed is True
 
 
-def _platform(correction: Correction) -> str:
-    return correction.place.platform
+def _platform_name(correction: AnswerCorrection) -> str:
+    return correction.location.platform

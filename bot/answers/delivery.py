@@ -11,28 +11,30 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import structlog
 
 from bot import texts
-from bot.answers.sources.citation_links import linked
+from bot.answers.sources.citation_links import link_citations
 from bot.errors import PlatformError
 from bot.text import splitting
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.platform.models import Closing
-    from bot.platform.ports import Limits, Reply
+    from bot.platform.models import AnswerFooter
+    from bot.platform.ports import MessageLimits, Reply
 
-    May = Callable[[], Awaitable[bool | None]]  # whether all readers may read it; None if that cannot be known
+    PermissionCheck = Callable[
+        [], Awaitable[bool | None]
+    ]  # whether all readers may read it; None if that cannot be known
 
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-AGAIN = 1.0  # seconds until readers who could not be known are looked for again
-TRIES = 3  # at the end, before the answer is taken back
+RECHECK_DELAY = 1.0  # seconds until readers who could not be known are looked for again
+MAX_CHECKS = 3  # at the end, before the answer is taken back
 HEARTBEAT = 60.0  # seconds after which a status is shown again
 
 
-class Delivery:
+class StreamingReply:
     """Brings a growing text to its readers. Enter it; leaving it stops writing, whatever was shown stays.
 
     `may` is asked before every write of the text; once it says no, everything is taken back, and `withdrawn` is the
@@ -40,83 +42,85 @@ class Delivery:
     `mark` is told of the reply's mark as soon as there is one.
     """
 
-    def __init__(self, reply: Reply, limits: Limits, mark: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(self, reply: Reply, limits: MessageLimits, mark: Callable[[str], Awaitable[None]]) -> None:
         self.reply = reply
         self.limits = limits
-        self.may: May = _nothing_drawn
-        self.links: Callable[[], Mapping[int, str]] = dict
+        self.can_show: PermissionCheck = _always_allowed
+        self.citation_urls: Callable[[], Mapping[int, str]] = dict
         self.heading = ""
-        self.withdrawn = ""
-        self.first_words: float | None = None
-        self._mark = mark
-        self._marked = reply.mark
-        self._status, self._told = "", ""
+        self.withdrawal_text = ""
+        self.first_shown_at: float | None = None
+        self._save_reply_ref = mark
+        self._saved_reply_ref = reply.reply_ref
+        self._status, self._shown_status = "", ""
         self._text = ""
-        self._shown: tuple[str, ...] = ()
-        self._wrote: float | None = None
-        self._news, self._ended = asyncio.Event(), asyncio.Event()
-        self._working: asyncio.Task[None] | None = None
+        self._shown_parts: tuple[str, ...] = ()
+        self._last_write_at: float | None = None
+        self._updated, self._ended = asyncio.Event(), asyncio.Event()
+        self._write_task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._working = asyncio.create_task(self._work())
+        self._write_task = asyncio.create_task(self._run())
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._working is not None:
-            self._working.cancel()
-            await asyncio.gather(self._working, return_exceptions=True)
+        if self._write_task is not None:
+            self._write_task.cancel()
+            await asyncio.gather(self._write_task, return_exceptions=True)
 
-    def status(self, words: str) -> None:
+    def set_status(self, words: str) -> None:
         """Show that it is worked on."""
         self._status = words
-        self._news.set()
+        self._updated.set()
 
-    def say(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         """The answer so far."""
         self._text = text
-        self._news.set()
+        self._updated.set()
 
-    async def finish(self, text: str, closing: Closing) -> bool:
+    async def finish(self, text: str, closing: AnswerFooter) -> bool:
         """The whole answer, and what stands below it; False if it had to be taken back. Raises PlatformError."""
-        await self._stop()
-        if not self.withdrawn:
-            self.withdrawn = await self._objection()
-        if self.withdrawn:
-            await self._call(self.reply.replace(self.withdrawn))
+        await self._stop_writing()
+        if not self.withdrawal_text:
+            self.withdrawal_text = await self._withdrawal_reason()
+        if self.withdrawal_text:
+            await self._call_platform(self.reply.replace(self.withdrawal_text))
             return False
-        await self._call(self.reply.finish(splitting.parts(self._whole(text), self.limits.part), closing))
+        await self._call_platform(
+            self.reply.finish(splitting.split_message(self._full_text(text), self.limits.max_length), closing)
+        )
         return True
 
-    def _whole(self, text: str) -> str:
+    def _full_text(self, text: str) -> str:
         """The text with its links, below the heading if there is one."""
-        said = linked(text, self.links())
+        said = link_citations(text, self.citation_urls())
         return f"{self.heading}\n\n{said}" if self.heading else said
 
-    async def _stop(self) -> None:
+    async def _stop_writing(self) -> None:
         """Let the call that is under way come to its end, and begin no other."""
         self._ended.set()
-        self._news.set()
-        if self._working is not None:
-            working, self._working = self._working, None
+        self._updated.set()
+        if self._write_task is not None:
+            working, self._write_task = self._write_task, None
             await working
 
-    async def _objection(self) -> str:
+    async def _withdrawal_reason(self) -> str:
         """Why the answer may not be shown, in a sentence; empty if it may."""
-        for left in reversed(range(TRIES)):
-            allowed = await self.may()
+        for left in reversed(range(MAX_CHECKS)):
+            allowed = await self.can_show()
             if allowed is not None:
-                return "" if allowed else texts.WITHDRAWN
-            await asyncio.sleep(AGAIN if left else 0.0)
-        return texts.READERS_UNKNOWN
+                return "" if allowed else texts.ANSWER_WITHDRAWN
+            await asyncio.sleep(RECHECK_DELAY if left else 0.0)
+        return texts.AUDIENCE_UNKNOWN
 
-    async def _work(self) -> None:
+    async def _run(self) -> None:
         while not self._ended.is_set():
             try:
                 async with asyncio.timeout(HEARTBEAT):
-                    await self._news.wait()
+                    await self._updated.wait()
             except TimeoutError:
-                self._status = self._told  # platforms let a status fade
-            self._news.clear()
+                self._status = self._shown_status  # platforms let a status fade
+            self._updated.clear()
             try:
                 await self._write()
             except Exception as error:  # noqa: BLE001 - what cannot be shown now is shown at the end
@@ -124,49 +128,49 @@ class Delivery:
                 log.warning("write_failed", error=type(error).__name__, where="".join(where))
 
     async def _write(self) -> None:
-        if self._status and not self._shown:
-            self._status, self._told = "", self._status
-            await self._call(self.reply.status(self._told))
-        if not self._text or not await self._its_turn():
+        if self._status and not self._shown_parts:
+            self._status, self._shown_status = "", self._status
+            await self._call_platform(self.reply.show_status(self._shown_status))
+        if not self._text or not await self._wait_for_turn():
             return
-        parts = splitting.shown(self._whole(self._text), self.limits.part)
-        if not parts or parts == self._shown:
+        parts = splitting.stable_parts(self._full_text(self._text), self.limits.max_length)
+        if not parts or parts == self._shown_parts:
             return
-        allowed = await self.may()
+        allowed = await self.can_show()
         if allowed is None:
-            asyncio.get_running_loop().call_later(AGAIN, self._news.set)
+            asyncio.get_running_loop().call_later(RECHECK_DELAY, self._updated.set)
         elif allowed:
             await self._show(parts)
         else:
-            self.withdrawn = texts.WITHDRAWN
+            self.withdrawal_text = texts.ANSWER_WITHDRAWN
             self._ended.set()
-            await self._call(self.reply.replace(self.withdrawn))
+            await self._call_platform(self.reply.replace(self.withdrawal_text))
 
     async def _show(self, parts: tuple[str, ...]) -> None:
-        self._wrote = time.monotonic()
-        if await self._call(self.reply.show(parts)) is False:
-            asyncio.get_running_loop().call_later(self.limits.every or AGAIN, self._news.set)
+        self._last_write_at = time.monotonic()
+        if await self._call_platform(self.reply.show(parts)) is False:
+            asyncio.get_running_loop().call_later(self.limits.write_interval or RECHECK_DELAY, self._updated.set)
             return
-        self._shown = parts
-        self.first_words = self.first_words or self._wrote
+        self._shown_parts = parts
+        self.first_shown_at = self.first_shown_at or self._last_write_at
 
-    async def _its_turn(self) -> bool:
+    async def _wait_for_turn(self) -> bool:
         """Wait until the next write may begin; False if the answer ended meanwhile, and is written as a whole."""
-        delay = splitting.wait(time.monotonic(), self._wrote, self.limits.every)
+        delay = splitting.seconds_until_write(time.monotonic(), self._last_write_at, self.limits.write_interval)
         if delay:
             with suppress(TimeoutError):
                 async with asyncio.timeout(delay):
                     await self._ended.wait()
         return not self._ended.is_set()
 
-    async def _call(self, call: Awaitable[Result]) -> Result:
+    async def _call_platform(self, call: Awaitable[Result]) -> Result:
         result = await call
-        if self.reply.mark != self._marked:
-            self._marked = self.reply.mark
-            await self._mark(self._marked)
+        if self.reply.reply_ref != self._saved_reply_ref:
+            self._saved_reply_ref = self.reply.reply_ref
+            await self._save_reply_ref(self._saved_reply_ref)
         return result
 
 
-async def _nothing_drawn() -> bool:
+async def _always_allowed() -> bool:
     """What draws on nothing may be read by anybody."""
     return True

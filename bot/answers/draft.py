@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers import footer
-from bot.answers.history import Past
-from bot.answers.sources.attribution import is_explained, used_keys
-from bot.platform.events import Asked
-from bot.platform.models import Closing
-from bot.store.models import shown_key
+from bot.answers.history import History
+from bot.answers.sources.attribution import find_used_keys, is_fully_cited
+from bot.platform.events import QuestionAsked
+from bot.platform.models import AnswerFooter
+from bot.store.models import passage_key
 from engine.models import Scope
 
 if TYPE_CHECKING:
-    from bot.answers.request import Request
-    from bot.context import House
-    from bot.permissions.provenance import Basis
+    from bot.answers.request import AnswerRequest
+    from bot.context import BotContext
+    from bot.permissions.provenance import Provenance
     from bot.platform.models import Channel
-    from bot.store import Drawn
+    from bot.store import AnswerSource
     from engine.models import Source
     from engine.usage import Usage
 
 
 @dataclass(slots=True)
-class Draft:
+class AnswerDraft:
     """An answer in the making. `channel` is None if its facts cannot be had; `failed`: it is a sentence why not.
 
     `silent`: nothing was shown of the answer to an overheard message, and nothing is to be. `gap`: why it may draw on
@@ -33,101 +33,103 @@ class Draft:
     model was shown. `extractive`: no model wrote it.
     """
 
-    request: Request
+    request: AnswerRequest
     channel: Channel | None = None
     scope: Scope = Scope(frozenset(), frozenset())  # noqa: RUF009 - frozen
     text: str = ""
-    basis: Basis | None = None
-    recalled: tuple[Source, ...] = ()
-    stated: frozenset[str] = frozenset()
-    facts: frozenset[str] = frozenset()
-    extractive: bool = False
-    past: Past = field(default_factory=Past)
+    provenance: Provenance | None = None
+    retrieved: tuple[Source, ...] = ()
+    graph_used_keys: frozenset[str] = frozenset()
+    graph_shown_keys: frozenset[str] = frozenset()
+    is_extractive: bool = False
+    history: History = field(default_factory=History)
     sources: tuple[Source, ...] = ()
     usage: tuple[Usage, ...] = ()
-    notes: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
     gap: str = ""
     failed: bool = False
     silent: bool = False
 
     @property
-    def alone(self) -> bool:
+    def is_private(self) -> bool:
         """Whether only the asker reads it."""
         return self.request.private or (self.channel is not None and self.channel.kind == "direct")
 
     @property
-    def used(self) -> frozenset[str]:
+    def used_source_keys(self) -> frozenset[str]:
         """The keys of the documents and messages that it used."""
-        if not self.sources and texts.says_nothing(self.text):
+        if not self.sources and texts.is_nothing_found(self.text):
             return frozenset()
-        used = self.stated | used_keys(self.text, self.request.text, self.sources, self.recalled, self.past.told)
-        explained = self.extractive or is_explained(self.text, self.request.text, self.sources)
-        return used if explained else used | (self._shown or self.facts)
+        used = self.graph_used_keys | find_used_keys(
+            self.text, self.request.text, self.sources, self.retrieved, self.history.keyed_texts
+        )
+        explained = self.is_extractive or is_fully_cited(self.text, self.request.text, self.sources)
+        return used if explained else used | (self._prompt_keys or self.graph_shown_keys)
 
     @property
-    def shown(self) -> frozenset[str]:
+    def shown_source_keys(self) -> frozenset[str]:
         """The keys of all that its words may come from, although nothing of it can be recognized there."""
-        silent = not self.sources and texts.says_nothing(self.text)
-        return frozenset() if self.extractive or silent else self._shown | self.facts
+        silent = not self.sources and texts.is_nothing_found(self.text)
+        return frozenset() if self.is_extractive or silent else self._prompt_keys | self.graph_shown_keys
 
     @property
-    def _shown(self) -> frozenset[str]:
-        keys = {shown_key(each.document, each.room, each.passage) for each in self.recalled}
-        return self.past.shown.union(keys)
+    def _prompt_keys(self) -> frozenset[str]:
+        keys = {passage_key(each.document, each.room, each.passage) for each in self.retrieved}
+        return self.history.shown_keys.union(keys)
 
     @property
-    def cited(self) -> tuple[Drawn, ...]:
+    def answer_sources(self) -> tuple[AnswerSource, ...]:
         """The sources as they are shown below it."""
-        return tuple(footer.drawn(each, self.text) for each in self.sources)
+        return tuple(footer.build_answer_source(each, self.text) for each in self.sources)
 
 
-async def below(house: House, draft: Draft) -> Closing:
+async def build_draft_footer(house: BotContext, draft: AnswerDraft) -> AnswerFooter:
     """What stands below an answer; nothing below a failure."""
     request = draft.request
     if draft.failed:
-        return Closing(request.id)
+        return AnswerFooter(request.id)
     notes = [
-        _audience(draft),
-        await _hint(house, draft),
-        *draft.notes,
-        texts.GAPS[draft.gap] if draft.gap and draft.sources else "",
-        await _unread(house, draft),
-        *_doubts(draft),
-        texts.STILL_READING if await _reads(house, draft) else "",
+        _audience_notice(draft),
+        await _model_hint(house, draft),
+        *draft.notices,
+        texts.GAP_NOTICES[draft.gap] if draft.gap and draft.sources else "",
+        await _not_indexed_notice(house, draft),
+        *_unsupported_notices(draft),
+        texts.STILL_INDEXING if await _is_indexing(house, draft) else "",
     ]
     share = bool(draft.sources) and draft.channel is not None and draft.channel.kind != "direct"
-    return footer.closing(request.id, draft.cited, notes, private=request.private, share=share)
+    return footer.build_answer_footer(request.id, draft.answer_sources, notes, private=request.private, share=share)
 
 
-async def _unread(house: House, draft: Draft) -> str:
+async def _not_indexed_notice(house: BotContext, draft: AnswerDraft) -> str:
     """That the channel is not read, and who can change it: to a command, and where nothing was found."""
     request, channel = draft.request, draft.channel
-    if channel is None or channel.kind == "direct" or not request.place.workspace:
+    if channel is None or channel.kind == "direct" or not request.location.workspace:
         return ""
-    if draft.sources and not isinstance(request.origin, Asked):
+    if draft.sources and not isinstance(request.origin, QuestionAsked):
         return ""
-    switched_on = (await house.store.channels.get(request.place.room)).ingest
-    if switched_on and await house.store.rooms.announced(request.place.room):
+    switched_on = (await house.store.channel_settings.get(request.location.room)).ingest
+    if switched_on and await house.store.channels.is_announced(request.location.room):
         return ""
-    return texts.unread_here(request.place.platform, inside=channel.inside and not switched_on)
+    return texts.channel_not_indexed(request.location.platform, inside=channel.has_bot and not switched_on)
 
 
-async def _hint(house: House, draft: Draft) -> str:
+async def _model_hint(house: BotContext, draft: AnswerDraft) -> str:
     """How a model would be set, below the first quotations that a workspace is given."""
-    place, quotes = draft.request.place, bool(draft.sources) and not house.settings.model
-    first = quotes and await house.store.hints.first(place.platform, place.workspace, "model")
+    place, quotes = draft.request.location, bool(draft.sources) and not house.settings.model
+    first = quotes and await house.store.hints.record_if_new(place.platform, place.workspace, "model")
     return texts.MODEL_HINT if first else ""
 
 
-def _audience(draft: Draft) -> str:
+def _audience_notice(draft: AnswerDraft) -> str:
     """For whom it was drawn up, and from what."""
-    everybody = texts.all_of(draft.channel.name) if draft.channel else texts.HERE
-    what = texts.YOURS if draft.alone else everybody
-    told = texts.drawn_from(what, found=bool(draft.sources))
-    return f"{texts.ONLY_YOU} {told}" if draft.request.private else told
+    everybody = texts.channel_content(draft.channel.name) if draft.channel else texts.CHANNEL_CONTENT
+    what = texts.ASKER_CONTENT if draft.is_private else everybody
+    told = texts.describe_sources(what, found=bool(draft.sources))
+    return f"{texts.ONLY_VISIBLE_TO_YOU} {told}" if draft.request.private else told
 
 
-def _doubts(draft: Draft) -> list[str]:
+def _unsupported_notices(draft: AnswerDraft) -> list[str]:
     """What is to be said of an answer that nothing stands behind, as far as it does not say so itself.
 
     The offer of a private answer is the same for every asker: all who read a public answer would learn from it what
@@ -135,14 +137,14 @@ def _doubts(draft: Draft) -> list[str]:
     """
     if draft.sources:
         return []
-    offer = "" if draft.alone else texts.ask_alone(draft.request.place.platform)
-    return ["" if texts.says_nothing(draft.text) else texts.UNSUPPORTED, offer]
+    offer = "" if draft.is_private else texts.ask_privately_hint(draft.request.location.platform)
+    return ["" if texts.is_nothing_found(draft.text) else texts.NO_SOURCE_FOUND, offer]
 
 
-async def _reads(house: House, draft: Draft) -> bool:
+async def _is_indexing(house: BotContext, draft: AnswerDraft) -> bool:
     """Whether the past of the room is still being read, or what a vain question might have found."""
-    if await house.store.cursors.of(draft.request.place.room) is not None:
+    if await house.store.backfill_cursors.get_position(draft.request.location.room) is not None:
         return True
     if draft.sources:
         return False
-    return (await house.desk.engine.status(draft.scope)).documents.get("pending", 0) > 0
+    return (await house.engine_context.engine.get_status(draft.scope)).documents.get("pending", 0) > 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.platform.models import Button, Cited, Closing
-from bot.store import Drawn
-from bot.text.excerpts import called, cited_for, quote, shortened, unheaded
+from bot.platform.models import AnswerFooter, Button, FooterSource
+from bot.store import AnswerSource
+from bot.text.excerpts import build_excerpt, lines_citing, source_title, strip_speaker, truncate_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,47 +15,49 @@ if TYPE_CHECKING:
 
     from engine.models import Source
 
-TITLE, WORDS = 100, 140  # characters
+MAX_TITLE_LENGTH, MAX_EXCERPT_LENGTH = 100, 140  # characters
 
-_MINUTE = "%Y-%m-%d %H:%M"
-_LIVE = ("https://", "http://")
+_MINUTE_FORMAT = "%Y-%m-%d %H:%M"
+_WEB_SCHEMES = ("https://", "http://")
 
 
-def drawn(source: Source, answer: str) -> Drawn:
+def build_answer_source(source: Source, answer: str) -> AnswerSource:
     """A source as it is shown below an answer, and where it lies."""
-    words = quote(unheaded(source.text), cited_for(answer, source.number), WORDS)
-    return Drawn(
+    words = build_excerpt(strip_speaker(source.text), lines_citing(answer, source.number), MAX_EXCERPT_LENGTH)
+    return AnswerSource(
         source.number,
-        shortened(texts.harmless(title(source)), TITLE),
-        source.link if source.link.startswith(_LIVE) else "",
-        texts.harmless(words),
+        truncate_line(texts.sanitize_inline(format_source_title(source)), MAX_TITLE_LENGTH),
+        source.link if source.link.startswith(_WEB_SCHEMES) else "",
+        texts.sanitize_inline(words),
         source.document,
         source.passage,
         source.space,
         source.room,
-        said_at(source),
+        message_time(source),
     )
 
 
-def title(source: Source) -> str:
+def format_source_title(source: Source) -> str:
     """What a source is called: its document, the place in it, its date unless it is shown as an instant."""
-    name, label = called(source.title, source.label)
+    name, label = source_title(source.title, source.label)
     day = f"{source.time:%Y-%m-%d}" if source.time else ""
-    if instant := said_at(source):
-        return " · ".join(filter(None, (name, label.removesuffix(f"{instant:{_MINUTE}}").rstrip(", "))))
+    if instant := message_time(source):
+        return " · ".join(filter(None, (name, label.removesuffix(f"{instant:{_MINUTE_FORMAT}}").rstrip(", "))))
     return " · ".join(filter(None, (name, label, "" if day in label else day)))
 
 
-def said_at(source: Source) -> datetime | None:
+def message_time(source: Source) -> datetime | None:
     """When a source was said, if it is a message; documents have a day at most."""
-    return source.time if source.time and source.label.endswith(f"{source.time:{_MINUTE}}") else None
+    return source.time if source.time and source.label.endswith(f"{source.time:{_MINUTE_FORMAT}}") else None
 
 
-def closing(answer: str, sources: Iterable[Drawn], notes: Iterable[str], *, private: bool, share: bool) -> Closing:
+def build_answer_footer(
+    answer: str, sources: Iterable[AnswerSource], notes: Iterable[str], *, private: bool, share: bool
+) -> AnswerFooter:
     """What stands below an answer; `share`: there is a channel that a private one may be shown to."""
-    cited = tuple(Cited(each.number, each.title, each.link, time=each.time) for each in sources)
+    cited = tuple(FooterSource(each.number, each.title, each.link, time=each.time) for each in sources)
     buttons = [Button("👍", "up", answer), Button("👎", "down", answer)]
     buttons += [Button("Sources", "sources", answer)] if cited else []
     buttons += [Button("Share to channel", "share", answer)] if private and share and cited else []
     buttons += [] if private else [Button("Delete", "delete", answer)]
-    return Closing(answer, cited, " ".join(filter(None, notes)), tuple(buttons))
+    return AnswerFooter(answer, cited, " ".join(filter(None, notes)), tuple(buttons))

@@ -14,183 +14,190 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.answers.request import spoken
+from bot.answers.request import strip_mention
 from bot.errors import PlatformError
 from bot.ingest.conversations import author_key
-from bot.permissions.audience import addressed, covers
-from bot.permissions.provenance import place_of
+from bot.permissions.audience import named_rooms, scope_covers
+from bot.permissions.provenance import location_from_room
 from bot.platform.models import Message
 from bot.store.models import message_key
 from engine.errors import EngineError
-from engine.models import Scope, Turn
+from engine.models import ChatTurn, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from bot.answers.request import Request
-    from bot.context import House
-    from bot.platform.models import Place
-    from bot.store import Stored
+    from bot.answers.request import AnswerRequest
+    from bot.context import BotContext
+    from bot.platform.models import Location
+    from bot.store import StoredAnswer
 
 log = structlog.get_logger(__name__)
 
-MESSAGES = 30  # of a thread, the newest
-ANSWERS = 10  # of the bot's own
-PATIENCE = 3.0  # seconds for the platform to tell what was said
+MAX_MESSAGES = 30  # of a thread, the newest
+MAX_ANSWERS = 10  # of the bot's own
+FETCH_TIMEOUT = 3.0  # seconds for the platform to tell what was said
 
-_MARK = re.compile(r" ?\[\d+\]")
+_CITATION = re.compile(r" ?\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class History:
     """The turns before a question, and what they drew on; `told` are their texts, each with the keys it rests on.
 
     `shown`: the keys of all that their words may come from.
     """
 
-    turns: tuple[Turn, ...] = ()
-    drawn: Scope = Scope(frozenset(), frozenset())  # noqa: RUF009 - frozen
-    told: tuple[tuple[str, frozenset[str]], ...] = ()
+    turns: tuple[ChatTurn, ...] = ()
+    source_scope: Scope = Scope(frozenset(), frozenset())  # noqa: RUF009 - frozen
+    keyed_texts: tuple[tuple[str, frozenset[str]], ...] = ()
 
-    shown: frozenset[str] = frozenset()
+    shown_keys: frozenset[str] = frozenset()
 
 
-class Historian:
+class ThreadHistory:
     """Remembers threads: the bot's own answers from its store, what others said from the platform."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, house: BotContext) -> None:
+        self._context = house
 
-    async def before(self, request: Request, scope: Scope) -> Past:
+    async def load_history(self, request: AnswerRequest, scope: Scope) -> History:
         """What was said before a question that may be used within a scope."""
-        if not request.place.thread and request.place.workspace:
-            return Past()
-        answers, messages = await asyncio.gather(self._answers(request, scope), self._messages(request, scope))
-        said = [each for each in messages if each.id not in {answer.message for answer in answers}]
-        rooms = frozenset({request.place.room}) if said else frozenset()
+        if not request.location.thread and request.location.workspace:
+            return History()
+        answers, messages = await asyncio.gather(
+            self._load_answers(request, scope), self._fetch_messages(request, scope)
+        )
+        said = [each for each in messages if each.id not in {answer.message_id for answer in answers}]
+        rooms = frozenset({request.location.room}) if said else frozenset()
         drawn = Scope(
             frozenset(space for each in answers for space in each.spaces),
             rooms.union(*(each.rooms for each in answers)),
         )
-        heard = await self._told(said)
+        heard = await self._build_turns(said)
         told = [(f"{each.question}\n{each.text}", each.documents) for each in answers]
-        told += [(turn.text, keys(each)) for each, (_, turn) in zip(said, heard, strict=True)]
-        shown = frozenset().union(*(each.shown for each in answers), *(keys_ for _, keys_ in told))
-        return Past(merged(answers, heard), drawn, tuple(told), shown)
+        told += [(turn.text, message_keys(each)) for each, (_, turn) in zip(said, heard, strict=True)]
+        shown = frozenset().union(*(each.shown_keys for each in answers), *(keys_ for _, keys_ in told))
+        return History(merge_turns(answers, heard), drawn, tuple(told), shown)
 
-    async def _answers(self, request: Request, scope: Scope) -> list[Stored]:
+    async def _load_answers(self, request: AnswerRequest, scope: Scope) -> list[StoredAnswer]:
         """The latest answers before a question that may be used within a scope, oldest first."""
-        turns = self._house.store.answers.turns
+        turns = self._context.store.answers.list_in_thread
         asker = request.person if request.private else ""
-        found: list[Stored] = []
+        found: list[StoredAnswer] = []
         seen = 0
-        while len(found) < ANSWERS:
-            page = await turns(request.place, request.time, ANSWERS, skip=seen, asker=asker)
-            found += await self._within(page or await self._first(request), scope)
+        while len(found) < MAX_ANSWERS:
+            page = await turns(request.location, request.time, MAX_ANSWERS, skip=seen, asker=asker)
+            found += await self._filter_by_scope(page or await self._load_root_answers(request), scope)
             seen += len(page)
             if not page:
                 break
         others = {each.id: each for each in found if each.id != request.id}
-        return sorted(others.values(), key=lambda each: each.time)[-ANSWERS:]
+        return sorted(others.values(), key=lambda each: each.time)[-MAX_ANSWERS:]
 
-    async def _first(self, request: Request) -> list[Stored]:
+    async def _load_root_answers(self, request: AnswerRequest) -> list[StoredAnswer]:
         """The answer in whose message the thread began, and the one that is replied to, if all saw them."""
-        place, of_message = request.place, self._house.store.answers.of_message
-        messages = filter(None, (place.thread, replied(request)))
-        found = [await of_message(place.main, each) for each in messages]
+        place, of_message = request.location, self._context.store.answers.get_by_message
+        messages = filter(None, (place.thread, replied_message_id(request)))
+        found = [await of_message(place.without_thread, each) for each in messages]
         seen = [each for each in found if each is not None and each.state == "done" and not each.private]
         return [each for each in seen if each.time < request.time]
 
-    async def _within(self, answers: Sequence[Stored], scope: Scope) -> list[Stored]:
-        homes = await self._homes({room for each in answers for room in each.rooms} - addressed(scope))
-        return [each for each in answers if covers(scope, Scope(each.spaces, each.rooms), homes)]
+    async def _filter_by_scope(self, answers: Sequence[StoredAnswer], scope: Scope) -> list[StoredAnswer]:
+        homes = await self._current_spaces({room for each in answers for room in each.rooms} - named_rooms(scope))
+        return [each for each in answers if scope_covers(scope, Scope(each.spaces, each.rooms), homes)]
 
-    async def spoke(self, place: Place) -> bool:
+    async def has_answered(self, place: Location) -> bool:
         """Whether the bot answered in a thread, even if that was forgotten since; also by what it began with."""
-        answers = self._house.store.answers
-        if await answers.spoke(place.room, place.thread):
+        answers = self._context.store.answers
+        if await answers.has_answered_in(place.room, place.thread):
             return True
-        first = await answers.of_message(place.main, place.thread)
+        first = await answers.get_by_message(place.without_thread, place.thread)
         return first is not None and first.state in {"done", "blanked"} and not first.private
 
-    async def exchange(self, place: Place) -> tuple[frozenset[str], datetime | None]:
+    async def get_askers(self, place: Location) -> tuple[frozenset[str], datetime | None]:
         """Whom the bot answered in a thread before all, and when they last asked; also by what it began with."""
-        answers = self._house.store.answers
-        people, latest = await answers.askers(place.room, place.thread)
-        first = await answers.of_message(place.main, place.thread)
+        answers = self._context.store.answers
+        people, latest = await answers.get_askers(place.room, place.thread)
+        first = await answers.get_by_message(place.without_thread, place.thread)
         if first is not None and first.state in {"done", "blanked"} and not first.private:
             return people | {first.asker}, max(latest or first.time, first.time)
         return people, latest
 
-    async def _homes(self, rooms: Iterable[str]) -> Mapping[str, str]:
+    async def _current_spaces(self, rooms: Iterable[str]) -> Mapping[str, str]:
         """The present spaces of rooms; those of which that cannot be known are left out."""
         found = {}
         for room in rooms:
             with suppress(PlatformError):
-                found[room] = await self._house.readers.home(place_of(room))
+                found[room] = await self._context.audience.get_home_space(location_from_room(room))
         return found
 
-    async def _messages(self, request: Request, scope: Scope) -> Sequence[Message]:
+    async def _fetch_messages(self, request: AnswerRequest, scope: Scope) -> Sequence[Message]:
         """What people said in the thread before; one that only begins has at most what its first message replies to."""
-        place = request.place
-        if not place.thread or (place.thread == request.message and not replied(request)):
+        place = request.location
+        if not place.thread or (place.thread == request.message and not replied_message_id(request)):
             return ()
         room = Scope(frozenset(), frozenset({place.room}))
-        if not covers(scope, room, await self._homes(room.rooms - addressed(scope))):
+        if not scope_covers(scope, room, await self._current_spaces(room.rooms - named_rooms(scope))):
             return ()
         try:
-            async with asyncio.timeout(PATIENCE):
-                found = (await self._house.platform(place).thread(place, MESSAGES)).messages
+            async with asyncio.timeout(FETCH_TIMEOUT):
+                found = (await self._context.platform_for(place).fetch_thread(place, MAX_MESSAGES)).messages
         except (EngineError, TimeoutError) as error:
             log.warning("thread_unknown", room=place.room, error=type(error).__name__)
             return ()
         before = [each for each in found if each.id != request.message and each.time <= request.time]
-        return await self._tellable(place, [each for each in before if not each.by_bot])
+        return await self._remove_forgotten(place, [each for each in before if not each.by_bot])
 
-    async def _tellable(self, place: Place, messages: Sequence[Message]) -> Sequence[Message]:
+    async def _remove_forgotten(self, place: Location, messages: Sequence[Message]) -> Sequence[Message]:
         """Those of some messages that nobody wanted forgotten, and whose authors are read of that time.
 
         The question of a redacted answer may repeat what was removed, and stays out too.
         """
-        store, ids = self._house.store, [each.id for each in messages]
-        gone = await store.messages.deleted(place.room, ids) | await store.answers.redacted(place.room, ids)
+        store, ids = self._context.store, [each.id for each in messages]
+        gone = await store.messages.find_tombstones(place.room, ids) | await store.answers.list_redacted_questions(
+            place.room, ids
+        )
         left = [each for each in messages if each.id not in gone]
-        out, whose = store.people.opted_out, (place.platform, place.workspace)
+        out, whose = store.opt_outs.is_opted_out, (place.platform, place.workspace)
         return [each for each in left if not await out(*whose, each.author, each.time)]
 
-    async def _told(self, messages: Sequence[Message]) -> list[tuple[datetime, Turn]]:
-        return list(await asyncio.gather(*map(self._turn, messages)))
+    async def _build_turns(self, messages: Sequence[Message]) -> list[tuple[datetime, ChatTurn]]:
+        return list(await asyncio.gather(*map(self._build_turn, messages)))
 
-    async def _turn(self, message: Message) -> tuple[datetime, Turn]:
-        place, text = message.place, message.text
+    async def _build_turn(self, message: Message) -> tuple[datetime, ChatTurn]:
+        place, text = message.location, message.text
         try:
-            text = await self._house.platform(place).readable(place.workspace, text)
-            person = await self._house.readers.person(place.platform, place.workspace, message.author)
+            text = await self._context.platform_for(place).to_plain_text(place.workspace, text)
+            person = await self._context.audience.get_person(place.platform, place.workspace, message.author)
         except PlatformError:
-            return message.time, Turn("user", text)
-        return message.time, Turn("user", f"{person.name}: {text}")
+            return message.time, ChatTurn("user", text)
+        return message.time, ChatTurn("user", f"{person.name}: {text}")
 
 
-def replied(request: Request) -> str:
+def replied_message_id(request: AnswerRequest) -> str:
     """The message to which a question replies without being in its thread; empty if it does not."""
     return request.origin.replies_to if isinstance(request.origin, Message) else ""
 
 
-def keys(message: Message) -> frozenset[str]:
+def message_keys(message: Message) -> frozenset[str]:
     """What a message that an answer was told is known by: itself, and all that its author wrote."""
-    place = message.place
+    place = message.location
     whose = author_key(place.platform, place.workspace, message.author)
     return frozenset({message_key(place.room, message.id), whose})
 
 
-def merged(answers: Iterable[Stored], said: Iterable[tuple[datetime, Turn]]) -> tuple[Turn, ...]:
+def merge_turns(answers: Iterable[StoredAnswer], said: Iterable[tuple[datetime, ChatTurn]]) -> tuple[ChatTurn, ...]:
     """Questions with their answers, and what others said, in the order of time.
 
     Numbers in brackets are taken out of answers: in the next one they mean other passages.
     """
-    turns: list[tuple[datetime, tuple[Turn, ...]]] = [(time, (turn,)) for time, turn in said]
+    turns: list[tuple[datetime, tuple[ChatTurn, ...]]] = [(time, (turn,)) for time, turn in said]
     for each in answers:
-        asked, told = Turn("user", spoken(each.question)), Turn("assistant", _MARK.sub("", each.text))
+        asked, told = (
+            ChatTurn("user", strip_mention(each.question)),
+            ChatTurn("assistant", _CITATION.sub("", each.text)),
+        )
         turns.append((each.time, (asked, told)))
     return tuple(turn for _, group in sorted(turns, key=lambda each: each[0]) for turn in group)

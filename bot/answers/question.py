@@ -6,77 +6,79 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from bot import texts
-from bot.answers.overview_scope import as_overview
-from bot.answers.request import spoken
+from bot.answers.overview_scope import apply_overview
+from bot.answers.request import strip_mention
 from bot.errors import PlatformError
 from bot.permissions import resolver
-from bot.permissions.provenance import person_of
-from bot.platform.events import Asked
-from engine.models import Overview, Question, Within
+from bot.permissions.provenance import private_reader
+from bot.platform.events import QuestionAsked
+from engine.models import Filters, Overview, Question
 
 if TYPE_CHECKING:
-    from bot.answers.request import Request
-    from bot.context import House
-    from bot.permissions.resolver import Reach
+    from bot.answers.request import AnswerRequest
+    from bot.context import BotContext
+    from bot.permissions.audience import ResolvedScope
     from bot.platform.models import Channel
-    from engine.models import Mode
+    from engine.models import RetrievalMode
 
 
-async def put(house: House, request: Request, reach: Reach | None = None) -> Question:
+async def build_question(house: BotContext, request: AnswerRequest, reach: ResolvedScope | None = None) -> Question:
     """What the engine is asked, but for what was said before; the channel's settings apply. `reach`: as `reach_of`."""
-    chosen = await house.store.channels.get(request.place.room)
-    reach = reach or await reach_of(house, request)
+    chosen = await house.store.channel_settings.get(request.location.room)
+    reach = reach or await resolve_request_scope(house, request)
     question = Question(
-        await _words(house, request),
+        await _plain_question(house, request),
         reach.scope,
-        mode=cast("Mode", request.mode or chosen.mode or house.settings.mode),
+        mode=cast("RetrievalMode", request.mode or chosen.mode or house.settings.mode),
         instructions=f"Answer in {chosen.language}." if chosen.language else "",
         style=chosen.style,
-        asker=await _asker(house, request),
-        overheard=request.overheard,
+        asker=await _asker_name(house, request),
+        is_unaddressed=request.overheard,
     )
-    return _lately(question, request) if request.since else await as_overview(house, request, question)
+    return _limit_to_recent(question, request) if request.since else await apply_overview(house, request, question)
 
 
-async def reach_of(house: House, request: Request) -> Reach:
+async def resolve_request_scope(house: BotContext, request: AnswerRequest) -> ResolvedScope:
     """What the answer may draw on; it waits somewhat for spaces that are suspended."""
-    return await house.readers.reach(request.place, person_of(request), wait=resolver.MOVING_FOR_QUESTIONS)
+    return await house.audience.resolve_scope(
+        request.location, private_reader(request), wait=resolver.QUESTION_SUSPENSION_WAIT
+    )
 
 
-async def _asker(house: House, request: Request) -> str:
+async def _asker_name(house: BotContext, request: AnswerRequest) -> str:
     """The name of the person who asks, empty if the platform does not say it."""
     mention = f"<@{request.person}>"
     try:
-        name = await house.platform(request.place).readable(request.place.workspace, mention)
+        name = await house.platform_for(request.location).to_plain_text(request.location.workspace, mention)
     except PlatformError:
         return ""
     return "" if name == mention else name.strip().removeprefix("@")
 
 
-async def _words(house: House, request: Request) -> str:
+async def _plain_question(house: BotContext, request: AnswerRequest) -> str:
     """The question with names in place of ids."""
-    text = spoken(request.text)
+    text = strip_mention(request.text)
     try:
-        return (await house.platform(request.place).readable(request.place.workspace, text)).strip()
+        return (await house.platform_for(request.location).to_plain_text(request.location.workspace, text)).strip()
     except PlatformError:
         return text
 
 
-async def heading(house: House, request: Request, channel: Channel | None) -> str:
+async def build_heading(house: BotContext, request: AnswerRequest, channel: Channel | None) -> str:
     """What stands above an answer to a command that others read, too: they do not see its question. Else empty."""
     others = not request.private and (channel is None or channel.kind != "direct")
-    text = await _words(house, request) if others and isinstance(request.origin, Asked) else ""
+    text = await _plain_question(house, request) if others and isinstance(request.origin, QuestionAsked) else ""
     if not text:
         return ""
-    place = request.place
+    place = request.location
     try:
-        asker = await house.readers.person(place.platform, place.workspace, request.person)
+        asker = await house.audience.get_person(place.platform, place.workspace, request.person)
     except PlatformError:
         return ""
-    return texts.asked_by(asker.name, text)
+    return texts.format_asker(asker.name, text)
 
 
-def _lately(question: Question, request: Request) -> Question:
+def _limit_to_recent(question: Question, request: AnswerRequest) -> Question:
     """A question about whatever was said in a channel since a time."""
-    within = Within(rooms=frozenset({request.place.room}), since=request.since)
-    return replace(question, within=within, overview=Overview("summary"))
+    within = Filters(rooms=frozenset({request.location.room}), since=request.since)
+    return replace(question, filters=within, overview=Overview("summary"))

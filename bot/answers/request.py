@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from bot.platform.events import Clicked
-from bot.platform.ports import Target
-from bot.store import Stored
+from bot.platform.events import ButtonPressed
+from bot.platform.ports import ReplyTarget
+from bot.store import StoredAnswer
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.platform.events import Asked, Called
-    from bot.platform.models import Message, Place, Upload
+    from bot.platform.events import CommandInvoked, QuestionAsked
+    from bot.platform.models import Location, Message, Upload
 
-REFERENCE = 8  # characters of an answer's id that are shown to people
+REFERENCE_LENGTH = 8  # characters of an answer's id that are shown to people
 
-_MENTION = re.compile(r"\A\s*+<@[!&]?\w++(?:\|[^>]*+)?>[\s,:]*+")
+_LEADING_MENTION = re.compile(r"\A\s*+<@[!&]?\w++(?:\|[^>]*+)?>[\s,:]*+")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AnswerRequest:
     """A question, and where its answer goes. `place` names the thread in which it is answered, if there is one.
 
     `id` is the answer's, always the same for the same question. With `since`, it is about what was said in this
@@ -32,7 +32,7 @@ class Request:
     """
 
     id: str
-    place: Place
+    location: Location
     person: str
     text: str
     time: datetime
@@ -40,51 +40,51 @@ class Request:
     private: bool = False
     mode: str = ""
     handle: str = ""
-    origin: Message | Asked | None = None
+    origin: Message | QuestionAsked | None = None
     since: datetime | None = None
     overheard: bool = False
 
     @property
-    def files(self) -> tuple[Upload, ...]:
+    def uploads(self) -> tuple[Upload, ...]:
         """The files that it came with."""
         return self.origin.uploads if self.origin else ()
 
     @property
     def reference(self) -> str:
         """What finds it in the log."""
-        return self.id[:REFERENCE]
+        return self.id[:REFERENCE_LENGTH]
 
-    def target(self, mark: str = "") -> Target:
+    def reply_target(self, mark: str = "") -> ReplyTarget:
         """Where the answer goes."""
-        return Target(
+        return ReplyTarget(
             answer=self.id,
-            place=self.place,
+            location=self.location,
             person=self.person,
             message=self.message,
             private=self.private,
             handle=self.handle,
-            mark=mark,
-            asked=self.time,
+            reply_ref=mark,
+            asked_at=self.time,
         )
 
-    def stored(self) -> Stored:
+    def to_stored_answer(self) -> StoredAnswer:
         """As it is kept before it is worked on."""
-        return Stored(
+        return StoredAnswer(
             self.id,
-            self.place,
+            self.location,
             self.person,
             self.text,
             self.time,
-            message=self.message,
+            message_id=self.message,
             private=self.private,
         )
 
 
-def heard(message: Message, *, overheard: bool = False) -> Request:
+def request_from_message(message: Message, *, overheard: bool = False) -> AnswerRequest:
     """A message that is a question. A talk that belongs to no workspace has no threads: it is one itself."""
-    place = replace(message.place, thread=message.thread) if message.place.workspace else message.place
-    return Request(
-        answer_id(message.place, message.id),
+    place = replace(message.location, thread=message.reply_thread) if message.location.workspace else message.location
+    return AnswerRequest(
+        answer_id(message.location, message.id),
         place,
         message.author,
         message.text,
@@ -95,11 +95,11 @@ def heard(message: Message, *, overheard: bool = False) -> Request:
     )
 
 
-def commanded(asked: Asked) -> Request:
+def request_from_command(asked: QuestionAsked) -> AnswerRequest:
     """A question by a command."""
-    return Request(
-        answer_id(asked.place, asked.id),
-        asked.place,
+    return AnswerRequest(
+        answer_id(asked.location, asked.id),
+        asked.location,
         asked.person,
         asked.text,
         asked.time,
@@ -110,22 +110,22 @@ def commanded(asked: Asked) -> Request:
     )
 
 
-def answer_id(place: Place, message: str) -> str:
+def answer_id(place: Location, message: str) -> str:
     """The id of the answer to a message or a command."""
     return sha256(f"{place.room}\0{message}".encode()).hexdigest()[:20]
 
 
-def shared_id(answer: str) -> str:
+def shared_answer_id(answer: str) -> str:
     """The id of what all see of an answer that its asker alone saw before."""
     return sha256(f"shared\0{answer}".encode()).hexdigest()[: len(answer)]
 
 
-def begun(given: Called | Clicked) -> str:
+def started_answer_id(given: CommandInvoked | ButtonPressed) -> str:
     """The id of the answer that a command or a button begins, if it does."""
-    return shared_id(given.value) if isinstance(given, Clicked) else answer_id(given.place, given.id)
+    return shared_answer_id(given.value) if isinstance(given, ButtonPressed) else answer_id(given.location, given.id)
 
 
-def spoken(text: str) -> str:
+def strip_mention(text: str) -> str:
     """A question without the mention it begins with: that is the bot, to whom it is addressed."""
-    found = _MENTION.match(text)
+    found = _LEADING_MENTION.match(text)
     return text[found.end() :].strip() if found else text.strip()

@@ -17,263 +17,276 @@ from typing import TYPE_CHECKING, cast
 import structlog
 
 from bot import texts
-from bot.answers.attachments import Enclosed
-from bot.answers.delivery import Delivery
-from bot.answers.draft import Draft, below
-from bot.answers.history import Historian
-from bot.answers.question import heading, put, reach_of
-from bot.answers.sources.citation_links import addresses
-from bot.answers.sources.graph_evidence import note_facts
-from bot.errors import PlatformError, Withheld
-from bot.permissions.provenance import basis, person_of, readable
+from bot.answers.attachments import Attachments
+from bot.answers.delivery import StreamingReply
+from bot.answers.draft import AnswerDraft, build_draft_footer
+from bot.answers.history import ThreadHistory
+from bot.answers.question import build_heading, build_question, resolve_request_scope
+from bot.answers.sources.citation_links import source_urls
+from bot.answers.sources.graph_evidence import record_graph_facts
+from bot.errors import PermissionDenied, PlatformError
+from bot.permissions.provenance import build_provenance, can_read, private_reader
 from bot.platform.models import Card
-from bot.store import Outcome
+from bot.store import AnswerResult
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from bot.answers.request import Request
-    from bot.context import House
-    from bot.ingest.files import Filing
+    from bot.answers.request import AnswerRequest
+    from bot.context import BotContext
+    from bot.ingest.files import FileIngest
     from bot.monitoring import Metrics
-    from bot.permissions.provenance import Basis
-    from bot.permissions.quotas import Guards
+    from bot.permissions.provenance import Provenance
+    from bot.permissions.quotas import Quotas
     from bot.platform.models import Channel
     from engine.answers.answer import Answer
     from engine.models import Question
 
 log = structlog.get_logger(__name__)
 
-AT_ONCE = 4  # recalls; so that the status of many questions does not wait for the search of the first ones
+MAX_CONCURRENT_QUERIES = (
+    4  # recalls; so that the status of many questions does not wait for the search of the first ones
+)
 
 
-class Answering:
+class AnswerService:
     """Answers questions."""
 
-    def __init__(self, house: House, guards: Guards, filing: Filing, metrics: Metrics) -> None:
-        self._house = house
-        self._guards = guards
-        self._filing = filing
+    def __init__(self, house: BotContext, guards: Quotas, filing: FileIngest, metrics: Metrics) -> None:
+        self._context = house
+        self._quotas = guards
+        self._file_ingest = filing
         self._metrics = metrics
-        self._historian = Historian(house)
-        self._working: set[str] = set()
-        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._thread_history = ThreadHistory(house)
+        self._in_progress: set[str] = set()
+        self._query_slots = asyncio.Semaphore(MAX_CONCURRENT_QUERIES)
 
-    async def answer(self, request: Request) -> bool:
+    async def answer(self, request: AnswerRequest) -> bool:
         """Answer a question, and take in its files. One that is answered, or being answered, is left alone.
 
         False if it was overheard, and nothing is said to it: no question to the bot, or nothing was found.
         Raises PlatformError if something may be done later that cannot be done now; then it may be called again.
         """
-        async with Enclosed(request, self._filing, self._house.settings.file_wait) as enclosed:
-            if request.id in self._working:
+        async with Attachments(request, self._file_ingest, self._context.settings.file_wait) as enclosed:
+            if request.id in self._in_progress:
                 return True
-            self._working.add(request.id)
+            self._in_progress.add(request.id)
             try:
-                return await self._once(request, enclosed)
+                return await self._answer_once(request, enclosed)
             finally:
-                self._working.discard(request.id)
+                self._in_progress.discard(request.id)
 
-    async def give_up(self, request: Request, error: Exception) -> None:
+    async def post_failure(self, request: AnswerRequest, error: Exception) -> None:
         """It was tried often enough: say what hindered it, if that can be said."""
-        stored = await self._house.store.answers.get(request.id)
+        stored = await self._context.store.answers.get(request.id)
         if stored is not None and stored.state != "begun":
             return
-        if request.overheard and (stored is None or not stored.mark):
-            await self._house.store.answers.drop(request.id)
+        if request.overheard and (stored is None or not stored.reply_ref):
+            await self._context.store.answers.delete(request.id)
             return
-        sentence = texts.failure(error, request.reference)
-        if stored is None or not stored.mark or not await self._replaced(request, stored.mark, sentence):
+        sentence = texts.describe_error(error, request.reference)
+        if (
+            stored is None
+            or not stored.reply_ref
+            or not await self._replace_started(request, stored.reply_ref, sentence)
+        ):
             await self._refuse(request, sentence, "failed")
 
-    async def _replaced(self, request: Request, mark: str, sentence: str) -> bool:
+    async def _replace_started(self, request: AnswerRequest, mark: str, sentence: str) -> bool:
         """Whether this could be said in place of what was begun."""
         try:
-            await self._house.platform(request.place).reply(request.target(mark)).replace(sentence)
+            await self._context.platform_for(request.location).start_reply(request.reply_target(mark)).replace(sentence)
         except PlatformError as error:
             log.warning("begun_answer_stays", reference=request.reference, error=type(error).__name__)
             return False
-        await self._end(request, "failed")
+        await self._fail(request, "failed")
         return True
 
-    async def _once(self, request: Request, enclosed: Enclosed) -> bool:
-        stored = await self._house.store.answers.get(request.id)
+    async def _answer_once(self, request: AnswerRequest, enclosed: Attachments) -> bool:
+        stored = await self._context.store.answers.get(request.id)
         if stored is not None and stored.state != "begun":
             return True
-        if stored is None and not await self._admitted(request):
+        if stored is None and not await self._admit(request):
             return not request.overheard
-        mark = stored.mark if stored else ""
-        platform = self._house.platform(request.place)
-        noted = partial(self._house.store.answers.mark, request.id)
-        async with Delivery(platform.reply(request.target(mark)), platform.limits, noted) as delivery:
-            return await self._deliver(Draft(request), delivery, enclosed)
+        mark = stored.reply_ref if stored else ""
+        platform = self._context.platform_for(request.location)
+        noted = partial(self._context.store.answers.save_reply_ref, request.id)
+        async with StreamingReply(platform.start_reply(request.reply_target(mark)), platform.limits, noted) as delivery:
+            return await self._deliver(AnswerDraft(request), delivery, enclosed)
 
-    async def _admitted(self, request: Request) -> bool:
+    async def _admit(self, request: AnswerRequest) -> bool:
         """Whether a new question is answered. It is kept once it was counted, or its refusal told."""
-        refusal = await self._guards.refusal(request.place, request.person)
+        refusal = await self._quotas.check_question(request.location, request.person)
         if refusal and request.overheard:
             return False
         if refusal:
-            await self._house.whisper(request.target(), Card(refusal))
-        await self._house.store.answers.begin(request.stored())
+            await self._context.send_private(request.reply_target(), Card(refusal))
+        await self._context.store.answers.begin(request.to_stored_answer())
         if refusal:
-            await self._end(request, "refused")
+            await self._fail(request, "refused")
         return not refusal
 
-    async def _refuse(self, request: Request, sentence: str, outcome: str) -> None:
+    async def _refuse(self, request: AnswerRequest, sentence: str, outcome: str) -> None:
         """Say why there is no answer: to the asker alone where a channel allows that, else below their question."""
-        await self._house.whisper(request.target(), Card(sentence))
-        await self._end(request, outcome)
+        await self._context.send_private(request.reply_target(), Card(sentence))
+        await self._fail(request, outcome)
 
-    async def _deliver(self, draft: Draft, delivery: Delivery, enclosed: Enclosed) -> bool:
+    async def _deliver(self, draft: AnswerDraft, delivery: StreamingReply, enclosed: Attachments) -> bool:
         """Write the answer, or what came between; then bring it to an end. False if nothing is to be said."""
         began = time.monotonic()
         if not draft.request.overheard:
-            delivery.status(texts.READING if draft.request.files else texts.SEARCHING)
+            delivery.set_status(texts.STATUS_READING_FILE if draft.request.uploads else texts.STATUS_SEARCHING)
         try:
-            await self._write(draft, delivery, enclosed)
+            await self._write_answer(draft, delivery, enclosed)
         except Exception as error:  # noqa: BLE001 - whatever it is, the asker is told
-            self._broke(draft, error)
+            self._record_error(draft, error)
         if draft.silent:
-            await self._keep_silent(draft)
+            await self._discard(draft)
             return False
-        await self._finish(draft, delivery)
-        if delivery.first_words is not None:
-            self._metrics.spoke(draft.request.place.platform, delivery.first_words - began)
+        await self._finish_answer(draft, delivery)
+        if delivery.first_shown_at is not None:
+            self._metrics.record_first_token(draft.request.location.platform, delivery.first_shown_at - began)
         return True
 
-    async def _keep_silent(self, draft: Draft) -> None:
+    async def _discard(self, draft: AnswerDraft) -> None:
         """Leave no trace of an answer to what was overheard."""
-        await self._guards.charge(draft.request.place, draft.usage)
-        self._metrics.spent(draft.usage)
-        await self._house.store.answers.drop(draft.request.id)
-        self._metrics.asked(draft.request.place.platform, "silent")
+        await self._quotas.record_usage(draft.request.location, draft.usage)
+        self._metrics.record_usage(draft.usage)
+        await self._context.store.answers.delete(draft.request.id)
+        self._metrics.record_question(draft.request.location.platform, "silent")
 
-    async def _write(self, draft: Draft, delivery: Delivery, enclosed: Enclosed) -> None:
-        draft.channel = await self._channel(draft.request)
-        delivery.heading = await heading(self._house, draft.request, draft.channel)
-        reach = await reach_of(self._house, draft.request)
-        question = await put(self._house, draft.request, reach)
+    async def _write_answer(self, draft: AnswerDraft, delivery: StreamingReply, enclosed: Attachments) -> None:
+        draft.channel = await self._get_channel(draft.request)
+        delivery.heading = await build_heading(self._context, draft.request, draft.channel)
+        reach = await resolve_request_scope(self._context, draft.request)
+        question = await build_question(self._context, draft.request, reach)
         draft.scope, draft.gap = reach.scope, reach.gap
         if not question.text:
-            await self._ask_back(draft, enclosed)
+            await self._prompt_for_question(draft, enclosed)
             return
-        past = await self._historian.before(draft.request, question.scope)
-        within = await enclosed.ready(draft.notes)
-        if draft.request.files and not draft.request.overheard:
-            delivery.status(texts.SEARCHING)
-        since = self._house.readers.clock()
-        async with aclosing(await self._ask(replace(question, history=past.turns), within, draft)) as answer:
-            draft.basis, draft.recalled = basis(answer.context, question.scope, past, since), answer.context.sources
-            draft.past = past
-            delivery.may = partial(readable, self._house, draft.basis, draft.request.place, person_of(draft.request))
-            delivery.links = lambda: addresses(answer.sources)
+        past = await self._thread_history.load_history(draft.request, question.scope)
+        within = await enclosed.wait_for_documents(draft.notices)
+        if draft.request.uploads and not draft.request.overheard:
+            delivery.set_status(texts.STATUS_SEARCHING)
+        since = self._context.audience.clock()
+        async with aclosing(await self._ask_engine(replace(question, history=past.turns), within, draft)) as answer:
+            draft.provenance, draft.retrieved = (
+                build_provenance(answer.context, question.scope, past, since),
+                answer.context.sources,
+            )
+            draft.history = past
+            delivery.can_show = partial(
+                can_read, self._context, draft.provenance, draft.request.location, private_reader(draft.request)
+            )
+            delivery.citation_urls = lambda: source_urls(answer.sources)
             try:
-                await self._stream(answer, draft, delivery)
+                await self._stream_answer(answer, draft, delivery)
             finally:
                 draft.sources = answer.sources
                 draft.usage += answer.usage
-                await note_facts(answer, draft)
+                await record_graph_facts(answer, draft)
 
-    async def _ask_back(self, draft: Draft, enclosed: Enclosed) -> None:
+    async def _prompt_for_question(self, draft: AnswerDraft, enclosed: Attachments) -> None:
         """Nothing was asked; perhaps there is a file to be asked about."""
         if draft.request.overheard:
             draft.silent = True
             return
-        draft.text, draft.failed = texts.EMPTY, True
-        if draft.request.files:
+        draft.text, draft.failed = texts.EMPTY_QUESTION, True
+        if draft.request.uploads:
             notes: list[str] = []
-            read = await enclosed.ready(notes) or notes in ([texts.FILE_UNREADY], [texts.FILE_UNREAD])
-            draft.text = texts.TAKEN if read else " ".join(notes) or texts.EMPTY
+            read = await enclosed.wait_for_documents(notes) or notes in ([texts.FILE_NOT_READY], [texts.FILE_NOT_READ])
+            draft.text = texts.FILE_RECEIVED if read else " ".join(notes) or texts.EMPTY_QUESTION
 
-    async def _channel(self, request: Request) -> Channel | None:
+    async def _get_channel(self, request: AnswerRequest) -> Channel | None:
         try:
-            return await self._house.readers.channel(request.place)
+            return await self._context.audience.get_channel(request.location)
         except PlatformError:
             return None
 
-    async def _ask(self, question: Question, within: frozenset[str], draft: Draft) -> Answer:
+    async def _ask_engine(self, question: Question, within: frozenset[str], draft: AnswerDraft) -> Answer:
         """Ask the files that came with the question first, then everything in scope."""
-        engine = self._house.desk.engine
-        async with self._turns:
+        engine = self._context.engine_context.engine
+        async with self._query_slots:
             if within:
-                answer = await engine.ask(replace(question, within=replace(question.within, documents=within)))
-                if not answer.context.empty or answer.context.question.ignored:
+                answer = await engine.ask(replace(question, filters=replace(question.filters, documents=within)))
+                if not answer.context.is_empty or answer.context.question.ignored:
                     return answer
                 draft.usage += answer.usage
-                draft.notes.append(texts.FILE_SILENT)
+                draft.notices.append(texts.NOT_IN_FILE)
             return await engine.ask(question)
 
-    async def _stream(self, answer: Answer, draft: Draft, delivery: Delivery) -> None:
+    async def _stream_answer(self, answer: Answer, draft: AnswerDraft, delivery: StreamingReply) -> None:
         overheard, bypass = draft.request.overheard, answer.context.mode == "bypass"
-        if answer.context.question.ignored or (answer.context.empty and not bypass):
+        if answer.context.question.ignored or (answer.context.is_empty and not bypass):
             draft.silent = overheard
-            draft.text = texts.nothing(draft.gap)
+            draft.text = texts.nothing_found(draft.gap)
             return
         if answer.context.overview is not None and answer.context.overview.truncated:
-            draft.notes.append(texts.ONLY_NEWEST)
+            draft.notices.append(texts.ONLY_NEWEST)
         said = ""
         async for piece in answer:
             said += piece
             if overheard and not (answer.sources or bypass):
                 continue  # in the words of a model, "I found nothing" cites nothing
             draft.text = said
-            delivery.say(draft.text)
-            if delivery.withdrawn:
+            delivery.set_text(draft.text)
+            if delivery.withdrawal_text:
                 return
         draft.silent = overheard and not draft.text
-        if draft.gap and not answer.sources and texts.says_nothing(draft.text):
-            draft.text = texts.nothing(draft.gap)
-        if answer.cut_off:
-            told = texts.FILTERED if answer.filtered else texts.CUT_OFF
+        if draft.gap and not answer.sources and texts.is_nothing_found(draft.text):
+            draft.text = texts.nothing_found(draft.gap)
+        if answer.is_truncated:
+            told = texts.ANSWER_FILTERED if answer.is_filtered else texts.ANSWER_CUT_OFF
             draft.text = f"{draft.text.rstrip()}\n\n_{told}_".lstrip()
 
-    def _broke(self, draft: Draft, error: Exception) -> None:
+    def _record_error(self, draft: AnswerDraft, error: Exception) -> None:
         """Keep what was said, and say what happened."""
         reference, kind = draft.request.reference, type(error).__name__
         where = [] if isinstance(error, EngineError) else traceback.format_tb(error.__traceback__)
         log.error("answer_failed", reference=reference, error=kind, where="".join(where))
         if draft.text.strip():
-            draft.text = f"{draft.text.rstrip()}\n\n{texts.broken_off(error, reference)}"
+            draft.text = f"{draft.text.rstrip()}\n\n{texts.describe_broken_answer(error, reference)}"
         else:
-            draft.text, draft.failed = texts.failure(error, reference), True
+            draft.text, draft.failed = texts.describe_error(error, reference), True
             draft.silent = draft.request.overheard
 
-    async def _finish(self, draft: Draft, delivery: Delivery) -> None:
+    async def _finish_answer(self, draft: AnswerDraft, delivery: StreamingReply) -> None:
         request = draft.request
-        await self._guards.charge(request.place, draft.usage)
-        self._metrics.spent(draft.usage)
+        await self._quotas.record_usage(request.location, draft.usage)
+        self._metrics.record_usage(draft.usage)
         try:
-            delivered = await delivery.finish(draft.text, await below(self._house, draft))
-        except Withheld as error:
-            await self._refuse(request, texts.failure(error, request.reference), "failed")
+            delivered = await delivery.finish(draft.text, await build_draft_footer(self._context, draft))
+        except PermissionDenied as error:
+            await self._refuse(request, texts.describe_error(error, request.reference), "failed")
             return
         if not delivered:
-            await self._end(request, "withdrawn")
-        elif draft.failed or draft.basis is None:
-            await self._end(request, "failed")
+            await self._fail(request, "withdrawn")
+        elif draft.failed or draft.provenance is None:
+            await self._fail(request, "failed")
         else:
-            await self._keep(draft, delivery)
+            await self._save_answer(draft, delivery)
 
-    async def _keep(self, draft: Draft, delivery: Delivery) -> None:
+    async def _save_answer(self, draft: AnswerDraft, delivery: StreamingReply) -> None:
         """Remember the answer; if something that it used was removed meanwhile, it is taken back.
 
         Where all see it, a correction is pending too, in case the platform fails now.
         """
-        request, based = draft.request, cast("Basis", draft.basis)
-        drawn = based.drawn
-        outcome = Outcome(draft.text, draft.cited, draft.used, drawn.spaces, drawn.rooms, draft.shown)
-        if not await self._house.store.answers.finish(request.id, outcome):
-            await self._take_back(request, delivery)
-        self._metrics.asked(request.place.platform, "answered" if draft.sources else "nothing")
+        request, based = draft.request, cast("Provenance", draft.provenance)
+        drawn = based.source_scope
+        outcome = AnswerResult(
+            draft.text, draft.answer_sources, draft.used_source_keys, drawn.spaces, drawn.rooms, draft.shown_source_keys
+        )
+        if not await self._context.store.answers.finish(request.id, outcome):
+            await self._retract(request, delivery)
+        self._metrics.record_question(request.location.platform, "answered" if draft.sources else "nothing")
 
-    async def _take_back(self, request: Request, delivery: Delivery) -> None:
+    async def _retract(self, request: AnswerRequest, delivery: StreamingReply) -> None:
         try:
             await delivery.reply.replace(texts.SOURCE_REMOVED)
         except PlatformError as error:
             log.warning("answer_not_taken_back", reference=request.reference, error=type(error).__name__)
         else:
-            await self._house.store.corrections.done(request.id)
+            await self._context.store.answer_corrections.finish(request.id)
 
-    async def _end(self, request: Request, outcome: str) -> None:
-        await self._house.store.answers.fail(request.id)
-        self._metrics.asked(request.place.platform, outcome)
+    async def _fail(self, request: AnswerRequest, outcome: str) -> None:
+        await self._context.store.answers.fail(request.id)
+        self._metrics.record_question(request.location.platform, outcome)

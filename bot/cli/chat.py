@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import Common, Space, run
+from bot.cli.runner import GlobalOptions, SpaceOption, run_command
 
-CHAT = """Talk to your documents: streamed answers with sources, follow-up questions, /help for the rest.
+CHAT_HELP = """Talk to your documents: streamed answers with sources, follow-up questions, /help for the rest.
 
 Works with a pipe too: one question a line.
 """
-DEMO = """Read in a small town of our invention, ask four questions about it, then let you ask.
+DEMO_HELP = """Read in a small town of our invention, ask four questions about it, then let you ask.
 
 Needs no key and no network; with THREADLORE_MODEL set it uses that model.
 """
@@ -20,24 +20,24 @@ Needs no key and no network; with THREADLORE_MODEL set it uses that model.
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("demo", help=DEMO)(demo)
-    app.command("chat", help=CHAT)(chat)
+    app.command("demo", help=DEMO_HELP)(demo)
+    app.command("chat", help=CHAT_HELP)(chat)
 
 
-def chat(context: typer.Context, space: Space = "") -> None:
+def chat(context: typer.Context, space: SpaceOption = "") -> None:
     """Let the console adapter run."""
 
-    async def work(common: Common) -> int:
-        from bot.admin.rpc.service import reach_meanwhile  # noqa: PLC0415  - --help spares it
-        from bot.plugins import conversation  # noqa: PLC0415  - --help spares it
+    async def work(common: GlobalOptions) -> int:
+        from bot.admin.rpc.service import connect_lazily  # noqa: PLC0415  - --help spares it
+        from bot.plugins import load_conversation  # noqa: PLC0415  - --help spares it
 
-        settings = common.settings(space=space)
-        console = conversation("console")
-        async with reach_meanwhile(settings) as service:
+        settings = common.load_settings(space=space)
+        console = load_conversation("console")
+        async with connect_lazily(settings) as service:
             await console(service, settings)
         return 0
 
-    run(context, work)
+    run_command(context, work)
 
 
 def demo(
@@ -46,10 +46,10 @@ def demo(
 ) -> None:
     """Show the town."""
 
-    async def work(common: Common) -> int:
-        from bot.cli.demo.run import show  # noqa: PLC0415  - --help spares it
+    async def work(common: GlobalOptions) -> int:
+        from bot.cli.demo.run import run_demo  # noqa: PLC0415  - --help spares it
 
-        await show(common.settings(), keep=keep)
+        await run_demo(common.load_settings(), keep=keep)
         return 0
 
-    run(context, work)
+    run_command(context, work)

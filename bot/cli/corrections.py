@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import Space, perform
+from bot.cli.runner import SpaceOption, perform_request
 
-ABOUT = """Correct by hand what was read; corrections outlive a rebuild and can be taken back.
+CORRECT_HELP = """Correct by hand what was read; corrections outlive a rebuild and can be taken back.
 
 Examples:
 
@@ -21,45 +21,45 @@ Examples:
   threadlore correct hide "Analytical Engin"
 """
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As it is written somewhere.", show_default=False)]
-Other = Annotated[str, typer.Option("--with", metavar="NAME", help="The other end, if a relation is meant.")]
-Words = Annotated[str, typer.Argument(metavar="DESCRIPTION", help="In your words.", show_default=False)]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="As it is written somewhere.", show_default=False)]
+OtherOption = Annotated[str, typer.Option("--with", metavar="NAME", help="The other end, if a relation is meant.")]
+DescriptionArgument = Annotated[str, typer.Argument(metavar="DESCRIPTION", help="In your words.", show_default=False)]
 
-correct = typer.Typer(help=ABOUT, no_args_is_help=True)
+correct = typer.Typer(help=CORRECT_HELP, no_args_is_help=True)
 
 
 @correct.command()
-def merge(context: typer.Context, name: Name, into: Name, space: Space = "") -> None:
+def merge(context: typer.Context, name: NameArgument, into: NameArgument, space: SpaceOption = "") -> None:
     """Let a name lead to another one: both are the same."""
     from bot.admin.requests import Merge  # noqa: PLC0415  - --help spares it
 
-    perform(context, lambda settings: Merge(settings.space, name, into), space=space)
+    perform_request(context, lambda settings: Merge(settings.space, name, into), space=space)
 
 
 @correct.command()
-def unmerge(context: typer.Context, name: Name, space: Space = "") -> None:
+def unmerge(context: typer.Context, name: NameArgument, space: SpaceOption = "") -> None:
     """Let a name stand for itself again."""
     from bot.admin.requests import Merge  # noqa: PLC0415  - --help spares it
 
-    perform(context, lambda settings: Merge(settings.space, name), space=space)
+    perform_request(context, lambda settings: Merge(settings.space, name), space=space)
 
 
 @correct.command()
 def state(  # noqa: PLR0913, PLR0917  - each parameter is an option
     context: typer.Context,
-    name: Name,
-    description: Words,
-    other: Other = "",
+    name: NameArgument,
+    description: DescriptionArgument,
+    other: OtherOption = "",
     kind: Annotated[str, typer.Option("--type", help="What it is: person, place, event …")] = "other",
     keywords: Annotated[str, typer.Option("--keywords", help="Of a relation, with commas between them.")] = "",
-    space: Space = "",
+    space: SpaceOption = "",
 ) -> None:
     """Tell what a name is, or what links it with another one. `threadlore forget KEY` takes it back."""
-    from bot.admin.requests import State  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import AddFact  # noqa: PLC0415  - --help spares it
 
-    perform(
+    perform_request(
         context,
-        lambda settings: State(settings.space, name, description, other, kind, keywords),
+        lambda settings: AddFact(settings.space, name, description, other, kind, keywords),
         space=space,
     )
 
@@ -67,28 +67,28 @@ def state(  # noqa: PLR0913, PLR0917  - each parameter is an option
 @correct.command()
 def pin(
     context: typer.Context,
-    name: Name,
+    name: NameArgument,
     description: Annotated[str, typer.Argument(metavar="[DESCRIPTION]", help="None: take it back.")] = "",
-    other: Other = "",
-    space: Space = "",
+    other: OtherOption = "",
+    space: SpaceOption = "",
 ) -> None:
     """Describe a name or a relation in your words instead of what was read."""
-    from bot.admin.requests import Pin  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import SetDescription  # noqa: PLC0415  - --help spares it
 
-    perform(context, lambda settings: Pin(settings.space, name, description, other), space=space)
+    perform_request(context, lambda settings: SetDescription(settings.space, name, description, other), space=space)
 
 
 @correct.command()
-def hide(context: typer.Context, name: Name, other: Other = "", space: Space = "") -> None:
+def hide(context: typer.Context, name: NameArgument, other: OtherOption = "", space: SpaceOption = "") -> None:
     """Take a name with its relations, or one relation, out of sight."""
     from bot.admin.requests import Hide  # noqa: PLC0415  - --help spares it
 
-    perform(context, lambda settings: Hide(settings.space, name, other), space=space)
+    perform_request(context, lambda settings: Hide(settings.space, name, other), space=space)
 
 
 @correct.command()
-def unhide(context: typer.Context, name: Name, other: Other = "", space: Space = "") -> None:
+def unhide(context: typer.Context, name: NameArgument, other: OtherOption = "", space: SpaceOption = "") -> None:
     """Show it again."""
     from bot.admin.requests import Hide  # noqa: PLC0415  - --help spares it
 
-    perform(context, lambda settings: Hide(settings.space, name, other, hidden=False), space=space)
+    perform_request(context, lambda settings: Hide(settings.space, name, other, hidden=False), space=space)

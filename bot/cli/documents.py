@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import AsJson, Space, perform
+from bot.cli.runner import JsonOption, SpaceOption, perform_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.admin.results import Event
+    from bot.admin.results import OperationResult
 
-INGEST = """Take in files and whole folders; what is unchanged since the last time is skipped.
+INGEST_HELP = """Take in files and whole folders; what is unchanged since the last time is skipped.
 
 Reads text, Markdown, HTML, PDF, Word and other office files, and chat messages as JSON Lines
 (id, user, text, time; thread and link if there are any); other JSON Lines are read as records.
@@ -28,7 +28,7 @@ Examples:
 
   threadlore ingest export/general.jsonl --space team
 """
-FORGET = """Forget a document: text, graph, vectors and all that rested on it alone.
+FORGET_HELP = """Forget a document: text, graph, vectors and all that rested on it alone.
 
 The path of a file of chat messages means all its conversations; each has a key of its own.
 
@@ -44,10 +44,10 @@ Examples:
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("ingest", help=INGEST)(ingest)
+    app.command("ingest", help=INGEST_HELP)(ingest)
     app.command("status", help="Show how much is known, and what is still worked on.")(status)
     app.command("documents", help="List the documents with their state and their keys.")(documents)
-    app.command("forget", help=FORGET)(forget)
+    app.command("forget", help=FORGET_HELP)(forget)
     app.command("retry", help="Try again what failed, for instance because the model was out of reach.")(retry)
 
 
@@ -56,57 +56,57 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.", show_default=False)],
     room: Annotated[str, typer.Option("--room", help="The room of files; chats are rooms themselves.")] = "files",
     wait: Annotated[bool, typer.Option("--wait", help="Wait for a model that fails or cannot be reached.")] = False,  # noqa: FBT002  - an option
-    space: Space = "",
-    as_json: AsJson = False,  # noqa: FBT002  - an option
+    space: SpaceOption = "",
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Take in files and folders."""
-    from bot.admin.document_lookup import absolute  # noqa: PLC0415  - --help spares it
+    from bot.admin.document_lookup import resolve_path  # noqa: PLC0415  - --help spares it
     from bot.admin.requests import Ingest  # noqa: PLC0415  - --help spares it
 
-    found = tuple(str(absolute(path, str(Path.cwd()))) for path in paths)
-    perform(
+    found = tuple(str(resolve_path(path, str(Path.cwd()))) for path in paths)
+    perform_request(
         context,
         lambda settings: Ingest(found, settings.space, room, wait=wait),
         space=space,
         as_json=as_json,
-        code=exit_code,
+        code=ingest_exit_code,
     )
 
 
-def exit_code(seen: Sequence[Event]) -> int:
+def ingest_exit_code(seen: Sequence[OperationResult]) -> int:
     """1 if anything is not taken in, or not indexed yet."""
-    from bot.admin.results import Ingested  # noqa: PLC0415  - --help spares it
+    from bot.admin.results import IngestResult  # noqa: PLC0415  - --help spares it
 
-    return int(any(event.failures or event.trouble for event in seen if isinstance(event, Ingested)))
+    return int(any(event.failures or event.trouble for event in seen if isinstance(event, IngestResult)))
 
 
-def status(context: typer.Context, space: Space = "", as_json: AsJson = False) -> None:  # noqa: FBT002  - an option
+def status(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
     """Show numbers."""
-    from bot.admin.requests import Tell  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import GetStatus  # noqa: PLC0415  - --help spares it
 
-    perform(context, lambda settings: Tell((settings.space,)), space=space, as_json=as_json)
+    perform_request(context, lambda settings: GetStatus((settings.space,)), space=space, as_json=as_json)
 
 
-def documents(context: typer.Context, space: Space = "", as_json: AsJson = False) -> None:  # noqa: FBT002  - an option
+def documents(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
     """List documents."""
-    from bot.admin.requests import Catalogue  # noqa: PLC0415  - --help spares it
+    from bot.admin.requests import ListDocuments  # noqa: PLC0415  - --help spares it
 
-    perform(context, lambda settings: Catalogue((settings.space,)), space=space, as_json=as_json)
+    perform_request(context, lambda settings: ListDocuments((settings.space,)), space=space, as_json=as_json)
 
 
 def forget(
     context: typer.Context,
     document: Annotated[str, typer.Argument(metavar="DOCUMENT", help="Its key, its path or its title.")],
-    space: Space = "",
+    space: SpaceOption = "",
 ) -> None:
     """Forget one document, or a chat."""
     from bot.admin.requests import Forget  # noqa: PLC0415  - --help spares it
 
-    perform(context, lambda settings: Forget(document, (settings.space,), str(Path.cwd())), space=space)
+    perform_request(context, lambda settings: Forget(document, (settings.space,), str(Path.cwd())), space=space)
 
 
-def retry(context: typer.Context, space: Space = "") -> None:
+def retry(context: typer.Context, space: SpaceOption = "") -> None:
     """Try again what failed."""
     from bot.admin.requests import Retry  # noqa: PLC0415  - --help spares it
 
-    perform(context, lambda settings: Retry((settings.space,)), space=space)
+    perform_request(context, lambda settings: Retry((settings.space,)), space=space)

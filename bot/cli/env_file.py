@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-NAME = ".env"
-OTHERS = stat.S_IWGRP | stat.S_IWOTH
+ENV_FILE_NAME = ".env"
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
-def variables(file: Path) -> Mapping[str, str]:
+def read_variables(file: Path) -> Mapping[str, str]:
     """What stands in a file of settings. Raises BadSetting."""
     try:
         return {name: value for name, value in dotenv_values(file, encoding="utf-8").items() if value}
@@ -27,21 +27,21 @@ def variables(file: Path) -> Mapping[str, str]:
         raise BadSetting(f"The settings in {file} cannot be read: {reason}.", hint="Check the file.") from error
 
 
-def named(file: Path) -> Path:
+def check_env_file(file: Path) -> Path:
     """A file that was named. Raises BadSetting if there is none."""
     if not file.is_file():
         raise BadSetting(f"There is no file {file}.", hint="--env-file names a file with settings, one in a line.")
     return file
 
 
-def in_folder(home: Path) -> Path | None:
+def find_env_file(home: Path) -> Path | None:
     """The file of a data folder, if there is one. Raises BadSetting if somebody else could have written it."""
-    file = home / NAME
+    file = home / ENV_FILE_NAME
     if not file.is_file():
         return None
     for path in (home, file):
         seen = path.stat()
-        if seen.st_uid not in {os.getuid(), 0} or seen.st_mode & OTHERS:
+        if seen.st_uid not in {os.getuid(), 0} or seen.st_mode & WRITABLE_BY_OTHERS:
             raise BadSetting(
                 f"Others can write to {path}, so its settings are not read.",
                 hint=f"Let only yourself write there (chmod go-w {path}), or name the file with --env-file.",

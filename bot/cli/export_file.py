@@ -8,32 +8,32 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.admin.file_errors import unwritable
-from bot.admin.results import Line
+from bot.admin.file_errors import file_write_error
+from bot.admin.results import ExportLine
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Iterator
     from typing import IO
 
-    from bot.admin.results import Event
+    from bot.admin.results import OperationResult
 
 
-async def save(events: AsyncIterable[Event], output: Path | None) -> None:
-    """Write the lines among the events. Raises DiskTrouble."""
-    with _whole(output) if output else _standard() as file:
+async def save_lines(events: AsyncIterable[OperationResult], output: Path | None) -> None:
+    """Write the lines among the events. Raises DiskError."""
+    with _open_atomically(output) if output else _open_stdout() as file:
         async for event in events:
-            if isinstance(event, Line):
+            if isinstance(event, ExportLine):
                 file.write(event.text + "\n")
 
 
 @contextmanager
-def _standard() -> Iterator[IO[str]]:
+def _open_stdout() -> Iterator[IO[str]]:
     yield sys.stdout
     sys.stdout.flush()
 
 
 @contextmanager
-def _whole(output: Path) -> Iterator[IO[str]]:
+def _open_atomically(output: Path) -> Iterator[IO[str]]:
     """A file beside the output, which takes its place once everything is written."""
     try:
         with tempfile.NamedTemporaryFile(
@@ -48,4 +48,4 @@ def _whole(output: Path) -> Iterator[IO[str]]:
                 with suppress(FileNotFoundError):
                     part.unlink()
     except OSError as error:
-        raise unwritable(output, error) from error
+        raise file_write_error(output, error) from error

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import Common, run
+from bot.cli.runner import GlobalOptions, run_command
 
-RUN = """Serve Slack, Discord, or both, until told to stop (Ctrl-C, SIGTERM).
+SERVE_HELP = """Serve Slack, Discord, or both, until told to stop (Ctrl-C, SIGTERM).
 
 The tokens in the settings tell which: THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN,
 THREADLORE_DISCORD_TOKEN. The README says how to get them. With --platform console you talk to the bot here, and need
@@ -20,7 +20,7 @@ none. Commands given meanwhile are worked on by this program.
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("run", help=RUN)(serve)
+    app.command("run", help=SERVE_HELP)(serve)
 
 
 def serve(
@@ -31,25 +31,25 @@ def serve(
 ) -> None:
     """Serve until a signal comes; a second one leaves at once."""
 
-    async def work(common: Common) -> int:
+    async def work(common: GlobalOptions) -> int:
         from bot import log_config  # noqa: PLC0415  - --help spares it
         from bot.server import serve as serve_platforms  # noqa: PLC0415  - --help spares it
 
-        log_config.set_up(debug=common.debug, serving=True)
+        log_config.configure_logging(debug=common.debug, serving=True)
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(each, _leave, stop, each)
+            loop.add_signal_handler(each, _handle_signal, stop, each)
         try:
-            await serve_platforms(common.settings(), stop, platform or ())
+            await serve_platforms(common.load_settings(), stop, platform or ())
         finally:
             for each in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(each)
         return 0
 
-    run(context, work)
+    run_command(context, work)
 
 
-def _leave(stop: asyncio.Event, number: signal.Signals) -> None:
+def _handle_signal(stop: asyncio.Event, number: signal.Signals) -> None:
     if stop.is_set():
         asyncio.get_running_loop().remove_signal_handler(number)
         signal.raise_signal(number)

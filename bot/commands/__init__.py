@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from bot.commands import channel_settings, correct, forget, learn, missed, status
 from bot.commands import help as helping
-from bot.commands.context import Call, Parts
+from bot.commands.context import BotServices, CommandContext
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.platform.events import Called
+    from bot.platform.events import CommandInvoked
     from bot.platform.models import Card
 
-__all__ = ["COMMANDS", "Command", "Parts", "offered", "run"]
+__all__ = ["COMMANDS", "BotServices", "Command", "list_commands", "run_command"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,63 +31,65 @@ class Command:
     `platforms` have it; none named: all of them.
     """
 
-    work: Callable[[Call], Awaitable[Card | None]]
-    about: str
-    words: str = ""
-    more: str = ""
+    handler: Callable[[CommandContext], Awaitable[Card | None]]
+    summary: str
+    usage: str = ""
+    details: str = ""
     examples: tuple[str, ...] = ()
-    managers: bool = False
+    managers_only: bool = False
     platforms: tuple[str, ...] = ()
 
 
-async def run(parts: Parts, called: Called) -> Card | None:
+async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None:
     """Obey a command; an unknown one is answered with what there is. None: its answer is already on its way.
 
     Raises EngineError (bot/texts.py has words for it).
     """
-    call = Call(parts, called, called.time or datetime.now(UTC))
-    command = offered(called.place.platform).get(called.command.casefold())
-    return await (command.work(call) if command else _help(call))
+    call = CommandContext(parts, called, called.time or datetime.now(UTC))
+    command = list_commands(called.location.platform).get(called.command.casefold())
+    return await (command.handler(call) if command else _help_command(call))
 
 
-async def _help(call: Call) -> Card:
-    return await helping.show(call, offered(call.place.platform))
+async def _help_command(call: CommandContext) -> Card:
+    return await helping.build_help_card(call, list_commands(call.location.platform))
 
 
-def offered(platform: str) -> Mapping[str, Command]:
+def list_commands(platform: str) -> Mapping[str, Command]:
     """The commands that a platform has."""
     return {name: each for name, each in COMMANDS.items() if not each.platforms or platform in each.platforms}
 
 
 COMMANDS: Mapping[str, Command] = {
-    "help": Command(_help, "what I can do", "[command]", examples=("forget",)),
+    "help": Command(_help_command, "what I can do", "[command]", examples=("forget",)),
     "sources": Command(
-        status.sources,
+        status.sources_command,
         "the sources of the last answer here, with their texts",
-        more="As far as you can read them now.",
+        details="As far as you can read them now.",
     ),
     "missed": Command(
-        missed.missed,
+        missed.missed_command,
         "what you missed in this channel",
         "[since]",
         "Without a time: since you last said something here. Only you see the answer.",
         ("2h", "yesterday", "monday", "2026-11-20"),
     ),
-    "graph": Command(status.graph, "a picture of a name and what is around it", "NAME", examples=("Ada Lovelace",)),
+    "graph": Command(
+        status.graph_command, "a picture of a name and what is around it", "NAME", examples=("Ada Lovelace",)
+    ),
     "status": Command(
-        status.status,
+        status.status_command,
         "how much I know that you may read, and what I still work on",
-        more="And when I last heard this channel. Managers also see which answers did not help.",
+        details="And when I last heard this channel. Managers also see which answers did not help.",
     ),
     "learn": Command(
-        learn.learn,
+        learn.learn_command,
         "read a file that comes with the command",
         "FILE",
         "Files that are shared in a channel that I read, or with me alone, I read without being told.",
         platforms=("discord", "console"),  # elsewhere no file can come with a command
     ),
     "forget": Command(
-        forget.forget,
+        forget.forget_command,
         "forget a file, a message or you",
         "TITLE | LINK | me",
         "Whoever wrote or shared something can have it forgotten, and managers anything. It is done at once: graph, "
@@ -95,14 +97,14 @@ COMMANDS: Mapping[str, Command] = {
         ("minutes.pdf", "https://… (the link of a message)", "me"),
     ),
     "forget-me": Command(
-        forget.forget_me,
+        forget.forget_me_command,
         "forget what you wrote and shared, and read nothing further of yours",
-        more="Your messages in the chat itself stay as they are; `{}remember-me` takes it back for what you write "
+        details="Your messages in the chat itself stay as they are; `{}remember-me` takes it back for what you write "
         "later.",
     ),
-    "remember-me": Command(forget.remember_me, "read again what you write from now on"),
+    "remember-me": Command(forget.remember_me_command, "read again what you write from now on"),
     "correct": Command(
-        correct.correct,
+        correct.correct_command,
         "correct what I read",
         "merge | unmerge | state | pin | hide | unhide …",
         "It holds for whoever can read this channel, and can be taken back. Whoever may write here may state "
@@ -117,18 +119,18 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "settings": Command(
-        channel_settings.settings,
+        channel_settings.settings_command,
         "what holds for this channel: mode, style, language, answers, ingest",
         "[NAME VALUE]",
         "`default` takes a setting back.",
         ("answers thread", "ingest off", "language German", "style short and friendly", "mode hybrid"),
-        managers=True,
+        managers_only=True,
     ),
     "backfill": Command(
-        channel_settings.backfill,
+        channel_settings.backfill_command,
         "read what was said in this channel before",
         "[days]",
         examples=("30",),
-        managers=True,
+        managers_only=True,
     ),
 }

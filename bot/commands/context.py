@@ -7,87 +7,89 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot import texts
 from bot.errors import NotAllowed
-from bot.permissions.provenance import Basis, readable
+from bot.permissions.provenance import Provenance, can_read
 from engine.models import Scope
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.answers.service import Answering
-    from bot.context import House
-    from bot.ingest.service import Listening
-    from bot.platform.events import Called
-    from bot.platform.models import Place
+    from bot.answers.service import AnswerService
+    from bot.context import BotContext
+    from bot.ingest.service import IngestService
+    from bot.platform.events import CommandInvoked
+    from bot.platform.models import Location
     from bot.settings import Settings
-    from bot.store import Store
+    from bot.store import BotStore
     from engine.engine import Engine
 
 
-class Parts(Protocol):
+class BotServices(Protocol):
     """The parts of the bot that commands need."""
 
     @property
-    def house(self) -> House: ...
+    def context(self) -> BotContext: ...
     @property
-    def listening(self) -> Listening: ...
+    def ingest_service(self) -> IngestService: ...
     @property
-    def answering(self) -> Answering: ...
+    def answer_service(self) -> AnswerService: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CommandContext:
     """`now`: the time at which it was given, which stays the same if it is obeyed once more after a restart."""
 
-    parts: Parts
-    called: Called
+    services: BotServices
+    invocation: CommandInvoked
     now: datetime
 
     @property
-    def place(self) -> Place:
+    def location(self) -> Location:
         """Where it was given."""
-        return self.called.place
+        return self.invocation.location
 
     @property
-    def words(self) -> str:
+    def arguments(self) -> str:
         """What stands behind the command."""
-        return self.called.words.strip()
+        return self.invocation.words.strip()
 
     @property
     def engine(self) -> Engine:
         """What knows the documents."""
-        return self.parts.house.desk.engine
+        return self.services.context.engine_context.engine
 
     @property
-    def store(self) -> Store:
+    def store(self) -> BotStore:
         """The bot's own tables."""
-        return self.parts.house.store
+        return self.services.context.store
 
     @property
     def settings(self) -> Settings:
         """The settings of this run."""
-        return self.parts.house.settings
+        return self.services.context.settings
 
-    async def scope(self) -> Scope:
+    async def resolve_scope(self) -> Scope:
         """What they may read: the answer goes to them alone."""
-        return await self.parts.house.readers.scope_alone(self.place, self.called.person)
+        return await self.services.context.audience.scope_for_person(self.location, self.invocation.person)
 
-    async def reads(self, room: str) -> bool:
+    async def can_read(self, room: str) -> bool:
         """Whether they may read a room now: its documents may lie in another space than when they were drawn on."""
-        drawn = Basis(Scope(frozenset(), frozenset({room})), {}, 0.0)
-        return bool(await readable(self.parts.house, drawn, self.place, self.called.person))
+        drawn = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
+        return bool(await can_read(self.services.context, drawn, self.location, self.invocation.person))
 
-    async def manages(self) -> bool:
+    async def is_manager(self) -> bool:
         """Whether they may forget what others said or shared, and decide for channels."""
-        place = self.place
-        person = await self.parts.house.readers.person(place.platform, place.workspace, self.called.person)
-        return person.manager
+        place = self.location
+        person = await self.services.context.audience.get_person(
+            place.platform, place.workspace, self.invocation.person
+        )
+        return person.is_manager
 
-    async def only_managers(self, what: str) -> None:
+    async def require_manager(self, what: str) -> None:
         """Raises NotAllowed for everybody else; in a talk with the bot alone, everybody decides for themselves."""
-        channel = await self.parts.house.readers.channel(self.place)
-        if channel.kind != "direct" and not await self.manages():
+        channel = await self.services.context.audience.get_channel(self.location)
+        if channel.kind != "direct" and not await self.is_manager():
             raise NotAllowed(f"Only managers of this workspace can {what}.", hint="Ask one of them.")
 
-    def example(self, words: str) -> str:
+    def format_example(self, words: str) -> str:
         """A command as it is typed on this platform."""
-        return f"`{texts.typed(self.place.platform, words)}`"
+        return f"`{texts.format_command(self.location.platform, words)}`"

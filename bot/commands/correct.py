@@ -5,113 +5,117 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.admin.corrections import merged
+from bot.admin.corrections import format_merge
 from bot.errors import NotAllowed
 from bot.platform.models import Card
-from bot.text.arguments import parted
-from bot.text.markdown import plain
-from engine.errors import BadQuestion
-from engine.models import Link, Mention, Reading
+from bot.text.arguments import parse_arguments
+from bot.text.markdown import escape_markdown
+from engine.errors import InvalidQuestion
+from engine.models import Extraction, Link, Mention
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.commands.context import Call
-    from bot.text.arguments import Words
+    from bot.commands.context import CommandContext
+    from bot.text.arguments import CommandArguments
 
-    Correction = Callable[[Call, str, Words], Awaitable[str]]
+    CorrectionHandler = Callable[[CommandContext, str, CommandArguments], Awaitable[str]]
 
 OPTIONS = ("with", "type", "keywords")
 
 
-async def correct(call: Call) -> Card:
+async def correct_command(call: CommandContext) -> Card:
     """Correct what was read: names that are one, descriptions, what is out of sight, what is not written anywhere."""
-    name, _, rest = call.words.partition(" ")
+    name, _, rest = call.arguments.partition(" ")
     if name.casefold() not in CORRECTIONS:
-        raise BadQuestion(
-            "What should be corrected?" if not name else f"There is no correction “{name}”.", hint=_usage(call)
+        raise InvalidQuestion(
+            "What should be corrected?" if not name else f"There is no correction “{name}”.", hint=_usage_hint(call)
         )
     least, most, correction = CORRECTIONS[name.casefold()]
-    words = parted(rest, OPTIONS)
-    if not least <= len(words.plain) <= most:
-        raise BadQuestion(
-            f"“{name}” cannot be read like this.", hint=f"{_usage(call)} Put several words in quotation marks."
+    words = parse_arguments(rest, OPTIONS)
+    if not least <= len(words.positional) <= most:
+        raise InvalidQuestion(
+            f"“{name}” cannot be read like this.", hint=f"{_usage_hint(call)} Put several words in quotation marks."
         )
-    space = await call.parts.house.readers.home(call.place)
-    if space not in (await call.scope()).spaces:
+    space = await call.services.context.audience.get_home_space(call.location)
+    if space not in (await call.resolve_scope()).spaces:
         raise NotAllowed("What is known here cannot be corrected by you.", hint="Ask a member who can read all of it.")
     return Card(await correction(call, space, words))
 
 
-def _usage(call: Call) -> str:
+def _usage_hint(call: CommandContext) -> str:
     examples = ('merge "Ada L." "Ada Lovelace"', 'pin Ada "She wrote it." --with Engine', 'hide "Analytical Engin"')
-    return f"For instance: {'; '.join(call.example(f'correct {each}') for each in examples)}."
+    return f"For instance: {'; '.join(call.format_example(f'correct {each}') for each in examples)}."
 
 
-async def _merge(call: Call, space: str, words: Words) -> str:
-    await call.only_managers("merge names")
-    name, into = words.plain
-    unknown = await call.engine.merge(space, name, into, room=call.place.room)
-    return f"{merged(plain(name), plain(into), map(plain, unknown))} {call.example('correct unmerge')} takes it back."
+async def _merge(call: CommandContext, space: str, words: CommandArguments) -> str:
+    await call.require_manager("merge names")
+    name, into = words.positional
+    unknown = await call.engine.merge(space, name, into, room=call.location.room)
+    done = format_merge(escape_markdown(name), escape_markdown(into), map(escape_markdown, unknown))
+    return f"{done} {call.format_example('correct unmerge')} takes it back."
 
 
-async def _unmerge(call: Call, space: str, words: Words) -> str:
-    await call.only_managers("part names")
-    await call.engine.unmerge(space, words.plain[0], room=call.place.room)
-    return f"“{plain(words.plain[0])}” stands for itself again."
+async def _unmerge(call: CommandContext, space: str, words: CommandArguments) -> str:
+    await call.require_manager("part names")
+    await call.engine.unmerge(space, words.positional[0], room=call.location.room)
+    return f"“{escape_markdown(words.positional[0])}” stands for itself again."
 
 
-async def _pin(call: Call, space: str, words: Words) -> str:
-    await call.only_managers("pin descriptions")
-    name, description = (*words.plain, "")[:2]
-    await call.engine.pin(space, name, description, words.options.get("with", ""), room=call.place.room)
+async def _pin(call: CommandContext, space: str, words: CommandArguments) -> str:
+    await call.require_manager("pin descriptions")
+    name, description = (*words.positional, "")[:2]
+    await call.engine.describe(space, name, description, words.options.get("with", ""), room=call.location.room)
     how = "by your words" if description else "as it was read"
-    return f"{_called(words)} is described {how} from now on."
+    return f"{_format_name(words)} is described {how} from now on."
 
 
-async def _hide(call: Call, space: str, words: Words) -> str:
-    await call.only_managers("hide names")
-    await call.engine.hide(space, words.plain[0], words.options.get("with", ""), room=call.place.room)
-    return f"{_called(words)} is out of sight. {call.example('correct unhide')} shows it again."
+async def _hide(call: CommandContext, space: str, words: CommandArguments) -> str:
+    await call.require_manager("hide names")
+    await call.engine.hide(space, words.positional[0], words.options.get("with", ""), room=call.location.room)
+    return f"{_format_name(words)} is out of sight. {call.format_example('correct unhide')} shows it again."
 
 
-async def _unhide(call: Call, space: str, words: Words) -> str:
-    await call.only_managers("show names again")
-    await call.engine.unhide(space, words.plain[0], words.options.get("with", ""), room=call.place.room)
-    return f"{_called(words)} is shown again."
+async def _unhide(call: CommandContext, space: str, words: CommandArguments) -> str:
+    await call.require_manager("show names again")
+    await call.engine.unhide(space, words.positional[0], words.options.get("with", ""), room=call.location.room)
+    return f"{_format_name(words)} is shown again."
 
 
-async def _state(call: Call, space: str, words: Words) -> str:  # noqa: ARG001  - a correction's signature
+async def _add_fact(call: CommandContext, space: str, words: CommandArguments) -> str:  # noqa: ARG001  - a correction's signature
     """Whoever may write in a channel that is read may state something there, as if in a message of theirs."""
-    if not await _may_write(call):
-        raise NotAllowed(texts.NO_WRITER, hint="Join it, or ask somebody who writes there.")
-    name, description = words.plain
-    told = _reading(words, name, description)
-    key = await call.parts.listening.stating.state(call.place, call.called.person, told, call.now)
-    return f"I know now: {_called(words)} – {plain(description)}\n{call.example(f'forget {key}')} takes it back."
+    if not await _can_write(call):
+        raise NotAllowed(texts.CANNOT_WRITE, hint="Join it, or ask somebody who writes there.")
+    name, description = words.positional
+    told = _build_reading(words, name, description)
+    key = await call.services.ingest_service.manual_facts.add_fact(
+        call.location, call.invocation.person, told, call.now
+    )
+    undo = call.format_example(f"forget {key}")
+    return f"I know now: {_format_name(words)} – {escape_markdown(description)}\n{undo} takes it back."
 
 
-async def _may_write(call: Call) -> bool:
+async def _can_write(call: CommandContext) -> bool:
     """Whether the caller could have said it: where it is told who joined a channel, they are among them."""
-    joined = (await call.parts.house.readers.channel(call.place)).members
-    return call.called.may_write and (not joined or call.called.person in joined)
+    joined = (await call.services.context.audience.get_channel(call.location)).members
+    return call.invocation.may_write and (not joined or call.invocation.person in joined)
 
 
-def _reading(words: Words, name: str, description: str) -> Reading:
+def _build_reading(words: CommandArguments, name: str, description: str) -> Extraction:
     if other := words.options.get("with"):
-        return Reading(links=(Link(name, other, words.options.get("keywords", ""), description),))
-    return Reading(mentions=(Mention(name, words.options.get("type", "other").casefold(), description),))
+        return Extraction(links=(Link(name, other, words.options.get("keywords", ""), description),))
+    return Extraction(mentions=(Mention(name, words.options.get("type", "other").casefold(), description),))
 
 
-def _called(words: Words) -> str:
+def _format_name(words: CommandArguments) -> str:
     other = words.options.get("with", "")
-    return f"“{plain(words.plain[0])}”" + (f" – “{plain(other)}”" if other else "")
+    return f"“{escape_markdown(words.positional[0])}”" + (f" – “{escape_markdown(other)}”" if other else "")
 
 
-CORRECTIONS: Mapping[str, tuple[int, int, Correction]] = {
+CORRECTIONS: Mapping[str, tuple[int, int, CorrectionHandler]] = {
     "merge": (2, 2, _merge),
     "unmerge": (1, 1, _unmerge),
-    "state": (2, 2, _state),
+    "state": (2, 2, _add_fact),
     "pin": (1, 2, _pin),
     "hide": (1, 1, _hide),
     "unhide": (1, 1, _unhide),

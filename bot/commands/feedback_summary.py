@@ -7,43 +7,45 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot.errors import PlatformError
-from bot.text.markdown import linked
-from bot.text.times import ago
+from bot.text.markdown import markdown_link
+from bot.text.times import format_ago
 
 if TYPE_CHECKING:
-    from bot.commands.context import Call
-    from bot.store import Stored
+    from bot.commands.context import CommandContext
+    from bot.store import StoredAnswer
 
-LATELY = timedelta(days=30)
-LISTED = 3  # answers
-LOOKED_AT = 20  # answers among which those are sought that the caller may read
+SUMMARY_PERIOD = timedelta(days=30)
+MAX_LISTED = 3  # answers
+MAX_CHECKED = 20  # answers among which those are sought that the caller may read
 
 
-async def judgements(call: Call) -> list[str]:
+async def summarize_feedback(call: CommandContext) -> list[str]:
     """Thumbs of the last month in this workspace; nothing for who manages nothing, and if there are none."""
-    place, since = call.place, call.now - LATELY
+    place, since = call.location, call.now - SUMMARY_PERIOD
     with suppress(PlatformError):
         up, down = await call.store.feedback.count(place.platform, place.workspace, since)
-        if (up or down) and await call.manages():
-            lines = [f"**Answers of the last {LATELY.days} days**: {up:,} 👍, {down:,} 👎"]
-            return [*lines, *await _disliked(call)]
+        if (up or down) and await call.is_manager():
+            lines = [f"**Answers of the last {SUMMARY_PERIOD.days} days**: {up:,} 👍, {down:,} 👎"]
+            return [*lines, *await _list_disliked(call)]
     return []
 
 
-async def _disliked(call: Call) -> list[str]:
+async def _list_disliked(call: CommandContext) -> list[str]:
     """Where the latest answers stand that somebody did not like, in channels that the caller reads."""
-    place, found = call.place, list[str]()
-    for each in await call.store.answers.disliked(place.platform, place.workspace, call.now - LATELY, LOOKED_AT):
-        if len(found) < LISTED and await call.reads(each.place.room):
-            found += await _where(call, each)
+    place, found = call.location, list[str]()
+    for each in await call.store.answers.list_disliked(
+        place.platform, place.workspace, call.now - SUMMARY_PERIOD, MAX_CHECKED
+    ):
+        if len(found) < MAX_LISTED and await call.can_read(each.location.room):
+            found += await _format_answer_link(call, each)
     return ["The latest with a 👎:", *found] if found else []
 
 
-async def _where(call: Call, answer: Stored) -> list[str]:
+async def _format_answer_link(call: CommandContext, answer: StoredAnswer) -> list[str]:
     """A line that leads to the question, or where nobody typed one, to the answer."""
-    message = next(filter(None, (answer.message, *answer.messages)), "")
+    message = next(filter(None, (answer.message_id, *answer.reply_message_ids)), "")
     if not message:
         return []
-    name, time = await call.store.rooms.name(answer.place.room), ago(answer.time, call.now)
-    link = call.parts.house.platform(answer.place).link(answer.place, message)
-    return [f"- {linked(f'#{name}, {time}' if name else time, link)}"]
+    name, time = await call.store.channels.get_name(answer.location.room), format_ago(answer.time, call.now)
+    link = call.services.context.platform_for(answer.location).message_link(answer.location, message)
+    return [f"- {markdown_link(f'#{name}, {time}' if name else time, link)}"]

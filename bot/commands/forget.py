@@ -7,46 +7,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.cli.render.tables import counted
-from bot.commands.message_links import bare, candidates, is_address
+from bot.cli.render.tables import pluralize
+from bot.commands.message_links import candidate_message_ids, is_message_link, strip_link_markup
 from bot.errors import NotAllowed
-from bot.platform.models import Card, utc
-from bot.text.markdown import plain
-from engine.errors import BadQuestion, NotFound
+from bot.platform.models import Card, format_utc
+from bot.text.markdown import escape_markdown
+from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.commands.context import Call
-    from bot.platform.models import Place
-    from bot.store import Known
-    from engine.storage.ledger.queries.stats import Listed
+    from bot.commands.context import CommandContext
+    from bot.platform.models import Location
+    from bot.store import MessageRecord
+    from engine.storage.ledger.queries.stats import DocumentInfo
 
-ME = frozenset({"me", "myself", "everything of me"})
-SHOWN = 5
+SELF_WORDS = frozenset({"me", "myself", "everything of me"})
+MAX_SHOWN = 5
 
 
-async def forget(call: Call) -> Card:
+async def forget_command(call: CommandContext) -> Card:
     """Forget what the words name: a document by key, title or link; a message by its link; the caller by `me`."""
-    words = call.words.strip('"“”')
+    words = call.arguments.strip('"“”')
     if not words:
-        raise BadQuestion(
+        raise InvalidQuestion(
             "What should I forget?",
-            hint=f"For instance {call.example('forget minutes.pdf')}, or the link of a message.",
+            hint=f"For instance {call.format_example('forget minutes.pdf')}, or the link of a message.",
         )
-    if words.casefold() in ME:
-        return await forget_me(call)
-    found = _named(words, await call.engine.documents(await call.scope()))
+    if words.casefold() in SELF_WORDS:
+        return await forget_me_command(call)
+    found = _find_document(words, await call.engine.list_documents(await call.resolve_scope()))
     if found:
         return await _forget_document(call, found)
-    if is_address(words):
+    if is_message_link(words):
         return await _forget_message(call, words)
     raise NotFound(f"There is no “{words}” that you may read.", hint="A title has to be whole; a link is the surest.")
 
 
-def _named(words: str, documents: Sequence[Listed]) -> Listed | None:
-    """The one document that is meant: by key, by link, by title. Raises BadQuestion if several could be."""
-    link = bare(words) if is_address(words) else ""
+def _find_document(words: str, documents: Sequence[DocumentInfo]) -> DocumentInfo | None:
+    """The one document that is meant: by key, by link, by title. Raises InvalidQuestion if several could be."""
+    link = strip_link_markup(words) if is_message_link(words) else ""
     for meant in (
         [each for each in documents if each.key == words],
         [each for each in documents if link and each.link == link and each.kind != "conversation"],
@@ -55,70 +55,72 @@ def _named(words: str, documents: Sequence[Listed]) -> Listed | None:
         if len(meant) == 1:
             return meant[0]
         if meant:
-            keys = "; ".join(f"{each.key} ({each.time:%Y-%m-%d})" if each.time else each.key for each in meant[:SHOWN])
-            raise BadQuestion(
-                f"“{words}” could be {counted(len(meant), 'document')}.", hint=f"Name one by its key: {keys}"
+            keys = "; ".join(
+                f"{each.key} ({each.time:%Y-%m-%d})" if each.time else each.key for each in meant[:MAX_SHOWN]
+            )
+            raise InvalidQuestion(
+                f"“{words}” could be {pluralize(len(meant), 'document')}.", hint=f"Name one by its key: {keys}"
             )
     return None
 
 
-async def _forget_document(call: Call, document: Listed) -> Card:
-    await _may_forget(call, await _authors(call, document), f"“{document.title}”")
-    await call.parts.listening.forget_document(document.key)
-    where = await call.store.rooms.name(document.room)
-    place = f", #{plain(where)}" if where else ""
-    return Card(f"Forgotten: **{plain(document.title)}** ({counted(document.passages, 'passage')}{place}).")
+async def _forget_document(call: CommandContext, document: DocumentInfo) -> Card:
+    await _check_can_forget(call, await _document_authors(call, document), f"“{document.title}”")
+    await call.services.ingest_service.forget_document(document.key)
+    where = await call.store.channels.get_name(document.room)
+    place = f", #{escape_markdown(where)}" if where else ""
+    return Card(f"Forgotten: **{escape_markdown(document.title)}** ({pluralize(document.passages, 'passage')}{place}).")
 
 
-async def _authors(call: Call, document: Listed) -> set[str]:
+async def _document_authors(call: CommandContext, document: DocumentInfo) -> set[str]:
     """Who wrote or shared a document; nobody that is known, if it came in another way."""
     file = await call.store.files.get(document.key)
-    return {file.author} if file else {each.author for each in await call.store.messages.of_document(document.key)}
+    return {file.author} if file else {each.author for each in await call.store.messages.list_by_document(document.key)}
 
 
-async def _may_forget(call: Call, authors: set[str], what: str) -> None:
-    if authors != {call.called.person} and not await call.manages():
+async def _check_can_forget(call: CommandContext, authors: set[str], what: str) -> None:
+    if authors != {call.invocation.person} and not await call.is_manager():
         raise NotAllowed(
             f"{what} is not yours alone.", hint="Whoever wrote or shared it can have it forgotten, or a manager."
         )
 
 
-async def _forget_message(call: Call, address: str) -> Card:
-    found = await message_at(call, address)
+async def _forget_message(call: CommandContext, address: str) -> Card:
+    found = await find_message(call, address)
     if found is None:
         raise NotFound(
             "I know of no message there that you may read.", hint="Perhaps it was never read, or is forgotten already."
         )
     place, message = found
-    await _may_forget(call, {message.author}, "That message")
-    await call.parts.listening.forget_message(place, message.id)
-    return Card(f"Forgotten: the message of {utc(message.time)}, with its files. In the chat it still stands.")
+    await _check_can_forget(call, {message.author}, "That message")
+    await call.services.ingest_service.forget_message(place, message.id)
+    return Card(f"Forgotten: the message of {format_utc(message.time)}, with its files. In the chat it still stands.")
 
 
-async def message_at(call: Call, address: str) -> tuple[Place, Known] | None:
+async def find_message(call: CommandContext, address: str) -> tuple[Location, MessageRecord] | None:
     """The message that an address leads to, if it lies where the caller may read."""
-    ids, scope = candidates(address), await call.scope()
-    known = await call.store.rooms.known(call.place.platform)
-    for place in sorted({*known, call.place.main}, key=lambda each: (each.channel not in ids, each.room)):
-        for message in await call.store.messages.several(place.room, ids):
-            if place.room in scope.rooms or await call.parts.house.readers.home(place) in scope.spaces:
+    ids, scope = candidate_message_ids(address), await call.resolve_scope()
+    known = await call.store.channels.list_joined(call.location.platform)
+    for place in sorted({*known, call.location.without_thread}, key=lambda each: (each.channel not in ids, each.room)):
+        for message in await call.store.messages.list_by_ids(place.room, ids):
+            if place.room in scope.rooms or await call.services.context.audience.get_home_space(place) in scope.spaces:
                 return place, message
     return None
 
 
-async def forget_me(call: Call) -> Card:
+async def forget_me_command(call: CommandContext) -> Card:
     """Forget what the caller wrote, shared and asked, and index nothing further of theirs."""
-    place, person = call.place, call.called.person
-    await call.parts.listening.forget_person(place.platform, place.workspace, person)
+    place, person = call.location, call.invocation.person
+    await call.services.ingest_service.forget_person(place.platform, place.workspace, person)
     return Card(
         "Done: what you wrote, shared and asked here is forgotten, and I read nothing further of yours. "
-        f"{call.example('remember-me')} changes that for what you write from then on."
+        f"{call.format_example('remember-me')} changes that for what you write from then on."
     )
 
 
-async def remember_me(call: Call) -> Card:
+async def remember_me_command(call: CommandContext) -> Card:
     """Index again what the caller writes from now on, and nothing that is older."""
-    place = call.place
+    place = call.location
     for workspace in {place.workspace, ""}:  # a talk with the bot alone may belong to none
-        await call.store.people.opt_in(place.platform, workspace, call.called.person, call.now)
+        await call.store.opt_outs.opt_in(place.platform, workspace, call.invocation.person, call.now)
     return Card("From now on I read what you write in channels that I am in. What was forgotten stays forgotten.")

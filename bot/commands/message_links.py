@@ -6,26 +6,26 @@ import re
 from urllib.parse import urlsplit
 
 # A time in microseconds as one number: ids of this kind are written without their dot in addresses.
-_LINK = re.compile(r"<?https?://[^\s<>|]++(?:\|[^<>]*+)?>?")
-_TIMED = re.compile(r"p(\d{10})(\d{6})")
+_LINK_PATTERN = re.compile(r"<?https?://[^\s<>|]++(?:\|[^<>]*+)?>?")
+_PERMALINK_ID = re.compile(r"p(\d{10})(\d{6})")
 
 
-def is_address(words: str) -> bool:
+def is_message_link(words: str) -> bool:
     """Whether the words are one address, perhaps in the brackets that chat programs put around it."""
-    return _LINK.fullmatch(words.strip()) is not None
+    return _LINK_PATTERN.fullmatch(words.strip()) is not None
 
 
-def bare(words: str) -> str:
+def strip_link_markup(words: str) -> str:
     """The address without brackets and label."""
     return words.strip().strip("<>").partition("|")[0]
 
 
-def candidates(address: str) -> tuple[str, ...]:
+def candidate_message_ids(address: str) -> tuple[str, ...]:
     """Ids that its path names, the last one first: each as it is, or as the message id that it stands for."""
-    parts = [part for part in urlsplit(bare(address)).path.split("/") if part]
-    return tuple(_id(part) for part in reversed(parts))
+    parts = [part for part in urlsplit(strip_link_markup(address)).path.split("/") if part]
+    return tuple(_parse_message_id(part) for part in reversed(parts))
 
 
-def _id(part: str) -> str:
-    match = _TIMED.fullmatch(part)
+def _parse_message_id(part: str) -> str:
+    match = _PERMALINK_ID.fullmatch(part)
     return f"{match[1]}.{match[2]}" if match else part

@@ -6,78 +6,80 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.answers.footer import said_at
-from bot.answers.request import Request, answer_id
-from bot.platform.models import Card, utc
-from bot.text.markdown import linked
-from bot.text.times import since
-from engine.models import Question, Within
+from bot.answers.footer import message_time
+from bot.answers.request import AnswerRequest, answer_id
+from bot.platform.models import Card, format_utc
+from bot.text.markdown import markdown_link
+from bot.text.times import parse_since
+from engine.models import Filters, Question
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.commands.context import Call
+    from bot.commands.context import CommandContext
     from engine.models import Source
 
-USUALLY = timedelta(days=1)
-QUOTED = 20  # messages
-LONGEST = 200  # characters of one
-QUESTION = (
+DEFAULT_PERIOD = timedelta(days=1)
+MAX_QUOTED = 20  # messages
+MAX_QUOTE_LENGTH = 200  # characters of one
+CATCH_UP_QUESTION = (
     "What happened here since {time}? Tell it by subject, the most important first: what was decided, what is asked "
     "and not answered, who waits for whom."
 )
 
 
-async def missed(call: Call) -> Card | None:
+async def missed_command(call: CommandContext) -> Card | None:
     """Answer what was said in this channel since a time, or since the caller last said something; None: under way."""
-    time = since(call.words, call.now) if call.words else await _last_word(call)
-    newest = await call.store.messages.newest(call.place.room)
+    time = parse_since(call.arguments, call.now) if call.arguments else await _last_message_time(call)
+    newest = await call.store.messages.get_newest_time(call.location.room)
     if newest is None or newest < time:
-        return Card(f"Nothing was said here since {utc(time)}, as far as I read this channel.")
+        return Card(f"Nothing was said here since {format_utc(time)}, as far as I read this channel.")
     if not call.settings.model:
-        return await _quoted(call, time)
-    await call.parts.answering.answer(
-        Request(
-            answer_id(call.place, call.called.id),
-            call.place,
-            call.called.person,
-            QUESTION.format(time=utc(time)),
+        return await _quote_messages(call, time)
+    await call.services.answer_service.answer(
+        AnswerRequest(
+            answer_id(call.location, call.invocation.id),
+            call.location,
+            call.invocation.person,
+            CATCH_UP_QUESTION.format(time=format_utc(time)),
             call.now,
             private=True,
-            handle=call.called.handle,
+            handle=call.invocation.handle,
             since=time,
         )
     )
     return None
 
 
-async def _quoted(call: Call, time: datetime) -> Card:
+async def _quote_messages(call: CommandContext, time: datetime) -> Card:
     """Without a model there is nobody to tell it by subject: what was said, the newest last."""
-    within = Within(rooms=frozenset({call.place.room}), since=time)
+    within = Filters(rooms=frozenset({call.location.room}), since=time)
     question = Question(
-        QUESTION.format(time=utc(time)),
-        await call.scope(),
+        CATCH_UP_QUESTION.format(time=format_utc(time)),
+        await call.resolve_scope(),
         mode="naive",
-        within=within,
+        filters=within,
         chunk_top_k=60,
         threshold=-1.0,
     )
-    sources = (await call.engine.recall(question)).sources
+    sources = (await call.engine.retrieve(question)).sources
     said = sorted((each for each in sources if each.time and each.time >= time), key=lambda each: each.time or time)
     if not said:
-        return Card(f"I found nothing that was said here since {utc(time)}.")
-    lines = [_line(each) for each in said[-QUOTED:]]
-    more = f"\n\n… and {len(said) - QUOTED} before that." if len(said) > QUOTED else ""
-    return Card(f"**What was said here since {utc(time)}**\n" + "\n".join(lines) + more)
+        return Card(f"I found nothing that was said here since {format_utc(time)}.")
+    lines = [_format_line(each) for each in said[-MAX_QUOTED:]]
+    more = f"\n\n… and {len(said) - MAX_QUOTED} before that." if len(said) > MAX_QUOTED else ""
+    return Card(f"**What was said here since {format_utc(time)}**\n" + "\n".join(lines) + more)
 
 
-def _line(source: Source) -> str:
-    text = texts.harmless(" ".join(source.text.partition(": ")[2].split()))
-    short = f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text
-    who = f"{source.label} UTC" if said_at(source) else source.label
-    return f"- {linked(who, source.link)}: {short}"
+def _format_line(source: Source) -> str:
+    text = texts.sanitize_inline(" ".join(source.text.partition(": ")[2].split()))
+    short = f"{text[: MAX_QUOTE_LENGTH - 1]}…" if len(text) > MAX_QUOTE_LENGTH else text
+    who = f"{source.label} UTC" if message_time(source) else source.label
+    return f"- {markdown_link(who, source.link)}: {short}"
 
 
-async def _last_word(call: Call) -> datetime:
+async def _last_message_time(call: CommandContext) -> datetime:
     """When the caller last said something here, as far as that is known; else a day ago."""
-    return await call.store.messages.last_of(call.place.room, call.called.person) or call.now - USUALLY
+    return (
+        await call.store.messages.get_last_time(call.location.room, call.invocation.person) or call.now - DEFAULT_PERIOD
+    )

@@ -6,163 +6,176 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot import texts as wording
-from bot.cli.render.tables import counted
-from bot.commands.feedback_summary import judgements
+from bot.cli.render.tables import pluralize
+from bot.commands.feedback_summary import summarize_feedback
 from bot.errors import PlatformError
-from bot.graph_image.render import look, picture
-from bot.platform.models import Card, dated
-from bot.text.markdown import linked, plain
-from bot.text.times import ago
-from engine.errors import BadQuestion, NotFound
+from bot.graph_image.render import load_graph_model, render_graph
+from bot.platform.models import Card, title_with_time
+from bot.text.markdown import escape_markdown, markdown_link
+from bot.text.times import format_ago
+from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.commands.context import Call
-    from bot.store import Drawn, Stored
+    from bot.commands.context import CommandContext
+    from bot.store import AnswerSource, StoredAnswer
     from engine.models import Scope
     from engine.retrieval.retriever import Neighbourhood
-    from engine.storage.ledger.queries.stats import Status
+    from engine.storage.ledger.queries.stats import IndexStatus
 
-QUOTED = 400  # characters of a source
-LISTED = 8  # relations told in words
-ROOMS_ONLY = (
+MAX_QUOTE_LENGTH = 400  # characters of a source
+MAX_RELATIONS = 8  # relations told in words
+NO_GRAPH_ACCESS = (
     "Of that I have no picture for you: names are drawn from all channels of a workspace together, and you may read "
     "single ones. Questions work as ever."
 )
 
 
-async def sources(call: Call) -> Card:
+async def sources_command(call: CommandContext) -> Card:
     """The sources of the last answer here, or of the answer with the id that is given, with their texts."""
-    last = await _answer(call)
+    last = await _find_answer(call)
     if last is None:
-        raise BadQuestion("Nothing was answered here yet.", hint="Ask me something first.")
+        raise InvalidQuestion("Nothing was answered here yet.", hint="Ask me something first.")
     if last.state == "begun":
-        raise BadQuestion("The answer is still being written.", hint="Its sources stand below it in a moment.")
+        raise InvalidQuestion("The answer is still being written.", hint="Its sources stand below it in a moment.")
     if last.state != "done":
         return Card("That answer failed, or drew on something that was forgotten since: it has no sources any more.")
-    scope = await call.scope()
-    rooms = {each.room for each in last.sources if await call.reads(each.room)}
+    scope = await call.resolve_scope()
+    rooms = {each.room for each in last.sources if await call.can_read(each.room)}
     open_ = [each for each in last.sources if each.room in rooms]
-    texts = await _texts(call, {each.document for each in open_}, scope)
-    lines = [_source(each, texts.get((each.document, each.passage), each.words)) for each in open_]
+    texts = await _load_passage_texts(call, {each.document for each in open_}, scope)
+    lines = [_format_source(each, texts.get((each.document, each.passage), each.excerpt)) for each in open_]
     withheld = len(last.sources) - len(open_)
     if withheld:
-        lines.append(f"_{counted(withheld, 'further source')}: you cannot read {'it' if withheld == 1 else 'them'}._")
+        lines.append(f"_{pluralize(withheld, 'further source')}: you cannot read {'it' if withheld == 1 else 'them'}._")
     return Card("\n\n".join(lines) or "The last answer here has no sources.")
 
 
-async def _answer(call: Call) -> Stored | None:
+async def _find_answer(call: CommandContext) -> StoredAnswer | None:
     """The answer that is meant; another person's private one is none."""
-    answers, person = call.store.answers, call.called.person
-    named = await answers.get(call.words) if call.words else None
-    if named is not None and named.place.main == call.place.main and (named.asker == person or not named.private):
+    answers, person = call.store.answers, call.invocation.person
+    named = await answers.get(call.arguments) if call.arguments else None
+    if (
+        named is not None
+        and named.location.without_thread == call.location.without_thread
+        and (named.asker == person or not named.private)
+    ):
         return named
-    return await answers.last_in(call.place.room, call.place.thread, person)
+    return await answers.get_latest(call.location.room, call.location.thread, person)
 
 
-async def _texts(call: Call, documents: Iterable[str], scope: Scope) -> dict[tuple[str, str], str]:
+async def _load_passage_texts(
+    call: CommandContext, documents: Iterable[str], scope: Scope
+) -> dict[tuple[str, str], str]:
     """The texts of passages as they are now, by document and key."""
     found = {}
     for key in documents:
         with suppress(NotFound):
-            document = await call.engine.document(key, scope)
+            document = await call.engine.get_document(key, scope)
             found.update({(key, passage.key): passage.text for passage in document.passages})
     return found
 
 
-def _source(drawn: Drawn, text: str) -> str:
-    head = f"**{drawn.number}** {linked(dated(drawn.title, drawn.time), drawn.link)}"
-    return head + (f"\n> {plain(text, QUOTED)}" if text.strip() else "")
+def _format_source(drawn: AnswerSource, text: str) -> str:
+    head = f"**{drawn.number}** {markdown_link(title_with_time(drawn.title, drawn.time), drawn.link)}"
+    return head + (f"\n> {escape_markdown(text, MAX_QUOTE_LENGTH)}" if text.strip() else "")
 
 
-async def status(call: Call) -> Card:
+async def status_command(call: CommandContext) -> Card:
     """How much is known of what the caller may read, what is still worked on, and when this channel was last heard."""
-    scope = await call.scope()
-    known = await call.engine.status(scope)
-    lines = ["**What I know that you may read**", *_numbers(known, graph=bool(scope.spaces))]
-    lines += [f"Still to do: {_work(known)}." if _work(known) else "All of it is read."]
-    lines += [wording.UNHEARD] if known.trouble else []
+    scope = await call.resolve_scope()
+    known = await call.engine.get_status(scope)
+    lines = ["**What I know that you may read**", *_format_counts(known, graph=bool(scope.spaces))]
+    lines += [f"Still to do: {_format_pending(known)}." if _format_pending(known) else "All of it is read."]
+    lines += [wording.MODEL_TROUBLE] if known.trouble else []
     lines += [wording.BACKGROUND_FAILING] if known.background else []
-    judged = await judgements(call)
-    return Card("\n".join([*lines, "", *await _here(call), *([""] if judged else []), *judged]))
+    judged = await summarize_feedback(call)
+    return Card("\n".join([*lines, "", *await _format_channel_status(call), *([""] if judged else []), *judged]))
 
 
-def _numbers(known: Status, *, graph: bool) -> list[str]:
+def _format_counts(known: IndexStatus, *, graph: bool) -> list[str]:
     total = sum(known.documents.values())
-    lines = [
-        f"- {counted(total, 'document')}, {counted(known.passages, 'passage')} in {counted(known.chunks, 'chunk')}"
-    ]
+    documents, passages, chunks = (
+        pluralize(total, "document"),
+        pluralize(known.passages, "passage"),
+        pluralize(known.chunks, "chunk"),
+    )
+    lines = [f"- {documents}, {passages} in {chunks}"]
     if graph:
-        lines.append(f"- {counted(known.entities, 'entity')}, {counted(known.relations, 'relation')}")
+        lines.append(f"- {pluralize(known.entities, 'entity')}, {pluralize(known.relations, 'relation')}")
     if known.failed:
-        lines.append(f"- {counted(known.failed, 'document')} of which something could not be read")
+        lines.append(f"- {pluralize(known.failed, 'document')} of which something could not be read")
     return lines
 
 
-def _work(known: Status) -> str:
+def _format_pending(known: IndexStatus) -> str:
     pending = known.documents.get("pending", 0)
     waits = (
         (pending, "document", "to make searchable"),
-        (known.unread, "chunk", "to read"),
+        (known.unextracted, "chunk", "to read"),
         (known.stale, "name", "to bring up to date"),
     )
-    return ", ".join(f"{counted(number, noun)} {what}" for number, noun, what in waits if number)
+    return ", ".join(f"{pluralize(number, noun)} {what}" for number, noun, what in waits if number)
 
 
-async def _here(call: Call) -> list[str]:
+async def _format_channel_status(call: CommandContext) -> list[str]:
     """What is known of the channel itself, which the caller is in."""
-    room, store = call.place.room, call.store
-    name = await store.rooms.name(room)
+    room, store = call.location.room, call.store
+    name = await store.channels.get_name(room)
     if name is None:
-        return [await _unread(call)]
-    lines = [f"**#{plain(name)}**"]
-    read, last = (await store.channels.get(room)).ingest, await store.messages.newest(room)
+        return [await _not_indexed_notice(call)]
+    lines = [f"**#{escape_markdown(name)}**"]
+    read, last = (await store.channel_settings.get(room)).ingest, await store.messages.get_newest_time(room)
     if not read:
-        lines.append(f"- {await _unread(call)}")
+        lines.append(f"- {await _not_indexed_notice(call)}")
     if read or last:
-        lines.append(f"- The last message came {ago(last, call.now)}." if last else "- No message was read here yet.")
-    if await store.cursors.of(room) is not None:
+        lines.append(
+            f"- The last message came {format_ago(last, call.now)}." if last else "- No message was read here yet."
+        )
+    if await store.backfill_cursors.get_position(room) is not None:
         lines.append("- Earlier messages are still being fetched.")
     return lines
 
 
-async def _unread(call: Call) -> str:
+async def _not_indexed_notice(call: CommandContext) -> str:
     with suppress(PlatformError):
-        if (await call.parts.house.readers.channel(call.place)).kind == "direct":
+        if (await call.services.context.audience.get_channel(call.location)).kind == "direct":
             return "Here, alone with me, I read the files that you share, and nothing else."
-    return f"This channel is not read. {call.example('settings ingest on')}, by a manager, changes that."
+    return f"This channel is not read. {call.format_example('settings ingest on')}, by a manager, changes that."
 
 
-async def graph(call: Call) -> Card:
+async def graph_command(call: CommandContext) -> Card:
     """A picture of a name and what is around it, with the weightiest of it in words."""
-    if not call.words:
-        raise BadQuestion("Which name?", hint=f"Like this: {call.example('graph Ada Lovelace')}")
-    scope = await call.scope()
+    if not call.arguments:
+        raise InvalidQuestion("Which name?", hint=f"Like this: {call.format_example('graph Ada Lovelace')}")
+    scope = await call.resolve_scope()
     try:
-        near, drawn = await look(call.engine, call.words.strip('"“”'), scope)
+        near, drawn = await load_graph_model(call.engine, call.arguments.strip('"“”'), scope)
     except NotFound:
         if scope.rooms:
-            return Card(ROOMS_ONLY)
+            return Card(NO_GRAPH_ACCESS)
         raise
     if not drawn.edges:
-        return Card("\n".join(_told(near)))
-    made = await picture(drawn)
-    numbered = [f"- {number} in the picture is **{plain(name)}**" for number, name in made.numbered.items()]
-    return Card("\n".join([*_told(near), *numbered]), picture=made.picture)
+        return Card("\n".join(_format_neighbourhood(near)))
+    made = await render_graph(drawn)
+    numbered = [
+        f"- {number} in the picture is **{escape_markdown(name)}**" for number, name in made.numbered_names.items()
+    ]
+    return Card("\n".join([*_format_neighbourhood(near), *numbered]), picture=made.picture)
 
 
-def _told(near: Neighbourhood) -> Iterable[str]:
+def _format_neighbourhood(near: Neighbourhood) -> Iterable[str]:
     entity = near.entity
     if entity is None:
         return
-    yield f"**{plain(entity.name)}**" + (f" ({plain(entity.type)})" if entity.type else "")
+    yield f"**{escape_markdown(entity.name)}**" + (f" ({escape_markdown(entity.type)})" if entity.type else "")
     if entity.description:
-        yield plain(entity.description, QUOTED)
-    for each in near.relations[:LISTED]:
+        yield escape_markdown(entity.description, MAX_QUOTE_LENGTH)
+    for each in near.relations[:MAX_RELATIONS]:
         other = each.target if each.source == entity.name else each.source
-        yield f"- **{plain(other)}**: {plain(each.description or each.keywords)}"
-    if len(near.relations) > LISTED:
-        yield f"- … and {counted(len(near.relations) - LISTED, 'further relation')}"
+        yield f"- **{escape_markdown(other)}**: {escape_markdown(each.description or each.keywords)}"
+    if len(near.relations) > MAX_RELATIONS:
+        yield f"- … and {pluralize(len(near.relations) - MAX_RELATIONS, 'further relation')}"
     if not near.relations:
         yield "Nothing links it with other names yet."

@@ -8,120 +8,122 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 from bot import texts
-from bot.answers.request import spoken
-from bot.dispatch.follow_up.question_rules import classify
+from bot.answers.request import strip_mention
+from bot.dispatch.follow_up.question_rules import classify_message
 from bot.errors import PlatformError
 from bot.platform.models import Card
-from bot.platform.ports import Target
+from bot.platform.ports import ReplyTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Literal
 
-    from bot.answers.history import Historian
-    from bot.context import House
+    from bot.answers.history import ThreadHistory
+    from bot.context import BotContext
     from bot.dispatch.follow_up.question_rules import Verdict
-    from bot.platform.models import Message, Place
-    from bot.store.models import Known
+    from bot.platform.models import Location, Message
+    from bot.store.models import MessageRecord
 
-STOP = frozenset({"stop", "stop.", "stop!", "be quiet", "quiet"})
-PEOPLE = 30  # of a thread, whose names are looked for
-LATELY = timedelta(days=1)  # in a channel, of whom may be spoken to
+STOP_WORDS = frozenset({"stop", "stop.", "stop!", "be quiet", "quiet"})
+MAX_PEOPLE = 30  # of a thread, whose names are looked for
+RECENT_PERIOD = timedelta(days=1)  # in a channel, of whom may be spoken to
 
 
-class Following:
+class ReplyPolicy:
     """Decides by a channel's setting: `mention` (never), `thread` (questions where it answered), `all` (anywhere)."""
 
-    def __init__(self, house: House, historian: Historian) -> None:
-        self._house = house
-        self._historian = historian
+    def __init__(self, house: BotContext, historian: ThreadHistory) -> None:
+        self._context = house
+        self._thread_history = historian
 
-    async def answers(self, message: Message) -> bool:
+    async def should_answer(self, message: Message) -> bool:
         """Whether a message that is not addressed to the bot may be answered: a question to nobody else.
 
         It is asked by somebody whom the bot answered in that thread. Where there is a model, that has the last word.
         """
         if message.by_bot or message.own or not message.text.strip():
             return False
-        if not await self.follows(message.place):
+        if not await self.can_answer_unmentioned(message.location):
             return False
-        if message.text.strip().casefold() in STOP:
-            return bool(message.place.thread)
-        if classify(message.text) not in self._answered():
+        if message.text.strip().casefold() in STOP_WORDS:
+            return bool(message.location.thread)
+        if classify_message(message.text) not in self._answered_verdicts():
             return False
-        if await self._chosen(message.place) == "all":
-            return await self._is_open(message)
-        return await self._continues(message)
+        if await self._reply_setting(message.location) == "all":
+            return await self._is_for_nobody_else(message)
+        return await self._is_follow_up(message)
 
-    async def follows(self, place: Place) -> bool:
+    async def can_answer_unmentioned(self, place: Location) -> bool:
         """Whether what people ask in a place is answered without a mention."""
-        chosen = await self._chosen(place)
+        chosen = await self._reply_setting(place)
         if chosen == "all" or not place.thread:
             return chosen == "all"
-        return chosen == "thread" and await self._historian.spoke(place)
+        return chosen == "thread" and await self._thread_history.has_answered(place)
 
-    async def stop(self, message: Message) -> bool:
+    async def handle_stop(self, message: Message) -> bool:
         """A message to the bot: if it says stop, the bot stays quiet in its thread until it is mentioned."""
-        if spoken(message.text).casefold() not in STOP:
+        if strip_mention(message.text).casefold() not in STOP_WORDS:
             return False
-        thread = replace(message.place, thread=message.thread)
-        chosen = await self._house.store.channels.get(_key(thread))
-        await self._house.store.channels.put(_key(thread), replace(chosen, answers="mention"))
-        target = Target("", thread, message.author, message.id)  # where they said so
-        await self._house.whisper(target, Card(texts.QUIET))
+        thread = replace(message.location, thread=message.reply_thread)
+        chosen = await self._context.store.channel_settings.get(_thread_settings_key(thread))
+        await self._context.store.channel_settings.save(
+            _thread_settings_key(thread), replace(chosen, answers="mention")
+        )
+        target = ReplyTarget("", thread, message.author, message.id)  # where they said so
+        await self._context.send_private(target, Card(texts.THREAD_MUTED))
         return True
 
-    async def _continues(self, message: Message) -> bool:
+    async def _is_follow_up(self, message: Message) -> bool:
         """Whether it goes on with an exchange of its author with the bot, and is spoken to nobody of the thread."""
-        place = message.place
-        askers, latest = await self._historian.exchange(place)
+        place = message.location
+        askers, latest = await self._thread_history.get_askers(place)
         if message.author not in askers or await self._replies_to_another(message):
             return False
-        others = await self._before(message)
-        names = await self._names(place, {*askers, *(each.author for each in others)} - {message.author})
+        others = await self._earlier_messages(message)
+        names = await self._person_names(place, {*askers, *(each.author for each in others)} - {message.author})
         interrupted = latest is not None and any(each.time > latest for each in others)
-        return classify(message.text, names, interrupted=interrupted) in self._answered()
+        return classify_message(message.text, names, interrupted=interrupted) in self._answered_verdicts()
 
-    async def _is_open(self, message: Message) -> bool:
+    async def _is_for_nobody_else(self, message: Message) -> bool:
         """Whether it is spoken to nobody of the thread, or of those who talked in the channel last."""
         if await self._replies_to_another(message):
             return False
-        others = {each.author: None for each in reversed(await self._before(message))}
-        names = await self._names(message.place, list(others)[:PEOPLE])
-        return classify(message.text, names) in self._answered()
+        others = {each.author: None for each in reversed(await self._earlier_messages(message))}
+        names = await self._person_names(message.location, list(others)[:MAX_PEOPLE])
+        return classify_message(message.text, names) in self._answered_verdicts()
 
-    async def _before(self, message: Message) -> list[Known]:
+    async def _earlier_messages(self, message: Message) -> list[MessageRecord]:
         """What others said before it in its thread; outside of threads, in the channel lately."""
-        place, messages = message.place, self._house.store.messages
+        place, messages = message.location, self._context.store.messages
         if place.thread:
-            said = await messages.of_thread(place.room, place.thread)
+            said = await messages.list_by_thread(place.room, place.thread)
         else:
-            said = await messages.between(place.room, message.time - LATELY, message.time)
+            said = await messages.list_between(place.room, message.time - RECENT_PERIOD, message.time)
         return [each for each in said if each.author != message.author and each.time < message.time]
 
-    def _answered(self) -> frozenset[Verdict]:
+    def _answered_verdicts(self) -> frozenset[Verdict]:
         """What is answered: without a model only what surely is a question."""
-        return frozenset({"question", "unclear"} if self._house.settings.model else {"question"})
+        return frozenset({"question", "unclear"} if self._context.settings.model else {"question"})
 
     async def _replies_to_another(self, message: Message) -> bool:
         """Whether it replies to a message in which no answer stands."""
-        answers, replied = self._house.store.answers, message.replies_to
-        return bool(replied) and await answers.of_message(message.place.main, replied) is None
+        answers, replied = self._context.store.answers, message.replies_to
+        return bool(replied) and await answers.get_by_message(message.location.without_thread, replied) is None
 
-    async def _names(self, place: Place, people: Iterable[str]) -> list[str]:
+    async def _person_names(self, place: Location, people: Iterable[str]) -> list[str]:
         found = []
-        for person in sorted(people)[:PEOPLE]:
+        for person in sorted(people)[:MAX_PEOPLE]:
             with suppress(PlatformError):
-                found.append((await self._house.readers.person(place.platform, place.workspace, person)).name)
+                found.append((await self._context.audience.get_person(place.platform, place.workspace, person)).name)
         return found
 
-    async def _chosen(self, place: Place) -> Literal["mention", "thread", "all"]:
-        channels = self._house.store.channels
-        muted = (await channels.get(_key(place))).answers if place.thread else ""
-        chosen = muted or (await channels.get(place.room)).answers or self._house.settings.answers
+    async def _reply_setting(self, place: Location) -> Literal["mention", "thread", "all"]:
+        channels = self._context.store.channel_settings
+        muted = (await channels.get(_thread_settings_key(place))).answers if place.thread else ""
+        chosen = muted or (await channels.get(place.room)).answers or self._context.settings.answers
         return cast("Literal['mention', 'thread', 'all']", chosen)
 
 
-def _key(place: Place) -> str:
+def _thread_settings_key(place: Location) -> str:
     """Where the settings of a thread are kept."""
     return f"{place.room}:{place.thread}"

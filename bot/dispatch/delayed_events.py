@@ -6,12 +6,12 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.scheduling.supervisor import reason
+from engine.scheduling.supervisor import describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.store.event_queue import Waiting
+    from bot.store.event_queue import QueuedEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,37 +26,37 @@ class _Outage:
 class DelayedEvents:
     """Holds rows until they are due, then hands each to `release_row`. Lives on one event loop."""
 
-    def __init__(self, release_row: Callable[[Waiting], None]) -> None:
+    def __init__(self, release_row: Callable[[QueuedEvent], None]) -> None:
         self._release_row = release_row
-        self._timers: dict[int, tuple[asyncio.TimerHandle, Waiting]] = {}
+        self._timers: dict[int, tuple[asyncio.TimerHandle, QueuedEvent]] = {}
         self._outages: dict[int, _Outage] = {}
 
-    def add(self, delay: float, row: Waiting) -> None:
+    def add(self, delay: float, row: QueuedEvent) -> None:
         """Release a row after so many seconds."""
         if delay <= 0:
             self._release_row(row)
             return
         self._timers[row.id] = (asyncio.get_running_loop().call_later(delay, self._release, row.id), row)
 
-    def release(self) -> None:
+    def release_all(self) -> None:
         """Release every row now, in the order in which they came; their delays are short again."""
         self._outages = {id_: _Outage(each.platform, 0, each.reason) for id_, each in self._outages.items()}
         for id_ in sorted(self._timers):
             self._timers[id_][0].cancel()
             self._release(id_)
 
-    def unreached(self, id_: int, platform: str, error: Exception) -> int:
+    def record_outage(self, id_: int, platform: str, error: Exception) -> int:
         """Record that an event failed for an error that passes; gives how often in a row."""
         known = self._outages.get(id_)
         failures = (known.failures if known else 0) + 1
-        self._outages[id_] = _Outage(platform, failures, reason(error))
+        self._outages[id_] = _Outage(platform, failures, describe_error(error))
         return failures
 
-    def reached(self, id_: int) -> None:
+    def clear_outage(self, id_: int) -> None:
         """Record that an event was worked on, whatever became of it."""
         self._outages.pop(id_, None)
 
-    def sentences(self) -> list[str]:
+    def describe_outages(self) -> list[str]:
         """For each platform how many of its events wait for it to be reached, and the last reason."""
         counts, reasons = dict[str, int](), dict[str, str]()
         for each in self._outages.values():

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.platform.models import Place
+from bot.platform.models import Location
 
 if TYPE_CHECKING:
-    from bot.dispatch.event_queue import Inbox
-    from bot.ingest.service import Listening
-    from bot.permissions.resolver import Readers
-    from bot.platform.events import Changed
+    from bot.dispatch.event_queue import EventQueue
+    from bot.ingest.service import IngestService
+    from bot.permissions.resolver import AudienceResolver
+    from bot.platform.events import VisibilityChanged
 
 
-class Changes:
+class VisibilityChanges:
     """What adapters tell of readers. A doubt that nothing else would end is ended by `make_up`, called now and then."""
 
-    def __init__(self, readers: Readers, inbox: Inbox, listening: Listening) -> None:
-        self._readers = readers
-        self._inbox = inbox
-        self._listening = listening
-        self._unkept: set[Changed] = set()
-        self._behind: set[str] = set()
+    def __init__(self, readers: AudienceResolver, inbox: EventQueue, listening: IngestService) -> None:
+        self._audience = readers
+        self._event_queue = inbox
+        self._ingest_service = listening
+        self._unsaved: set[VisibilityChanged] = set()
+        self._unreconciled: set[str] = set()
 
-    async def hear(self, changed: Changed, *keys: str) -> bool:
+    async def receive(self, changed: VisibilityChanged, *keys: str) -> bool:
         """Keep a change; durable when it returns. False if it was known already by one of the keys.
 
         It is doubted first: an answer may be on its way to somebody who left. The doubt of one that is only told again
@@ -31,39 +31,39 @@ class Changes:
         it is enough to ask anew who they are.
         """
         if changed.members_only:
-            self._readers.forget(changed.place, members_only=True)
+            self._audience.invalidate(changed.location, members_only=True)
             return True
-        doubted = self._readers.doubt(changed.place)
+        doubted = self._audience.suspend(changed.location)
         try:
-            fresh = await self._inbox.put(changed, *keys)
+            fresh = await self._event_queue.enqueue(changed, *keys)
         except BaseException:
-            self.owe(changed)
+            self.retry_later(changed)
             raise
         if not fresh:
-            self._readers.withdraw(changed.place, doubted)
+            self._audience.cancel(changed.location, doubted)
         return fresh
 
-    def owe(self, changed: Changed) -> None:
+    def retry_later(self, changed: VisibilityChanged) -> None:
         """It could not be kept or learnt, and perhaps nobody tells it again."""
-        self._unkept.add(changed)
+        self._unsaved.add(changed)
 
-    def doubt(self, platform: str) -> None:
+    def suspend(self, platform: str) -> None:
         """Who reads what there may have changed unnoticed: no space is believed until `catch_up`, which follows."""
-        self._readers.doubt(Place(platform, "", ""))
+        self._audience.suspend(Location(platform, "", ""))
 
-    async def catch_up(self, platform: str) -> None:
+    async def reconcile(self, platform: str) -> None:
         """The connection had been lost: look for what was missed."""
         try:
-            await self._listening.catch_up(platform)
+            await self._ingest_service.start_reconciliation(platform)
         except BaseException:
-            self._behind.add(platform)
+            self._unreconciled.add(platform)
             raise
-        self._behind.discard(platform)
+        self._unreconciled.discard(platform)
 
-    async def make_up(self) -> None:
+    async def retry_failed(self) -> None:
         """Do what failed before. Raises what still hinders it."""
-        for changed in list(self._unkept):
-            await self._inbox.put(changed)
-            self._unkept.discard(changed)
-        for platform in list(self._behind):
-            await self.catch_up(platform)
+        for changed in list(self._unsaved):
+            await self._event_queue.enqueue(changed)
+            self._unsaved.discard(changed)
+        for platform in list(self._unreconciled):
+            await self.reconcile(platform)

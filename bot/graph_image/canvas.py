@@ -14,9 +14,18 @@ from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 
-from bot.graph_image.colors import FAINT, INK, LINE, OTHER, PAPER, QUIET, colours, tinted
-from bot.graph_image.fonts import broken, families
-from bot.graph_image.layout import Size, arranged, room_for
+from bot.graph_image.colors import (
+    BACKGROUND_COLOR,
+    FAINT_LINE_COLOR,
+    LINE_COLOR,
+    MUTED_COLOR,
+    OTHER_COLOR,
+    TEXT_COLOR,
+    assign_colors,
+    tint_color,
+)
+from bot.graph_image.fonts import font_families, wrap_label
+from bot.graph_image.layout import Size, arrange_boxes, image_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,29 +33,32 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-    from bot.graph_image.model import Edge, Node, Sketch
+    from bot.graph_image.model import Edge, GraphModel, Node
 
 mpl.rcdefaults()  # whatever a matplotlibrc in the current folder says
 
 DPI = 144
-INCH = 72.0  # points
-MARGIN, HEAD, FOOT = 18.0, 40.0, 34.0  # around the names; above for the title, below for the legend
-LETTERS = (14.0, 10.0, 8.5)  # size by ring
-AIR = (11.0, 6.0)  # between a label and the edge of its box
-THIN, THICK = 0.7, 5.0  # lines
-WORDED = 10  # lines that may tell their keyword
-THROUGH, AROUND = 0.14, 0.45  # how near a line comes to the middle that is led around it, and how far; by its length
+POINTS_PER_INCH = 72.0  # points
+MARGIN, HEADER_HEIGHT, FOOTER_HEIGHT = 18.0, 40.0, 34.0  # around the names; above for the title, below for the legend
+FONT_SIZES = (14.0, 10.0, 8.5)  # size by ring
+LABEL_PADDING = (11.0, 6.0)  # between a label and the edge of its box
+MIN_LINE_WIDTH, MAX_LINE_WIDTH = 0.7, 5.0  # lines
+MAX_EDGE_KEYWORDS = 10  # lines that may tell their keyword
+CENTER_CLEARANCE, DETOUR = (
+    0.14,
+    0.45,
+)  # how near a line comes to the middle that is led around it, and how far; by its length
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class Box:
     """A rectangle by its middle."""
 
     x: float
     y: float
     size: Size
 
-    def touches(self, other: Area) -> bool:
+    def overlaps(self, other: Box) -> bool:
         """Whether they share a point."""
         return (
             abs(self.x - other.x) * 2 < self.size.width + other.size.width
@@ -54,32 +66,32 @@ class Area:
         )
 
 
-def png(sketch: Sketch, labels: Mapping[str, str]) -> bytes:
+def render_png(sketch: GraphModel, labels: Mapping[str, str]) -> bytes:
     """The picture of a sketch; `labels` by key, in letters that can be drawn."""
-    pen = _Pen.on_paper()
-    texts = {node.key: pen.label(node, broken(labels[node.key])) for node in sketch.nodes}
-    sizes = {key: _boxed(pen.measured(text)) for key, text in texts.items()}
-    room = room_for(list(sizes.values()), max(node.ring for node in sketch.nodes))
-    spots = arranged(sketch, sizes, room)
-    places = {key: Area(x + MARGIN, y + FOOT, sizes[key]) for key, (x, y) in spots.items()}
-    pen.resize(Size(room.width + 2 * MARGIN, room.height + HEAD + FOOT))
-    painted = colours(node.type for node in sketch.nodes)
-    pen.lines(sketch, places)
+    pen = _FigureCanvas.create()
+    texts = {node.key: pen.draw_label(node, wrap_label(labels[node.key])) for node in sketch.nodes}
+    sizes = {key: _with_padding(pen.measure_text(text)) for key, text in texts.items()}
+    room = image_size(list(sizes.values()), max(node.ring for node in sketch.nodes))
+    spots = arrange_boxes(sketch, sizes, room)
+    places = {key: Box(x + MARGIN, y + FOOTER_HEIGHT, sizes[key]) for key, (x, y) in spots.items()}
+    pen.resize(Size(room.width + 2 * MARGIN, room.height + HEADER_HEIGHT + FOOTER_HEIGHT))
+    painted = assign_colors(node.type for node in sketch.nodes)
+    pen.draw_edges(sketch, places)
     for node in sketch.nodes:
-        pen.box(node, places[node.key], painted[node.type])
+        pen.draw_box(node, places[node.key], painted[node.type])
         texts[node.key].set_position((places[node.key].x, places[node.key].y))
-    pen.words(sketch, places)
-    pen.title(labels[sketch.middle.key], len(sketch.nodes) - 1)
-    pen.legend(painted)
-    return pen.saved()
+    pen.draw_keywords(sketch, places)
+    pen.draw_title(labels[sketch.center.key], len(sketch.nodes) - 1)
+    pen.draw_legend(painted)
+    return pen.to_png()
 
 
-def _boxed(size: Size) -> Size:
-    return Size(size.width + 2 * AIR[0], size.height + 2 * AIR[1])
+def _with_padding(size: Size) -> Size:
+    return Size(size.width + 2 * LABEL_PADDING[0], size.height + 2 * LABEL_PADDING[1])
 
 
 @dataclass(frozen=True, slots=True)
-class _Pen:
+class _FigureCanvas:
     """Draws on one figure. Its units are points, from the lower left corner."""
 
     figure: Figure
@@ -87,75 +99,77 @@ class _Pen:
     axes: Axes
 
     @classmethod
-    def on_paper(cls) -> _Pen:
-        figure = Figure(dpi=DPI, facecolor=PAPER)
+    def create(cls) -> _FigureCanvas:
+        figure = Figure(dpi=DPI, facecolor=BACKGROUND_COLOR)
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_axis_off()
         return cls(figure, FigureCanvasAgg(figure), axes)
 
     def resize(self, size: Size) -> None:
-        self.figure.set_size_inches(size.width / INCH, size.height / INCH)
+        self.figure.set_size_inches(size.width / POINTS_PER_INCH, size.height / POINTS_PER_INCH)
         self.axes.set(xlim=(0, size.width), ylim=(0, size.height))
 
     @property
     def size(self) -> Size:
         width, height = self.figure.get_size_inches()
-        return Size(float(width) * INCH, float(height) * INCH)
+        return Size(float(width) * POINTS_PER_INCH, float(height) * POINTS_PER_INCH)
 
-    def measured(self, text: Text) -> Size:
+    def measure_text(self, text: Text) -> Size:
         extent = text.get_window_extent(self.canvas.get_renderer())  # type: ignore[no-untyped-call]
-        return Size(extent.width * INCH / DPI, extent.height * INCH / DPI)
+        return Size(extent.width * POINTS_PER_INCH / DPI, extent.height * POINTS_PER_INCH / DPI)
 
-    def label(self, node: Node, text: str) -> Text:
-        colour, weight = (PAPER, "bold") if node.ring == 0 else (INK, "normal")
-        made = self.write(text, LETTERS[node.ring], colour)
+    def draw_label(self, node: Node, text: str) -> Text:
+        colour, weight = (BACKGROUND_COLOR, "bold") if node.ring == 0 else (TEXT_COLOR, "normal")
+        made = self.draw_text(text, FONT_SIZES[node.ring], colour)
         made.set(weight=weight, ha="center", va="center_baseline", zorder=5)
         return made
 
-    def write(self, text: str, size: float, colour: str) -> Text:
-        return self.axes.text(0, 0, text, size=size, color=colour, family=families(text), parse_math=False)
+    def draw_text(self, text: str, size: float, colour: str) -> Text:
+        return self.axes.text(0, 0, text, size=size, color=colour, family=font_families(text), parse_math=False)
 
-    def box(self, node: Node, place: Area, colour: str) -> None:
+    def draw_box(self, node: Node, place: Box, colour: str) -> None:
         width, height = place.size.width, place.size.height
         shape = FancyBboxPatch(
             (place.x - width / 2, place.y - height / 2),
             width,
             height,
             boxstyle=f"round,pad=0,rounding_size={min(height / 2, 13.0)}",
-            facecolor=colour if node.ring == 0 else tinted(colour, 0.16 if node.ring == 1 else 0.07),
-            edgecolor=colour if node.ring < 2 else tinted(colour, 0.6),
+            facecolor=colour if node.ring == 0 else tint_color(colour, 0.16 if node.ring == 1 else 0.07),
+            edgecolor=colour if node.ring < 2 else tint_color(colour, 0.6),
             linewidth=1.3 if node.ring < 2 else 0.9,
             zorder=4,
         )
         self.axes.add_patch(shape)
 
-    def lines(self, sketch: Sketch, places: Mapping[str, Area]) -> None:
+    def draw_edges(self, sketch: GraphModel, places: Mapping[str, Box]) -> None:
         heaviest = max((edge.weight for edge in sketch.edges), default=1.0)
-        middle = (self.size.width / 2, places[sketch.middle.key].y)
+        middle = (self.size.width / 2, places[sketch.center.key].y)
         for edge in reversed(sketch.edges):
-            close = sketch.middle.key in edge.ends
-            path = _straight(edge, places) if close else _bent(edge, places, middle)
-            width = THIN + (THICK - THIN) * math.sqrt(max(0.0, edge.weight) / heaviest)
+            close = sketch.center.key in edge.ends
+            path = _straight_path(edge, places) if close else _curved_path(edge, places, middle)
+            width = MIN_LINE_WIDTH + (MAX_LINE_WIDTH - MIN_LINE_WIDTH) * math.sqrt(max(0.0, edge.weight) / heaviest)
             self.axes.add_patch(
                 PathPatch(
                     path,
                     fill=False,
-                    edgecolor=LINE if close else FAINT,
+                    edgecolor=LINE_COLOR if close else FAINT_LINE_COLOR,
                     linewidth=width,
                     capstyle="round",
                     zorder=2 if close else 1,
                 )
             )
 
-    def words(self, sketch: Sketch, places: Mapping[str, Area]) -> None:
+    def draw_keywords(self, sketch: GraphModel, places: Mapping[str, Box]) -> None:
         """What the weightiest lines from the middle say, where there is room for it."""
         taken, done = list(places.values()), 0
         for edge in sketch.edges:
-            if done == WORDED or sketch.middle.key not in edge.ends or not edge.words:
+            if done == MAX_EDGE_KEYWORDS or sketch.center.key not in edge.ends or not edge.keyword:
                 continue
-            text = self.write(edge.words, 7.5, QUIET)
-            text.set(ha="center", va="center", zorder=3, path_effects=[withStroke(linewidth=3, foreground=PAPER)])
-            place = _free(_along(sketch.middle.key, edge, places), self.measured(text), taken)
+            text = self.draw_text(edge.keyword, 7.5, MUTED_COLOR)
+            text.set(
+                ha="center", va="center", zorder=3, path_effects=[withStroke(linewidth=3, foreground=BACKGROUND_COLOR)]
+            )
+            place = _find_free_box(_label_points(sketch.center.key, edge, places), self.measure_text(text), taken)
             if place is None:
                 text.remove()
                 continue
@@ -163,26 +177,26 @@ class _Pen:
             taken.append(place)
             done += 1
 
-    def title(self, name: str, others: int) -> None:
-        text = self.write(name, 12.5, INK)
+    def draw_title(self, name: str, others: int) -> None:
+        text = self.draw_text(name, 12.5, TEXT_COLOR)
         text.set(weight="bold", va="center")
         text.set_position((MARGIN, self.size.height - 20))
-        beside = self.write(f"and {others} name{'' if others == 1 else 's'} around it", 9.5, QUIET)
+        beside = self.draw_text(f"and {others} name{'' if others == 1 else 's'} around it", 9.5, MUTED_COLOR)
         beside.set(va="center")
-        beside.set_position((MARGIN + self.measured(text).width + 7, self.size.height - 20.5))
+        beside.set_position((MARGIN + self.measure_text(text).width + 7, self.size.height - 20.5))
 
-    def legend(self, painted: Mapping[str, str]) -> None:
+    def draw_legend(self, painted: Mapping[str, str]) -> None:
         """The types with their colours, as many as the line has room for."""
         x = MARGIN + 5
-        note = self.write("wider line: said more often", 8, QUIET)
+        note = self.draw_text("wider line: said more often", 8, MUTED_COLOR)
         note.set(ha="right", va="center")
         note.set_position((self.size.width - MARGIN, 15))
-        end = self.size.width - 2 * MARGIN - self.measured(note).width
-        named = [(kind or "other", colour) for kind, colour in painted.items() if colour != OTHER]
-        for kind, colour in [*named, *([("other", OTHER)] if OTHER in painted.values() else [])]:
-            text = self.write(kind, 8.5, QUIET)
+        end = self.size.width - 2 * MARGIN - self.measure_text(note).width
+        named = [(kind or "other", colour) for kind, colour in painted.items() if colour != OTHER_COLOR]
+        for kind, colour in [*named, *([("other", OTHER_COLOR)] if OTHER_COLOR in painted.values() else [])]:
+            text = self.draw_text(kind, 8.5, MUTED_COLOR)
             text.set(va="center")
-            wide = self.measured(text).width
+            wide = self.measure_text(text).width
             if x + wide + 10 > end:
                 text.remove()
                 break
@@ -190,36 +204,36 @@ class _Pen:
             text.set_position((x + 8, 14.8))
             x += wide + 26
 
-    def saved(self) -> bytes:
+    def to_png(self) -> bytes:
         kept = io.BytesIO()
         self.canvas.print_png(kept, metadata={"Software": None})  # type: ignore[no-untyped-call]
         return kept.getvalue()
 
 
-def _straight(edge: Edge, places: Mapping[str, Area]) -> Path:
+def _straight_path(edge: Edge, places: Mapping[str, Box]) -> Path:
     one, other = (places[key] for key in edge.ends)
     return Path([(one.x, one.y), (other.x, other.y)])
 
 
-def _bent(edge: Edge, places: Mapping[str, Area], middle: tuple[float, float]) -> Path:
+def _curved_path(edge: Edge, places: Mapping[str, Box], middle: tuple[float, float]) -> Path:
     """A curve: towards the middle a little, so that it is no side of a polygon; around it, if it led through it."""
     one, other = (places[key] for key in edge.ends)
     between = ((one.x + other.x) / 2, (one.y + other.y) / 2)
     across = (other.x - one.x, other.y - one.y)
-    if math.dist(between, middle) < THROUGH * math.hypot(*across):
-        lean = (between[0] - AROUND * across[1], between[1] + AROUND * across[0])
+    if math.dist(between, middle) < CENTER_CLEARANCE * math.hypot(*across):
+        lean = (between[0] - DETOUR * across[1], between[1] + DETOUR * across[0])
     else:
         lean = (0.82 * between[0] + 0.18 * middle[0], 0.82 * between[1] + 0.18 * middle[1])
     return Path([(one.x, one.y), lean, (other.x, other.y)], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
 
 
-def _along(middle: str, edge: Edge, places: Mapping[str, Area]) -> list[tuple[float, float]]:
+def _label_points(middle: str, edge: Edge, places: Mapping[str, Box]) -> list[tuple[float, float]]:
     """Points on a line from the middle, the best one for words first."""
     start, end = places[middle], places[edge.ends[edge.ends[0] == middle]]
     shares = (0.55, 0.62, 0.48, 0.7, 0.4)
     return [(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y)) for share in shares]
 
 
-def _free(points: Sequence[tuple[float, float]], size: Size, taken: Sequence[Area]) -> Area | None:
-    wanted = (Area(x, y, Size(size.width + 8, size.height + 3)) for x, y in points)
-    return next((area for area in wanted if not any(area.touches(each) for each in taken)), None)
+def _find_free_box(points: Sequence[tuple[float, float]], size: Size, taken: Sequence[Box]) -> Box | None:
+    wanted = (Box(x, y, Size(size.width + 8, size.height + 3)) for x, y in points)
+    return next((area for area in wanted if not any(area.overlaps(each) for each in taken)), None)

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-INK, PAPER, QUIET, LINE, FAINT = "#1d2330", "#ffffff", "#626b7d", "#9aa4b5", "#d3d8e0"
-OTHER = "#7d8594"
-SHOWN = 9  # types that have a colour of their own in one picture
-KNOWN = {
+TEXT_COLOR, BACKGROUND_COLOR, MUTED_COLOR, LINE_COLOR, FAINT_LINE_COLOR = (
+    "#1d2330",
+    "#ffffff",
+    "#626b7d",
+    "#9aa4b5",
+    "#d3d8e0",
+)
+OTHER_COLOR = "#7d8594"
+MAX_COLORS = 9  # types that have a colour of their own in one picture
+TYPE_COLORS = {
     "person": "#3767d6",
     "organization": "#d9731f",
     "location": "#23935a",
@@ -24,20 +30,20 @@ KNOWN = {
     "creature": "#8b6338",
     "naturalobject": "#6a961b",
 }
-FURTHER = ("#a445b2", "#157a6e", "#a4525f", "#4a4fb5", "#8f7a3a", "#3a86a8")
+EXTRA_COLORS = ("#a445b2", "#157a6e", "#a4525f", "#4a4fb5", "#8f7a3a", "#3a86a8")
 
 
-def colours(types: Iterable[str]) -> dict[str, str]:
+def assign_colors(types: Iterable[str]) -> dict[str, str]:
     """A colour for each type, the most frequent first; types beyond those that can be told apart share one."""
     counted = sorted(Counter(types).items(), key=lambda item: (-item[1], item[0]))
-    spare, chosen = iter(FURTHER), dict[str, str]()
+    spare, chosen = iter(EXTRA_COLORS), dict[str, str]()
     for place, (kind, _) in enumerate(counted):
-        colour = KNOWN.get(kind) or (next(spare, OTHER) if kind not in {"", "other"} else OTHER)
-        chosen[kind] = colour if place < SHOWN else OTHER
+        colour = TYPE_COLORS.get(kind) or (next(spare, OTHER_COLOR) if kind not in {"", "other"} else OTHER_COLOR)
+        chosen[kind] = colour if place < MAX_COLORS else OTHER_COLOR
     return chosen
 
 
-def tinted(colour: str, share: float) -> str:
+def tint_color(colour: str, share: float) -> str:
     """A colour thinned with paper: 1 is the colour itself, 0 is paper."""
     parts = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
     return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)

@@ -6,53 +6,53 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from bot.text.terminal import harmless, width_of
+from bot.text.terminal import display_width, strip_control_chars
 
-LONGEST = 34  # columns of a name
-LINE = 19  # columns of a line
-BASE = "DejaVu Sans"  # comes with the drawing library, so that it is always there
-_UNSEEN = re.compile("[\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+MAX_NAME_WIDTH = 34  # columns of a name
+MAX_LINE_COLUMNS = 19  # columns of a line
+DEFAULT_FONT = "DejaVu Sans"  # comes with the drawing library, so that it is always there
+_INVISIBLE = re.compile("[\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 
 
-def shortened(name: str, longest: int = LONGEST) -> str:
+def truncate_name(name: str, longest: int = MAX_NAME_WIDTH) -> str:
     """The beginning of a name that has so many columns at most; wide letters fill two."""
-    line = " ".join(harmless(name).split())
-    if width_of(line) <= longest:
+    line = " ".join(strip_control_chars(name).split())
+    if display_width(line) <= longest:
         return line
-    while width_of(line) > longest - 1:
+    while display_width(line) > longest - 1:
         line = line[:-1]
     return f"{line.rstrip(' ,;:-')}…"
 
 
-def broken(label: str, line: int = LINE) -> str:
+def wrap_label(label: str, line: int = MAX_LINE_COLUMNS) -> str:
     """A label on two lines if it is long and has a blank somewhere: as even as they can be."""
     places = [place for place, letter in enumerate(label) if letter == " "]
-    if width_of(label) <= line or not places:
+    if display_width(label) <= line or not places:
         return label
-    best = min(places, key=lambda place: max(width_of(label[:place]), width_of(label[place + 1 :])))
+    best = min(places, key=lambda place: max(display_width(label[:place]), display_width(label[place + 1 :])))
     return f"{label[:best]}\n{label[best + 1 :]}"
 
 
-def legible(name: str, substitute: str) -> str:
+def drawable_text(name: str, substitute: str) -> str:
     """The name in letters that can be drawn: without those that cannot, or the substitute if hardly any is left."""
-    kept = "".join(letter for letter in _UNSEEN.sub("", name) if letter.isspace() or font_of(letter))
+    kept = "".join(letter for letter in _INVISIBLE.sub("", name) if letter.isspace() or find_font(letter))
     letters = [sum(unicodedata.category(letter)[0] in "LN" for letter in text) for text in (kept, name)]
     return " ".join(kept.split()) if letters[0] and 2 * letters[0] >= letters[1] else substitute
 
 
-def families(text: str) -> list[str]:
+def font_families(text: str) -> list[str]:
     """The fonts that the text needs, the usual one first."""
-    return list(dict.fromkeys([BASE, *(font_of(letter) for letter in text if not letter.isspace())]))
+    return list(dict.fromkeys([DEFAULT_FONT, *(find_font(letter) for letter in text if not letter.isspace())]))
 
 
 @lru_cache(maxsize=4096)
-def font_of(letter: str) -> str:
+def find_font(letter: str) -> str:
     """The first font of this machine that can draw a letter: the usual one, then by name; "" if none can."""
-    return next((family for family, path in _fonts() if ord(letter) in _letters(path)), "")
+    return next((family for family, path in _list_fonts() if ord(letter) in _font_characters(path)), "")
 
 
 @lru_cache(maxsize=1)
-def _fonts() -> tuple[tuple[str, str], ...]:
+def _list_fonts() -> tuple[tuple[str, str], ...]:
     """Upright fonts of plain weight as (family, path). What stands in for missing letters is none."""
     from matplotlib.font_manager import fontManager  # noqa: PLC0415  - slow to load, and few need it
 
@@ -61,11 +61,11 @@ def _fonts() -> tuple[tuple[str, str], ...]:
         for each in fontManager.ttflist
         if each.style == "normal" and each.weight in {400, "normal"} and not each.name.startswith("Last Resort")
     }
-    return tuple(sorted(plain, key=lambda font: (font[0] != BASE, font)))
+    return tuple(sorted(plain, key=lambda font: (font[0] != DEFAULT_FONT, font)))
 
 
 @lru_cache(maxsize=64)
-def _letters(path: str) -> frozenset[int]:
+def _font_characters(path: str) -> frozenset[int]:
     from matplotlib.font_manager import get_font  # noqa: PLC0415  - as above
 
     return frozenset(get_font(path).get_charmap())

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.text.names import canonical
+from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engine.models import EntityRow, RelationRow
+    from engine.models import ContextEntity, ContextRelation
     from engine.retrieval.retriever import Neighbourhood
 
-MOST = 40  # names in a picture
-PER_NAME = 3  # names of the second ring that one name of the first may bring along
+MAX_NODES = 40  # names in a picture
+MAX_PER_NODE = 3  # names of the second ring that one name of the first may bring along
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,73 +33,84 @@ class Edge:
 
     ends: tuple[str, str]
     weight: float
-    words: str
+    keyword: str
 
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
+class GraphModel:
     """Names and what links them; the first node stands in the middle."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
     @property
-    def middle(self) -> Node:
+    def center(self) -> Node:
         """The name that was asked for."""
         return self.nodes[0]
 
 
-def sketch(near: Neighbourhood, further: Sequence[Neighbourhood] = (), most: int = MOST) -> Sketch:
+def build_graph_model(near: Neighbourhood, further: Sequence[Neighbourhood] = (), most: int = MAX_NODES) -> GraphModel:
     """A neighbourhood as a picture: its names, then the weightiest of theirs, and all links between those shown.
 
     An unknown name gives an empty sketch.
     """
     if near.entity is None:
-        return Sketch((), ())
-    told = _Told()
+        return GraphModel((), ())
+    told = _NeighbourhoodIndex()
     for each in (near, *further):
-        told.take(each)
-    shown = {canonical(near.entity.name): 0}
-    for key, ring in (*told.around(near, 1), *((key, 2) for each in further for key, _ in told.around(each, 2))):
+        told.add(each)
+    shown = {normalize_name(near.entity.name): 0}
+    for key, ring in (
+        *told.neighbours(near, 1),
+        *((key, 2) for each in further for key, _ in told.neighbours(each, 2)),
+    ):
         if key not in shown and len(shown) < most:
             shown[key] = ring
     nodes = tuple(Node(key, told.rows[key].name, told.rows[key].type, ring) for key, ring in shown.items())
     edges = tuple(edge for edge in told.edges() if edge.ends[0] in shown and edge.ends[1] in shown)
-    return Sketch(nodes, edges)
+    return GraphModel(nodes, edges)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _NeighbourhoodIndex:
     """Everything that some neighbourhoods tell, by keys."""
 
-    rows: dict[str, EntityRow] = field(default_factory=dict)
-    links: dict[tuple[str, str], RelationRow] = field(default_factory=dict)
+    rows: dict[str, ContextEntity] = field(default_factory=dict)
+    links: dict[tuple[str, str], ContextRelation] = field(default_factory=dict)
 
-    def take(self, near: Neighbourhood) -> None:
-        for row in (near.entity, *near.others):
+    def add(self, near: Neighbourhood) -> None:
+        for row in (near.entity, *near.neighbours):
             if row is not None:
-                self.rows.setdefault(canonical(row.name), row)
+                self.rows.setdefault(normalize_name(row.name), row)
         for each in near.relations:
-            self.links.setdefault(_ends(each), each)
+            self.links.setdefault(_edge_keys(each), each)
 
-    def around(self, near: Neighbourhood, ring: int) -> list[tuple[str, int]]:
+    def neighbours(self, near: Neighbourhood, ring: int) -> list[tuple[str, int]]:
         """The other ends of its relations, weightiest first; of the second ring only a few."""
-        middle = canonical(near.entity.name) if near.entity else ""
-        found = [key for each in _heaviest(near.relations) for key in _ends(each) if key != middle and key in self.rows]
-        return [(key, ring) for key in (found if ring == 1 else found[:PER_NAME])]
+        middle = normalize_name(near.entity.name) if near.entity else ""
+        found = [
+            key
+            for each in _sort_by_weight(near.relations)
+            for key in _edge_keys(each)
+            if key != middle and key in self.rows
+        ]
+        return [(key, ring) for key in (found if ring == 1 else found[:MAX_PER_NODE])]
 
     def edges(self) -> list[Edge]:
-        return [Edge(_ends(each), each.weight, _first(each.keywords)) for each in _heaviest(self.links.values())]
+        return [
+            Edge(_edge_keys(each), each.weight, _first_keyword(each.keywords))
+            for each in _sort_by_weight(self.links.values())
+        ]
 
 
-def _heaviest(relations: Iterable[RelationRow]) -> list[RelationRow]:
-    return sorted(relations, key=lambda each: (-each.weight, _ends(each)))
+def _sort_by_weight(relations: Iterable[ContextRelation]) -> list[ContextRelation]:
+    return sorted(relations, key=lambda each: (-each.weight, _edge_keys(each)))
 
 
-def _ends(relation: RelationRow) -> tuple[str, str]:
-    one, other = canonical(relation.source), canonical(relation.target)
+def _edge_keys(relation: ContextRelation) -> tuple[str, str]:
+    one, other = normalize_name(relation.source), normalize_name(relation.target)
     return min(one, other), max(one, other)
 
 
-def _first(keywords: str) -> str:
+def _first_keyword(keywords: str) -> str:
     return keywords.partition(",")[0].strip()

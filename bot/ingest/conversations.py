@@ -12,20 +12,20 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from bot.store.models import Known
-from engine.parsers.chat_export import BUDGET, GAP, ChatMessage, conversations
-from engine.text.cleaning import one_line, tidy
+from bot.store.models import MessageRecord
+from engine.parsers.chat_export import CONVERSATION_GAP, CONVERSATION_TOKENS, ChatMessage, group_conversations
+from engine.text.cleaning import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from bot.platform.models import Message
-    from bot.store.models import Window
+    from bot.store.models import ConversationRecord
     from engine.models import Passage
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class IndexedMessage:
     """A message as it is indexed: resolved names, the passage it becomes, the tokens of its line."""
 
     message: Message
@@ -35,21 +35,30 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class MessageRun:
     """Messages that belong to one document, the oldest first; `thread` is its root, if it has one."""
 
     document: str
     thread: str
     title: str
-    spoken: tuple[Spoken, ...]
+    messages: tuple[IndexedMessage, ...]
 
 
-def spoken(message: Message, author: str, text: str, link: str, count: Callable[[str], int]) -> Spoken | None:
+def to_indexed_message(
+    message: Message, author: str, text: str, link: str, count: Callable[[str], int]
+) -> IndexedMessage | None:
     """A message in words of its readers; None if there is no text in it."""
-    said = ChatMessage(message.id, one_line(author) or "unknown", tidy(text), message.time, message.place.thread, link)
-    for found in conversations((said,), count):
+    said = ChatMessage(
+        message.id,
+        clean_single_line(author) or "unknown",
+        clean_multiline(text),
+        message.time,
+        message.location.thread,
+        link,
+    )
+    for found in group_conversations((said,), count):
         passage = found.passages[0]
-        return Spoken(message, passage, count(passage.text), one_line(message.title) or found.title)
+        return IndexedMessage(message, passage, count(passage.text), clean_single_line(message.title) or found.title)
     return None
 
 
@@ -68,99 +77,105 @@ def author_key(platform: str, workspace: str, person: str) -> str:
     return f"{platform}:{workspace}:author:{person}"
 
 
-def digest(message: Message) -> str:
+def message_digest(message: Message) -> str:
     """What changes when the author changes the words, and not when a preview is added."""
-    return _digest(message.text)
+    return _text_digest(message.text)
 
 
-def _digest(text: str) -> str:
+def _text_digest(text: str) -> str:
     return sha256(text.strip().encode(errors="surrogatepass")).hexdigest()[:32]
 
 
-WORDLESS = _digest("")
+EMPTY_DIGEST = _text_digest("")
 
 
-def known(said: Spoken, document: str) -> Known:
+def to_message_record(said: IndexedMessage, document: str) -> MessageRecord:
     """A message as the store keeps it."""
     message = said.message
-    return Known(
-        room=message.place.room,
+    return MessageRecord(
+        room=message.location.room,
         id=message.id,
-        thread=message.place.thread,
+        thread=message.location.thread,
         author=message.author,
         time=message.time,
-        digest=digest(message),
+        digest=message_digest(message),
         document=document,
         tokens=said.tokens,
     )
 
 
-def unread(message: Message) -> Known:
+def to_unindexed_record(message: Message) -> MessageRecord:
     """A message that is known, but a passage of nothing."""
-    place = message.place
-    return Known(place.room, message.id, place.thread, message.author, message.time, digest(message), settled=True)
+    place = message.location
+    return MessageRecord(
+        place.room, message.id, place.thread, message.author, message.time, message_digest(message), is_applied=True
+    )
 
 
-def joined(said: Spoken, windows: Iterable[Window]) -> str:
+def choose_window(said: IndexedMessage, windows: Iterable[ConversationRecord]) -> str:
     """The window that a message joins: the nearest one, if it has room for it; else it begins its own."""
-    nearest = min(windows, key=lambda each: (_silence(each, said), -each.last.timestamp()), default=None)
-    if nearest and _silence(nearest, said) < GAP and nearest.tokens + said.tokens <= BUDGET:
+    nearest = min(windows, key=lambda each: (_gap_to_window(each, said), -each.last.timestamp()), default=None)
+    if (
+        nearest
+        and _gap_to_window(nearest, said) < CONVERSATION_GAP
+        and nearest.tokens + said.tokens <= CONVERSATION_TOKENS
+    ):
         return nearest.document
-    return window_key(said.message.place.room, said.message.id)
+    return window_key(said.message.location.room, said.message.id)
 
 
-def runs(said: Sequence[Spoken], room: str, roots: Collection[str] = ()) -> list[Run]:
+def group_into_runs(said: Sequence[IndexedMessage], room: str, roots: Collection[str] = ()) -> list[MessageRun]:
     """Messages of the past as documents: threads by their root, the others cut at silences and at the budget.
 
     `roots`: those of them to which replies are known already.
     """
     ordered = sorted(said, key=lambda each: (each.message.time, each.message.id))
-    answered = ({each.message.place.thread for each in ordered} | set(roots)) - {""}
-    threads: dict[str, list[Spoken]] = {}
-    loose: list[list[Spoken]] = []
+    answered = ({each.message.location.thread for each in ordered} | set(roots)) - {""}
+    threads: dict[str, list[IndexedMessage]] = {}
+    loose: list[list[IndexedMessage]] = []
     for each in ordered:
-        root = each.message.place.thread or (each.message.id if each.message.id in answered else "")
+        root = each.message.location.thread or (each.message.id if each.message.id in answered else "")
         if root:
             threads.setdefault(root, []).append(each)
-        elif loose and not _ends(loose[-1], each):
+        elif loose and not _should_split(loose[-1], each):
             loose[-1].append(each)
         else:
             loose.append([each])
-    found = [Run(thread_key(room, root), root, group[0].title, tuple(group)) for root, group in threads.items()]
-    return found + [Run(window_key(room, run[0].message.id), "", run[0].title, tuple(run)) for run in loose]
+    found = [MessageRun(thread_key(room, root), root, group[0].title, tuple(group)) for root, group in threads.items()]
+    return found + [MessageRun(window_key(room, run[0].message.id), "", run[0].title, tuple(run)) for run in loose]
 
 
-def parted(messages: Iterable[Message]) -> tuple[list[Message], list[Message]]:
+def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[Message]]:
     """A page's messages, split where a window surely ends: those to take in, and those which older ones may yet join.
 
     The latter are the oldest run of messages without a silence, with their threads.
     """
     ordered = sorted(messages, key=lambda each: (each.time, each.id))
-    loose = [each for each in ordered if each.place.thread in {"", each.id}]
+    loose = [each for each in ordered if each.location.thread in {"", each.id}]
     held: set[str] = set()
     for place, each in enumerate(loose):
-        if place and each.time - loose[place - 1].time >= GAP:
+        if place and each.time - loose[place - 1].time >= CONVERSATION_GAP:
             break
         held.add(each.id)
     return (
-        [each for each in ordered if (each.place.thread or each.id) not in held],
-        [each for each in ordered if (each.place.thread or each.id) in held],
+        [each for each in ordered if (each.location.thread or each.id) not in held],
+        [each for each in ordered if (each.location.thread or each.id) in held],
     )
 
 
-def edge(whole: Iterable[Message], held: Iterable[Message]) -> str:
+def find_page_boundary(whole: Iterable[Message], held: Iterable[Message]) -> str:
     """The message of the channel from which an older page may begin: what is newer was taken in; empty if none is."""
     newest = max((each.time for each in held), default=None)
-    safe = [m for m in whole if m.place.thread in {"", m.id} and (newest is None or m.time > newest)]
+    safe = [m for m in whole if m.location.thread in {"", m.id} and (newest is None or m.time > newest)]
     return min(safe, key=lambda each: (each.time, each.id)).id if safe else ""
 
 
-def _ends(run: Sequence[Spoken], following: Spoken) -> bool:
+def _should_split(run: Sequence[IndexedMessage], following: IndexedMessage) -> bool:
     silence = following.message.time - run[-1].message.time
-    return silence >= GAP or sum(each.tokens for each in run) + following.tokens > BUDGET
+    return silence >= CONVERSATION_GAP or sum(each.tokens for each in run) + following.tokens > CONVERSATION_TOKENS
 
 
-def _silence(window: Window, said: Spoken) -> timedelta:
+def _gap_to_window(window: ConversationRecord, said: IndexedMessage) -> timedelta:
     """The time between a message and the nearest one of a window, as far as its ends tell; none within them."""
     time = said.message.time
     return max(window.first - time, time - window.last, timedelta(0))

@@ -12,9 +12,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from bot.errors import Withheld
-from bot.ingest.conversations import Run, digest, known, spoken
-from bot.permissions.audience import home
+from bot.errors import PermissionDenied
+from bot.ingest.conversations import MessageRun, message_digest, to_indexed_message, to_message_record
+from bot.permissions.audience import home_space
 from bot.store.models import message_key
 from engine.errors import NotFound
 from engine.models import Document, Scope
@@ -22,164 +22,178 @@ from engine.models import Document, Scope
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
 
-    from bot.context import House
-    from bot.ingest.conversations import Spoken
-    from bot.platform.models import Message, Place
-    from bot.store import Known
+    from bot.context import BotContext
+    from bot.ingest.conversations import IndexedMessage
+    from bot.platform.models import Location, Message
+    from bot.store import MessageRecord
     from engine.models import Passage
 
 
-class Shelf:
+class ConversationDocuments:
     """Where conversations are kept. Whoever changes something of a room holds it `alone`."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
-        self._engine = house.desk.engine
+    def __init__(self, house: BotContext) -> None:
+        self._context = house
+        self._engine = house.engine_context.engine
         self._store = house.store
-        self._lanes: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def alone(self, room: str) -> asyncio.Lock:
+    def lock(self, room: str) -> asyncio.Lock:
         """Held by whoever changes what is known of a room."""
-        return self._lanes.setdefault(room, asyncio.Lock())
+        return self._locks.setdefault(room, asyncio.Lock())
 
-    async def calm(self) -> None:
+    async def wait_for_locks(self) -> None:
         """Return once everybody who holds a room now has let it go."""
-        for lane in list(self._lanes.values()):
+        for lane in list(self._locks.values()):
             async with lane:
                 pass
 
-    async def written(self, message: Message) -> Spoken | None:
+    async def render_message(self, message: Message) -> IndexedMessage | None:
         """A message as its readers see it, with names as they are now; None if there is no text in it."""
         if not message.text.strip():
             return None
-        platform, place = self._house.platform(message.place), message.place
-        text = await platform.readable(place.workspace, message.text)
-        link = platform.link(place, message.id)
-        return spoken(message, await self._name(message), text, link, self._house.desk.count)
+        platform, place = self._context.platform_for(message.location), message.location
+        text = await platform.to_plain_text(place.workspace, message.text)
+        link = platform.message_link(place, message.id)
+        return to_indexed_message(
+            message, await self._get_author_name(message), text, link, self._context.engine_context.count_tokens
+        )
 
-    async def put(self, run: Run, place: Place, *, opened: bool = False) -> None:
+    async def add_run(self, run: MessageRun, place: Location, *, opened: bool = False) -> None:
         """Make messages passages of their document; those that the engine has already are left alone."""
-        said = [known(each, run.document) for each in run.spoken]
-        await self._store.messages.note(said, run.thread, opened=opened)
-        fresh = {each.id for each in await self._of(place.room, run) if not each.settled}
+        said = [to_message_record(each, run.document) for each in run.messages]
+        await self._store.messages.insert(said, run.thread, opened=opened)
+        fresh = {each.id for each in await self._list_records(place.room, run) if not each.is_applied}
         if fresh:
-            await self._uproot(run, place)
-            await self._write(run, place, [each.passage for each in run.spoken if each.message.id in fresh], opened)
-            await self._store.messages.settle(place.room, fresh)
+            await self._move_root_to_thread(run, place)
+            await self._amend_or_add(
+                run, place, [each.passage for each in run.messages if each.message.id in fresh], opened
+            )
+            await self._store.messages.record_applied(place.room, fresh)
 
-    async def edit(self, said: Spoken, document: str) -> None:
+    async def edit_message(self, said: IndexedMessage, document: str) -> None:
         """A message has other words now; answers that used it are redacted."""
-        place, title = said.message.place, said.title
+        place, title = said.message.location, said.title
         key = message_key(place.room, said.message.id)
-        reworded = await self._reworded(said, document, key)
-        async with self._redacting([key], document) if reworded else nullcontext():
-            await self._write(Run(document, place.thread, title, (said,)), place, [said.passage], opened=False)
-        await self._store.messages.edit(place.room, said.message.id, digest(said.message))
-        await self._store.messages.settle(place.room, [said.message.id])
+        reworded = await self._has_new_text(said, document, key)
+        async with self._redact_after([key], document) if reworded else nullcontext():
+            await self._amend_or_add(
+                MessageRun(document, place.thread, title, (said,)), place, [said.passage], opened=False
+            )
+        await self._store.messages.update_digest(place.room, said.message.id, message_digest(said.message))
+        await self._store.messages.record_applied(place.room, [said.message.id])
 
-    async def drop(self, messages: Collection[Known]) -> None:
+    async def remove_messages(self, messages: Collection[MessageRecord]) -> None:
         """Take messages out of their documents; nothing is known of them any more."""
         by_document = sorted(messages, key=lambda each: (each.room, each.document))
         for (room, document), group in groupby(by_document, key=lambda each: (each.room, each.document)):
             ids = [each.id for each in group]
-            async with self._redacting([message_key(room, each) for each in ids], document):
+            async with self._redact_after([message_key(room, each) for each in ids], document):
                 if document:
-                    await self._amend(document, drop=ids)
-            await self._store.messages.drop(room, ids)
+                    await self._remove_passages(document, drop=ids)
+            await self._store.messages.delete(room, ids)
 
-    async def forget(self, document: str) -> bool:
+    async def forget_document(self, document: str) -> bool:
         """Forget a document, file or conversation; says whether there was one."""
-        said = await self._store.messages.of_document(document)
-        async with self._redacting([document, *(message_key(each.room, each.id) for each in said)], document):
+        said = await self._store.messages.list_by_document(document)
+        async with self._redact_after([document, *(message_key(each.room, each.id) for each in said)], document):
             gone = await self._engine.forget(document)
-        await self._store.windows.drop(document)
-        await self._store.files.drop(document)
+        await self._store.conversations.delete(document)
+        await self._store.files.delete(document)
         return gone
 
-    async def replace(self, document: Document) -> bool:
+    async def replace_document(self, document: Document) -> bool:
         """Take in a document that was known before; if it changed, the answers that used it are redacted."""
-        keys, pending = [document.key], self._store.redactions
-        cut_off = await pending.expected(document.key)
-        await pending.expect(keys, document.key)
+        keys, pending = [document.key], self._store.pending_redactions
+        cut_off = await pending.is_pending(document.key)
+        await pending.add(keys, document.key)
         changed = await self._engine.add(document)
         if changed or cut_off:
-            await self._store.answers.blank(keys, document.key)
+            await self._store.answers.redact(keys, document.key)
         else:
             await pending.cancel(keys, document.key)
         return changed
 
     @asynccontextmanager
-    async def _redacting(self, keys: Collection[str], document: str) -> AsyncIterator[None]:
+    async def _redact_after(self, keys: Collection[str], document: str) -> AsyncIterator[None]:
         """Redact the answers that used these once the engine has changed; a crash between them loses nothing."""
-        await self._store.redactions.expect(keys, document)
+        await self._store.pending_redactions.add(keys, document)
         yield
-        await self._store.answers.blank(keys, document)
+        await self._store.answers.redact(keys, document)
 
-    async def _reworded(self, said: Spoken, document: str, key: str) -> bool:
+    async def _has_new_text(self, said: IndexedMessage, document: str, key: str) -> bool:
         """Whether answers may have used other words of a message; also if an earlier attempt was cut off."""
-        if await self._store.redactions.expected(key) or not await self._store.answers.used(key):
+        if await self._store.pending_redactions.is_pending(key) or not await self._store.answers.is_used(key):
             return True
-        before = await self._passage(document, said.message.id, said.message.place)
+        before = await self._find_passage(document, said.message.id, said.message.location)
         return before is None or before.text.split() != said.passage.text.split()
 
-    async def close(self, document: str) -> None:
+    async def close_conversation(self, document: str) -> None:
         """A conversation is over: it may be read as a whole now."""
         with suppress(NotFound):
             await self._engine.amend(document, open=False)
-        await self._store.windows.close(document)
+        await self._store.conversations.close(document)
 
-    async def _of(self, room: str, run: Run) -> list[Known]:
+    async def _list_records(self, room: str, run: MessageRun) -> list[MessageRecord]:
         """What is known of a run's messages, as far as they belong to its document."""
-        found = await self._store.messages.several(room, [each.message.id for each in run.spoken])
+        found = await self._store.messages.list_by_ids(room, [each.message.id for each in run.messages])
         return [each for each in found if each.document == run.document]
 
-    async def _write(self, run: Run, place: Place, passages: Sequence[Passage], opened: bool) -> None:  # noqa: FBT001 - as in Document
+    async def _amend_or_add(self, run: MessageRun, place: Location, passages: Sequence[Passage], opened: bool) -> None:  # noqa: FBT001 - as in Document
         try:
             await self._engine.amend(run.document, put=passages, open=True if opened else None)
         except NotFound:
-            await self._engine.add(await self._document(run, place, passages, opened))
+            await self._engine.add(await self._build_document(run, place, passages, opened))
 
-    async def _document(self, run: Run, place: Place, passages: Sequence[Passage], opened: bool) -> Document:  # noqa: FBT001 - as in Document
-        channel = await self._house.readers.facts(place)
+    async def _build_document(
+        self,
+        run: MessageRun,
+        place: Location,
+        passages: Sequence[Passage],
+        opened: bool,  # noqa: FBT001 - as in Document
+    ) -> Document:
+        channel = await self._context.audience.get_channel_info(place)
         return Document(
             key=run.document,
-            space=home(channel),
+            space=home_space(channel),
             room=place.room,
             title=f"#{channel.name}: {run.title}",
             passages=tuple(passages),
             time=passages[0].time,
             link=passages[0].link,
             kind="conversation",
-            open=opened,
+            is_open=opened,
         )
 
-    async def _uproot(self, run: Run, place: Place) -> None:
+    async def _move_root_to_thread(self, run: MessageRun, place: Location) -> None:
         """Move the root of a thread, if it lies in a window still, to its thread."""
         root = await self._store.messages.get(place.room, run.thread) if run.thread else None
         if root is None or root.document in {"", run.document}:
             return
-        passage = await self._passage(root.document, root.id, place)
+        passage = await self._find_passage(root.document, root.id, place)
         if passage:
             title = f"Thread by {passage.author}, {root.time:%Y-%m-%d}"
-            await self._write(Run(run.document, run.thread, title, run.spoken), place, [passage], opened=False)
-            await self._amend(root.document, drop=[root.id])
-        await self._store.messages.move(place.room, root.id, run.document)
+            await self._amend_or_add(
+                MessageRun(run.document, run.thread, title, run.messages), place, [passage], opened=False
+            )
+            await self._remove_passages(root.document, drop=[root.id])
+        await self._store.messages.move_to_document(place.room, root.id, run.document)
 
-    async def _passage(self, document: str, message: str, place: Place) -> Passage | None:
+    async def _find_passage(self, document: str, message: str, place: Location) -> Passage | None:
         try:
-            found = await self._engine.document(document, Scope(frozenset(), frozenset({place.room})))
+            found = await self._engine.get_document(document, Scope(frozenset(), frozenset({place.room})))
         except NotFound:
             return None
         return next((each for each in found.passages if each.key == message), None)
 
-    async def _amend(self, document: str, drop: Collection[str]) -> None:
+    async def _remove_passages(self, document: str, drop: Collection[str]) -> None:
         with suppress(NotFound):
             await self._engine.amend(document, drop=drop)
 
-    async def _name(self, message: Message) -> str:
+    async def _get_author_name(self, message: Message) -> str:
         """Who wrote it; somebody whom the platform does not show bears their id."""
-        place = message.place
+        place = message.location
         try:
-            return (await self._house.readers.person(place.platform, place.workspace, message.author)).name
-        except Withheld:
+            return (await self._context.audience.get_person(place.platform, place.workspace, message.author)).name
+        except PermissionDenied:
             return message.author

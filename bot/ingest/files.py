@@ -12,235 +12,245 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import texts
-from bot.admin.ingest.files import credible
-from bot.errors import PlatformError, Withheld
-from bot.ingest.shared_file import Shared
-from bot.permissions.audience import home, own
-from bot.platform.events import Asked, Called
-from bot.platform.models import Card, Message, Place
-from bot.platform.ports import Target
-from bot.store import Filed
-from engine.errors import BadInput, NotFound, TooLarge, Unsupported
+from bot.admin.ingest.files import plausible_time
+from bot.errors import PermissionDenied, PlatformError
+from bot.ingest.shared_file import SharedFiles
+from bot.permissions.audience import home_space, personal_space
+from bot.platform.events import CommandInvoked, QuestionAsked
+from bot.platform.models import Card, Location, Message
+from bot.platform.ports import ReplyTarget
+from bot.store import FileRecord
+from engine.errors import DocumentTooLarge, InvalidDocument, NotFound, UnsupportedFormat
 from engine.models import Document, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from bot.context import House
-    from bot.ingest.documents import Shelf
+    from bot.context import BotContext
+    from bot.ingest.documents import ConversationDocuments
     from bot.platform.models import Upload
-    from bot.platform.ports import Sign
-    from engine.parsers import Reader
-    from engine.storage.ledger.queries.stats import Stage
+    from bot.platform.ports import Reaction
+    from engine.parsers import FileParser
+    from engine.storage.ledger.queries.stats import DocumentStatus
 
 log = structlog.get_logger(__name__)
 
-AT_ONCE = 4  # files in memory
-LOOK = 0.1  # seconds between two looks at how far a document has come
-CONFIRM = 600.0  # seconds after which a file is not waited for any more; its reaction stays then
-UNREADABLE = {"image": "a picture", "audio": "sound", "video": "film", "font": "a font"}
+MAX_CONCURRENT_FILES = 4  # files in memory
+POLL_SECONDS = 0.1  # seconds between two looks at how far a document has come
+CONFIRM_TIMEOUT_SECONDS = 600.0  # seconds after which a file is not waited for any more; its reaction stays then
+UNSUPPORTED_FAMILIES = {"image": "a picture", "audio": "sound", "video": "film", "font": "a font"}
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RejectedFile:
     """A file that did not become a document, and the sentence why."""
 
     name: str
     reason: str
 
 
-Outcome = Filed | Refused
+FileResult = FileRecord | RejectedFile
 
 
-class Filing:
+class FileIngest:
     """Takes files in. `reader` reads them in processes of their own. Nobody who calls it holds the room."""
 
-    def __init__(self, house: House, shelf: Shelf, reader: Reader) -> None:
-        self._house = house
-        self._shelf = shelf
-        self._reader = reader
-        self._gate = asyncio.Semaphore(AT_ONCE)
+    def __init__(self, house: BotContext, shelf: ConversationDocuments, reader: FileParser) -> None:
+        self._context = house
+        self._documents = shelf
+        self._parser = reader
+        self._gate = asyncio.Semaphore(MAX_CONCURRENT_FILES)
 
-    async def file(self, message: Message) -> list[Outcome]:
+    async def ingest_and_confirm(self, message: Message) -> list[FileResult]:
         """Take the files of a message in and confirm that, or say why not."""
-        outcomes = await self.take(message)
+        outcomes = await self.ingest(message)
         await self.confirm(message, outcomes)
         return outcomes
 
-    async def take(
+    async def ingest(
         self, message: Message, *, asked: bool = False, quiet: bool = False, wished: bool = False
-    ) -> list[Outcome]:
+    ) -> list[FileResult]:
         """Make the files of a message documents; durable when it returns, searchable a little later.
 
         `asked`: they came with a question, and are read even where the channel is not. `quiet`: without reactions.
         `wished`: whoever shared them wants it, even if nothing of that time is read of them.
         Raises PlatformError for what may pass by itself.
         """
-        if not message.uploads or message.own or (message.by_bot and not self._house.settings.index_bots):
+        if not message.uploads or message.own or (message.by_bot and not self._context.settings.index_bots):
             return []
-        told = await self._house.store.rooms.announced(message.place.room)
-        link = self._house.platform(message.place).link(message.place, message.id)
-        shared = Shared(message, link, asked=asked, wished=wished, told=told)
-        if await self._hindrance(shared):
+        told = await self._context.store.channels.is_announced(message.location.room)
+        link = self._context.platform_for(message.location).message_link(message.location, message.id)
+        shared = SharedFiles(message, link, with_question=asked, is_explicit=wished, was_announced=told)
+        if await self._get_rejection(shared):
             return []
         if not quiet:
-            await self._sign(message, "working")
-        return [await self._taken(shared, upload) for upload in message.uploads]
+            await self._set_reaction(message, "working")
+        return [await self._ingest_upload(shared, upload) for upload in message.uploads]
 
-    async def learn(self, given: Asked | Called, time: datetime) -> list[Outcome]:
+    async def ingest_from_command(self, given: QuestionAsked | CommandInvoked, time: datetime) -> list[FileResult]:
         """The same for files that came with a command; those of a private question go into the asker's own space."""
-        place, person = given.place, given.person
+        place, person = given.location, given.person
         message = Message(given.id, place, person, "", time, given.uploads)
-        space = own(place.platform, place.workspace, person) if isinstance(given, Asked) and given.private else ""
-        told = not space and await self._house.store.rooms.announced(place.room)
-        shared = Shared(message, space=space, asked=True, wished=True, told=told)
-        reason = await self._hindrance(shared) or ("" if space or given.may_write else texts.NO_WRITER)
+        space = (
+            personal_space(place.platform, place.workspace, person)
+            if isinstance(given, QuestionAsked) and given.private
+            else ""
+        )
+        told = not space and await self._context.store.channels.is_announced(place.room)
+        shared = SharedFiles(message, space=space, with_question=True, is_explicit=True, was_announced=told)
+        reason = await self._get_rejection(shared) or ("" if space or given.may_write else texts.CANNOT_WRITE)
         if reason:
-            return [Refused(each.name, reason) for each in given.uploads]
-        return [await self._taken(shared, upload) for upload in given.uploads]
+            return [RejectedFile(each.name, reason) for each in given.uploads]
+        return [await self._ingest_upload(shared, upload) for upload in given.uploads]
 
-    async def confirm(self, message: Message, outcomes: Sequence[Outcome]) -> None:
+    async def confirm(self, message: Message, outcomes: Sequence[FileResult]) -> None:
         """Sign a message when its files can be found, or say below it why not."""
         if not outcomes:
             return
-        filed = [each for each in outcomes if isinstance(each, Filed)]
-        if not await self.wait([each.document for each in filed], CONFIRM):
-            log.warning("file_unconfirmed", room=message.place.room)
+        filed = [each for each in outcomes if isinstance(each, FileRecord)]
+        if not await self.wait_for_indexed([each.document for each in filed], CONFIRM_TIMEOUT_SECONDS):
+            log.warning("file_unconfirmed", room=message.location.room)
             return
         names = {each.id: each.name for each in message.uploads}
-        refused = [each for each in outcomes if isinstance(each, Refused)]
+        refused = [each for each in outcomes if isinstance(each, RejectedFile)]
         refused += [
-            Refused(names.get(each.upload, each.upload), reason)
+            RejectedFile(names.get(each.upload_id, each.upload_id), reason)
             for each in filed
-            if (reason := await self._broken(each))
+            if (reason := await self._get_failure(each))
         ]
-        await self._sign(message, "failed" if refused else "done")
+        await self._set_reaction(message, "failed" if refused else "done")
         if refused:
-            await self._explain(message, refused)
+            await self._post_rejections(message, refused)
 
-    async def give_up(self, message: Message, error: Exception) -> None:
+    async def report_failure(self, message: Message, error: Exception) -> None:
         """The files of a message could not be had, however often it was tried."""
-        await self._sign(message, "failed")
-        reason = texts.failure(error)
-        await self._explain(message, [Refused(each.name, reason) for each in message.uploads])
+        await self._set_reaction(message, "failed")
+        reason = texts.describe_error(error)
+        await self._post_rejections(message, [RejectedFile(each.name, reason) for each in message.uploads])
 
-    async def wait(self, documents: Iterable[str], seconds: float) -> bool:
+    async def wait_for_indexed(self, documents: Iterable[str], seconds: float) -> bool:
         """Wait until a question finds these documents, or they failed; False if time ran out first."""
         try:
             async with asyncio.timeout(seconds):
                 for document in documents:
-                    while await self._pending(document):  # noqa: ASYNC110 - the engine sends no news of a document
-                        await asyncio.sleep(LOOK)
+                    while await self._is_pending(document):  # noqa: ASYNC110 - the engine sends no news of a document
+                        await asyncio.sleep(POLL_SECONDS)
         except TimeoutError:
             return False
         return True
 
-    async def _hindrance(self, shared: Shared) -> str:
+    async def _get_rejection(self, shared: SharedFiles) -> str:
         """Why files are left out, empty if they are not: asked before they are fetched, and when they were read."""
-        message, place, store = shared.message, shared.message.place, self._house.store
-        written = None if shared.wished else message.time
-        if await store.people.opted_out(place.platform, place.workspace, message.author, written):
-            return texts.opted_out(place.platform)
-        announced = await store.rooms.announced(place.room)
-        if shared.told and not announced:
-            return texts.UNREAD  # the bot was put out meanwhile
-        if shared.asked or (await self._house.readers.channel(place)).kind == "direct":
+        message, place, store = shared.message, shared.message.location, self._context.store
+        written = None if shared.is_explicit else message.time
+        if await store.opt_outs.is_opted_out(place.platform, place.workspace, message.author, written):
+            return texts.opted_out_notice(place.platform)
+        announced = await store.channels.is_announced(place.room)
+        if shared.was_announced and not announced:
+            return texts.CHANNEL_NOT_INDEXED  # the bot was put out meanwhile
+        if shared.with_question or (await self._context.audience.get_channel(place)).kind == "direct":
             return ""
-        return "" if announced and (await store.channels.get(place.room)).ingest else texts.UNREAD
+        return "" if announced and (await store.channel_settings.get(place.room)).ingest else texts.CHANNEL_NOT_INDEXED
 
-    async def _taken(self, shared: Shared, upload: Upload) -> Outcome:
-        filed = shared.filed(upload)
+    async def _ingest_upload(self, shared: SharedFiles, upload: Upload) -> FileResult:
+        filed = shared.build_record(upload)
         try:
             async with self._gate:
-                document = await self._read(shared, upload)
-            reason = await self._add(filed, document, shared)
-        except (BadInput, Withheld) as error:
+                document = await self._parse_upload(shared, upload)
+            reason = await self._add_document(filed, document, shared)
+        except (InvalidDocument, PermissionDenied) as error:
             log.info("file_refused", room=filed.room, kind=upload.kind, size=upload.size, error=type(error).__name__)
-            reason = texts.failure(error)
-        return Refused(upload.name, reason) if reason else filed
+            reason = texts.describe_error(error)
+        return RejectedFile(upload.name, reason) if reason else filed
 
-    async def _read(self, shared: Shared, upload: Upload) -> Document:
-        limit, message, filed = self._house.desk.limits.size, shared.message, shared.filed(upload)
-        _check(upload, limit)
-        data = await self._house.platform(message.place).fetch(upload, limit)
-        read = await self._reader.read(upload.name, data)
-        time = credible(read.time, message.time) or message.time
+    async def _parse_upload(self, shared: SharedFiles, upload: Upload) -> Document:
+        limit, message, filed = (
+            self._context.engine_context.parser_limits.max_file_size,
+            shared.message,
+            shared.build_record(upload),
+        )
+        _check_upload(upload, limit)
+        data = await self._context.platform_for(message.location).fetch_file(upload, limit)
+        read = await self._parser.parse(upload.name, data)
+        time = plausible_time(read.time, message.time) or message.time
         return Document(filed.document, shared.space, filed.room, upload.name, read.passages, time, shared.link)
 
-    async def _add(self, filed: Filed, document: Document, shared: Shared) -> str:
+    async def _add_document(self, filed: FileRecord, document: Document, shared: SharedFiles) -> str:
         """Add a file to the engine, where its readers can find it now; or say why it is left out after all.
 
         One that was deleted meanwhile is left out without a word.
         """
-        place = shared.message.place
-        async with self._shelf.alone(filed.room):
-            if await self._gone(filed, place):
+        place = shared.message.location
+        async with self._documents.lock(filed.room):
+            if await self._is_deleted(filed, place):
                 return ""
-            if reason := await self._hindrance(shared):
+            if reason := await self._get_rejection(shared):
                 return reason
-            space = document.space or await self._home(place)
-            await self._house.store.files.note(filed)
-            await self._house.desk.engine.add(replace(document, space=space))
-            await self._house.store.files.settle(filed.document)
-        if await self._gone(filed, place):  # taken back everywhere, which waits for no room
-            await self._shelf.forget(filed.document)
+            space = document.space or await self._resolve_space(place)
+            await self._context.store.files.insert(filed)
+            await self._context.engine_context.engine.add(replace(document, space=space))
+            await self._context.store.files.record_applied(filed.document)
+        if await self._is_deleted(filed, place):  # taken back everywhere, which waits for no room
+            await self._documents.forget_document(filed.document)
         return ""
 
-    async def _home(self, place: Place) -> str:
+    async def _resolve_space(self, place: Location) -> str:
         """The space that a channel's files live in; one that is not read otherwise is watched for its readers too."""
-        channel = await self._house.readers.channel(place)
+        channel = await self._context.audience.get_channel(place)
         if channel.kind != "direct":
-            await self._house.store.rooms.note(place.main, channel.name)
-        return home(channel)
+            await self._context.store.channels.upsert(place.without_thread, channel.name)
+        return home_space(channel)
 
-    async def _gone(self, filed: Filed, place: Place) -> bool:
+    async def _is_deleted(self, filed: FileRecord, place: Location) -> bool:
         """Whether the file, or its message, was deleted before it was taken in."""
-        deleted = self._house.store.messages.deleted
-        everywhere = await deleted(f"{place.platform}:{place.workspace}:", [filed.upload], filed.time)
-        if everywhere or await deleted(place.room, [filed.upload], filed.time):
+        deleted = self._context.store.messages.find_tombstones
+        everywhere = await deleted(f"{place.platform}:{place.workspace}:", [filed.upload_id], filed.time)
+        if everywhere or await deleted(place.room, [filed.upload_id], filed.time):
             return True  # what was shared again later was not
-        return bool(await deleted(filed.room, [filed.message, filed.document]))
+        return bool(await deleted(filed.room, [filed.message_id, filed.document]))
 
-    async def _pending(self, document: str) -> bool:
-        stage = await self._stage(document)
+    async def _is_pending(self, document: str) -> bool:
+        stage = await self._get_stage(document)
         return stage is not None and stage.status == "pending"
 
-    async def _broken(self, filed: Filed) -> str:
+    async def _get_failure(self, filed: FileRecord) -> str:
         """Why a document that was accepted cannot be found, if so; what the model said is for its operator."""
-        stage = await self._stage(filed.document)
+        stage = await self._get_stage(filed.document)
         if stage is None or stage.status != "failed":
             return ""
         log.warning("file_refused_by_model", room=filed.room, error=stage.error, hint=stage.hint)
-        return texts.UNTAKEN
+        return texts.EMBEDDING_REFUSED
 
-    async def _stage(self, document: str) -> Stage | None:
+    async def _get_stage(self, document: str) -> DocumentStatus | None:
         """How far it has come; None if it was deleted meanwhile."""
         room = document.partition(":file:")[0]
         try:
-            return await self._house.desk.engine.stage(document, Scope(frozenset(), frozenset({room})))
+            return await self._context.engine_context.engine.get_document_status(
+                document, Scope(frozenset(), frozenset({room}))
+            )
         except NotFound:
             return None
 
-    async def _sign(self, message: Message, sign: Sign) -> None:
+    async def _set_reaction(self, message: Message, sign: Reaction) -> None:
         try:
-            await self._house.platform(message.place).sign(message.place, message.id, sign)
+            await self._context.platform_for(message.location).set_reaction(message.location, message.id, sign)
         except PlatformError as error:
-            log.warning("not_signed", room=message.place.room, error=type(error).__name__)
+            log.warning("not_signed", room=message.location.room, error=type(error).__name__)
 
-    async def _explain(self, message: Message, refused: Iterable[Refused]) -> None:
-        text = "\n".join(texts.refused_file(each.name, each.reason) for each in refused)
-        target = Target("", message.place, message.author, message.id)
+    async def _post_rejections(self, message: Message, refused: Iterable[RejectedFile]) -> None:
+        text = "\n".join(texts.file_refused(each.name, each.reason) for each in refused)
+        target = ReplyTarget("", message.location, message.author, message.id)
         try:
-            await self._house.platform(message.place).whisper(target, Card(text))
+            await self._context.platform_for(message.location).send_private(target, Card(text))
         except PlatformError as error:
-            log.warning("not_explained", room=message.place.room, error=type(error).__name__)
+            log.warning("not_explained", room=message.location.room, error=type(error).__name__)
 
 
-def _check(upload: Upload, limit: int) -> None:
-    """Refuse what need not be fetched. Raises TooLarge and Unsupported."""
-    family = UNREADABLE.get(upload.kind.partition("/")[0])
+def _check_upload(upload: Upload, limit: int) -> None:
+    """Refuse what need not be fetched. Raises DocumentTooLarge and Unsupported."""
+    family = UNSUPPORTED_FAMILIES.get(upload.kind.partition("/")[0])
     if family:
-        raise Unsupported(f"It is {family}.")
+        raise UnsupportedFormat(f"It is {family}.")
     if upload.size > limit:
-        raise TooLarge(f"It has {upload.size / 2**20:.0f} MiB; {limit / 2**20:.0f} are allowed.")
+        raise DocumentTooLarge(f"It has {upload.size / 2**20:.0f} MiB; {limit / 2**20:.0f} are allowed.")

@@ -5,40 +5,40 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.store import Filed
-from engine.errors import BadQuestion
+from bot.store import FileRecord
+from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.context import House
-    from bot.ingest.documents import Shelf
-    from bot.platform.models import Place
-    from engine.models import Reading
+    from bot.context import BotContext
+    from bot.ingest.documents import ConversationDocuments
+    from bot.platform.models import Location
+    from engine.models import Extraction
 
 
-class Stating:
+class ManualFacts:
     """Takes statements in. Nobody who calls it holds the room."""
 
-    def __init__(self, house: House, shelf: Shelf) -> None:
-        self._house = house
-        self._shelf = shelf
+    def __init__(self, house: BotContext, shelf: ConversationDocuments) -> None:
+        self._context = house
+        self._documents = shelf
 
-    async def state(self, place: Place, person: str, told: Reading, time: datetime) -> str:
-        """Take it in where its readers find it now; gives its document's key. Raises BadQuestion if nothing is read."""
-        async with self._shelf.alone(place.room):
-            await self._check(place, person)
-            space = await self._house.readers.home(place)
-            key = await self._house.desk.engine.state(space, place.room, told, time=time)
-            await self._house.store.files.note(Filed(key, place.room, "", "", person, time))
+    async def add_fact(self, place: Location, person: str, told: Extraction, time: datetime) -> str:
+        """Store it where its readers find it; return its document's key. Raises InvalidQuestion if nothing is."""
+        async with self._documents.lock(place.room):
+            await self._check_allowed(place, person)
+            space = await self._context.audience.get_home_space(place)
+            key = await self._context.engine_context.engine.add_facts(space, place.room, told, time=time)
+            await self._context.store.files.insert(FileRecord(key, place.room, "", "", person, time))
         return key
 
-    async def _check(self, place: Place, person: str) -> None:
-        store = self._house.store
-        if not (await store.channels.get(place.room)).ingest:
-            raise BadQuestion("Nothing of this channel is taken in: reading is switched off here.")
-        direct = (await self._house.readers.channel(place)).kind == "direct"
-        if not (direct or await store.rooms.announced(place.room)):
-            raise BadQuestion(texts.UNREAD, hint=texts.INVITE)
-        if await store.people.opted_out(place.platform, place.workspace, person):
-            raise BadQuestion(texts.opted_out(place.platform))
+    async def _check_allowed(self, place: Location, person: str) -> None:
+        store = self._context.store
+        if not (await store.channel_settings.get(place.room)).ingest:
+            raise InvalidQuestion("Nothing of this channel is taken in: reading is switched off here.")
+        direct = (await self._context.audience.get_channel(place)).kind == "direct"
+        if not (direct or await store.channels.is_announced(place.room)):
+            raise InvalidQuestion(texts.CHANNEL_NOT_INDEXED, hint=texts.INVITE_HINT)
+        if await store.opt_outs.is_opted_out(place.platform, place.workspace, person):
+            raise InvalidQuestion(texts.opted_out_notice(place.platform))

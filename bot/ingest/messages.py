@@ -5,152 +5,168 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.answers.sources.attribution import shares, words
-from bot.ingest.conversations import WORDLESS, Run, digest, joined, thread_key, unread
+from bot.answers.sources.attribution import content_words, has_any_word
+from bot.ingest.conversations import (
+    EMPTY_DIGEST,
+    MessageRun,
+    choose_window,
+    message_digest,
+    thread_key,
+    to_unindexed_record,
+)
 from bot.store.models import message_key
-from engine.parsers.chat_export import GAP
+from engine.parsers.chat_export import CONVERSATION_GAP
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from bot.context import House
-    from bot.ingest.channels import Presence
-    from bot.ingest.conversations import Spoken
-    from bot.ingest.documents import Shelf
-    from bot.platform.models import Message, Place, Upload
-    from bot.store import Known
+    from bot.context import BotContext
+    from bot.ingest.channels import ChannelMembership
+    from bot.ingest.conversations import IndexedMessage
+    from bot.ingest.documents import ConversationDocuments
+    from bot.platform.models import Location, Message, Upload
+    from bot.store import MessageRecord
 
 
-class Hearing:
+class MessageIngest:
     """What messages say becomes known, or ceases to be. The caller holds the room."""
 
-    def __init__(self, house: House, shelf: Shelf, presence: Presence) -> None:
-        self._house = house
-        self._shelf = shelf
-        self._presence = presence
+    def __init__(self, house: BotContext, shelf: ConversationDocuments, presence: ChannelMembership) -> None:
+        self._context = house
+        self._documents = shelf
+        self._membership = presence
         self._store = house.store
 
-    async def hear(self, message: Message, *, addressed: bool, wished: bool = False) -> None:
+    async def ingest(self, message: Message, *, addressed: bool, wished: bool = False) -> None:
         """A new message. What is said to the bot is known to have been said, but not indexed.
 
         `wished`: its author wants it to be known, even if nothing of that time is read of them.
         """
-        room = message.place.room
+        room = message.location.room
         known = await self._store.messages.get(room, message.id)
         if addressed:
-            await self._set_aside(message, known)
-        elif not (known and known.settled) and await self.admits(message, wished=wished):
-            await self._take_in(message, known)
+            await self._record_addressed(message, known)
+        elif not (known and known.is_applied) and await self.is_indexable(message, wished=wished):
+            await self._index(message, known)
 
-    async def hear_after_all(self, message: Message) -> None:
+    async def ingest_unaddressed(self, message: Message) -> None:
         """A message that was set aside as a question to the bot, and is none."""
-        await self._store.messages.drop(message.place.room, [message.id])
-        await self.hear(message, addressed=False)
+        await self._store.messages.delete(message.location.room, [message.id])
+        await self.ingest(message, addressed=False)
 
-    async def edit(self, message: Message) -> Message:
+    async def apply_edit(self, message: Message) -> Message:
         """A message as it is now, whether anything changed or not; gives it with those files that are not known."""
-        room = message.place.room
-        further = () if message.own else await self.compare_files(message)
-        if message.own or await self._store.messages.deleted(room, [message.id]):
+        room = message.location.room
+        further = () if message.own else await self.reconcile_files(message)
+        if message.own or await self._store.messages.find_tombstones(room, [message.id]):
             return replace(message, uploads=())
         known = await self._store.messages.get(room, message.id)
-        if known is None or (not known.document and known.digest == WORDLESS):
-            await self._store.messages.drop(room, [message.id])
-            await self._hear_late(message)
-        elif known.document and not (known.settled and known.digest == digest(message)):
-            said = None if message.addressed else await self._shelf.written(message)
-            await (self._shelf.edit(said, known.document) if said else self._shelf.drop([known]))
-        elif not known.document and known.digest != digest(message):
-            await self._edit_unread(message)
+        if known is None or (not known.document and known.digest == EMPTY_DIGEST):
+            await self._store.messages.delete(room, [message.id])
+            await self._ingest_late(message)
+        elif known.document and not (known.is_applied and known.digest == message_digest(message)):
+            said = None if message.addressed else await self._documents.render_message(message)
+            await (
+                self._documents.edit_message(said, known.document) if said else self._documents.remove_messages([known])
+            )
+        elif not known.document and known.digest != message_digest(message):
+            await self._edit_unindexed(message)
         return replace(message, uploads=further)
 
-    async def _edit_unread(self, message: Message) -> None:
+    async def _edit_unindexed(self, message: Message) -> None:
         """A message that is no passage, such as a question, has other words: answers that were told it lose the old."""
-        room = message.place.room
-        await self._store.answers.blank([message_key(room, message.id)])
+        room = message.location.room
+        await self._store.answers.redact([message_key(room, message.id)])
         await self._edit_question(message)
-        await self._store.messages.edit(room, message.id, digest(message))
+        await self._store.messages.update_digest(room, message.id, message_digest(message))
 
     async def _edit_question(self, message: Message) -> None:
         """Keep the question as it reads now; redact its answer if that repeats words which only the question had."""
-        answer = await self._store.answers.of_message(message.place.main, message.id)
-        if answer is None or answer.message != message.id:
+        answer = await self._store.answers.get_by_message(message.location.without_thread, message.id)
+        if answer is None or answer.message_id != message.id:
             return
-        shown = " ".join(f"{each.title} {each.words}" for each in answer.sources)
-        if shares(words(answer.question) - words(message.text) - words(shown), answer.text):
-            await self._store.answers.retract(answer.id)
-        await self._store.answers.reword(answer.id, message.text)
+        shown = " ".join(f"{each.title} {each.excerpt}" for each in answer.sources)
+        if has_any_word(
+            content_words(answer.question) - content_words(message.text) - content_words(shown), answer.text
+        ):
+            await self._store.answers.redact_one(answer.id)
+        await self._store.answers.update_question(answer.id, message.text)
 
-    async def delete(self, place: Place, ids: Collection[str], *, wanted: bool = False) -> None:
+    async def delete_permanently(self, place: Location, ids: Collection[str], *, wanted: bool = False) -> None:
         """Messages are gone, with their files; they stay so even if they are told of later.
 
         `wanted`: somebody wanted them forgotten, and they may still be there on the platform.
         """
-        await self._store.messages.note_deleted(place.room, ids, wanted=wanted)
-        await self.remove(place, ids)
+        await self._store.messages.add_tombstones(place.room, ids, wanted=wanted)
+        await self.remove_from_index(place, ids)
 
-    async def remove(self, place: Place, ids: Collection[str]) -> None:
+    async def remove_from_index(self, place: Location, ids: Collection[str]) -> None:
         """Messages with their files are not there any more; they are taken in again if they are shown again."""
         room = place.room
-        await self._store.answers.blank([message_key(room, each) for each in ids])
-        await self._shelf.drop(await self._store.messages.several(room, ids))
-        for file in await self._store.files.of_messages(room, ids):
-            await self._shelf.forget(file.document)
-        await self._store.answers.drop_questions(room, ids)
+        await self._store.answers.redact([message_key(room, each) for each in ids])
+        await self._documents.remove_messages(await self._store.messages.list_by_ids(room, ids))
+        for file in await self._store.files.list_by_messages(room, ids):
+            await self._documents.forget_document(file.document)
+        await self._store.answers.delete_by_messages(room, ids)
 
-    async def unshare(self, place: Place, uploads: Collection[str]) -> None:
+    async def remove_uploads(self, place: Location, uploads: Collection[str]) -> None:
         """Files were taken back, in one channel or everywhere."""
         whole = f"{place.platform}:{place.workspace}:"
-        await self._store.messages.note_deleted(place.room if place.channel else whole, uploads)
-        for file in await self._store.files.of_uploads(whole, uploads):
+        await self._store.messages.add_tombstones(place.room if place.channel else whole, uploads)
+        for file in await self._store.files.list_by_uploads(whole, uploads):
             if not place.channel or file.room == place.room:
-                await self._shelf.forget(file.document)
+                await self._documents.forget_document(file.document)
 
-    async def admits(self, message: Message, *, wished: bool = False) -> bool:
+    async def is_indexable(self, message: Message, *, wished: bool = False) -> bool:
         """Whether a message may be indexed at all."""
-        place = message.place
-        if message.own or message.addressed or (message.by_bot and not self._house.settings.index_bots):
+        place = message.location
+        if message.own or message.addressed or (message.by_bot and not self._context.settings.index_bots):
             return False
         written = None if wished else message.time
-        if await self._store.people.opted_out(place.platform, place.workspace, message.author, written):
+        if await self._store.opt_outs.is_opted_out(place.platform, place.workspace, message.author, written):
             return False
-        if await self._store.messages.deleted(place.room, [message.id]):
+        if await self._store.messages.find_tombstones(place.room, [message.id]):
             return False
-        return await self._presence.here(place)
+        return await self._membership.ensure_joined(place)
 
-    async def _set_aside(self, message: Message, known: Known | None) -> None:
+    async def _record_addressed(self, message: Message, known: MessageRecord | None) -> None:
         if known and known.document:
-            await self._shelf.drop([known])
-        await self._store.messages.note([unread(message)])
+            await self._documents.remove_messages([known])
+        await self._store.messages.insert([to_unindexed_record(message)])
 
-    async def _hear_late(self, message: Message) -> None:
+    async def _ingest_late(self, message: Message) -> None:
         """An edit came before its message, or is of one from before the bot's time."""
-        horizon = await self._store.rooms.horizon(message.place.room)
-        if (horizon is None or message.time >= horizon) and await self.admits(message):
-            await self._take_in(message, None)
+        horizon = await self._store.channels.get_horizon(message.location.room)
+        if (horizon is None or message.time >= horizon) and await self.is_indexable(message):
+            await self._index(message, None)
 
-    async def _take_in(self, message: Message, known: Known | None) -> None:
-        said = await self._shelf.written(message)
+    async def _index(self, message: Message, known: MessageRecord | None) -> None:
+        said = await self._documents.render_message(message)
         if said is None:
-            await self._store.messages.note([unread(message)] if message.uploads else [])
+            await self._store.messages.insert([to_unindexed_record(message)] if message.uploads else [])
             return
-        document = known.document if known else await self._document(said)
-        run = Run(document, message.place.thread, said.title, (said,))
-        await self._shelf.put(run, message.place, opened=True)
+        document = known.document if known else await self._resolve_document(said)
+        run = MessageRun(document, message.location.thread, said.title, (said,))
+        await self._documents.add_run(run, message.location, opened=True)
 
-    async def _document(self, said: Spoken) -> str:
+    async def _resolve_document(self, said: IndexedMessage) -> str:
         message = said.message
-        room, root = message.place.room, message.place.thread
-        if root or await self._store.messages.roots(room, [message.id]):
+        room, root = message.location.room, message.location.thread
+        if root or await self._store.messages.list_thread_roots(room, [message.id]):
             return thread_key(room, root or message.id)
-        return joined(said, await self._store.windows.near(room, message.time - GAP, message.time + GAP))
+        return choose_window(
+            said,
+            await self._store.conversations.list_overlapping(
+                room, message.time - CONVERSATION_GAP, message.time + CONVERSATION_GAP
+            ),
+        )
 
-    async def compare_files(self, message: Message) -> tuple[Upload, ...]:
+    async def reconcile_files(self, message: Message) -> tuple[Upload, ...]:
         """Files that a message has no more are forgotten; gives those which are not known."""
-        room, now = message.place.room, {each.id for each in message.uploads}
-        before = await self._store.files.of_messages(room, [message.id])
+        room, now = message.location.room, {each.id for each in message.uploads}
+        before = await self._store.files.list_by_messages(room, [message.id])
         for file in before:
-            if file.upload not in now:
-                await self._store.messages.note_deleted(room, [file.upload])
-                await self._shelf.forget(file.document)
-        return tuple(each for each in message.uploads if each.id not in {file.upload for file in before})
+            if file.upload_id not in now:
+                await self._store.messages.add_tombstones(room, [file.upload_id])
+                await self._documents.forget_document(file.document)
+        return tuple(each for each in message.uploads if each.id not in {file.upload_id for file in before})

@@ -12,31 +12,41 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import PlatformError, Withheld
-from bot.ingest.channels import Presence
+from bot.errors import PermissionDenied, PlatformError
+from bot.ingest.channels import ChannelMembership
 from bot.ingest.conversations import author_key
-from bot.ingest.documents import Shelf
-from bot.ingest.files import Filing
-from bot.ingest.manual_facts import Stating
-from bot.ingest.messages import Hearing
-from bot.ingest.sync.backfill import Past
-from bot.ingest.sync.deletions import Missing
-from bot.ingest.sync.jobs import Upkeep
-from bot.ingest.sync.queue import LookingBack
-from bot.ingest.sync.reconcile import CatchingUp
+from bot.ingest.documents import ConversationDocuments
+from bot.ingest.files import FileIngest
+from bot.ingest.manual_facts import ManualFacts
+from bot.ingest.messages import MessageIngest
+from bot.ingest.sync.backfill import Backfill
+from bot.ingest.sync.deletions import DeletionCheck
+from bot.ingest.sync.jobs import PeriodicJobs
+from bot.ingest.sync.queue import SyncQueue
+from bot.ingest.sync.reconcile import Reconciler
 from bot.ingest.sync.retention import Retention
-from bot.platform.events import Changed, Deleted, Edited, Ended, Gone, Heard, Installed, Joined, Unshared
-from bot.platform.models import Place
+from bot.platform.events import (
+    BotAdded,
+    ChannelRemoved,
+    FilesRemoved,
+    MessageEdited,
+    MessageReceived,
+    MessagesDeleted,
+    VisibilityChanged,
+    WorkspaceJoined,
+    WorkspaceLeft,
+)
+from bot.platform.models import Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from bot.context import House
+    from bot.context import BotContext
     from bot.permissions.channel_lists import ChannelList
-    from bot.platform.events import Happening
+    from bot.platform.events import PlatformEvent
     from bot.platform.models import Message
     from engine.models import Document
-    from engine.parsers import Reader
+    from engine.parsers import FileParser
 
 log = structlog.get_logger(__name__)
 
@@ -45,80 +55,86 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Listening:
+class IngestService:
     """What the bot learns from its channels. `filing` takes their files in, `stating` what people state.
 
     `work` runs beside everything else: back-fill, catching up, closing and forgetting by age.
     """
 
-    def __init__(self, house: House, reader: Reader, clock: Callable[[], datetime] = _now) -> None:
-        self._house = house
-        self._shelf = Shelf(house)
-        self.filing = Filing(house, self._shelf, reader)
-        self.stating = Stating(house, self._shelf)
-        self._presence = Presence(house, self._shelf, clock)
-        self._hearing = Hearing(house, self._shelf, self._presence)
-        missing = Missing(house, self._shelf, self._hearing, clock)
-        self._past = Past(house, self._shelf, self._hearing, self.filing)
-        catching_up = CatchingUp(house, self._past, missing, clock)
-        self._back = LookingBack(self._shelf, self._presence, self._past, catching_up, missing)
-        self._upkeep = Upkeep(house, Retention(house, self._shelf), self._back, self._presence.news)
+    def __init__(self, house: BotContext, reader: FileParser, clock: Callable[[], datetime] = _now) -> None:
+        self._context = house
+        self._documents = ConversationDocuments(house)
+        self.files = FileIngest(house, self._documents, reader)
+        self.manual_facts = ManualFacts(house, self._documents)
+        self._membership = ChannelMembership(house, self._documents, clock)
+        self._messages = MessageIngest(house, self._documents, self._membership)
+        missing = DeletionCheck(house, self._documents, self._messages, clock)
+        self._backfill = Backfill(house, self._documents, self._messages, self.files)
+        catching_up = Reconciler(house, self._backfill, missing, clock)
+        self._sync_queue = SyncQueue(self._documents, self._membership, self._backfill, catching_up, missing)
+        self._jobs = PeriodicJobs(house, Retention(house, self._documents), self._sync_queue, self._membership.updated)
         self._clock = clock
 
-    async def take(self, happening: Happening) -> None:
+    async def handle(self, happening: PlatformEvent) -> None:
         """Learn from what happened; of questions and commands there is nothing to learn.
 
         A message that is answered although it was not addressed to the bot comes with `addressed` set.
         """
         match happening:
-            case Edited(message):
-                async with self._shelf.alone(message.place.room):
-                    now = await self._hearing.edit(message)
+            case MessageEdited(message):
+                async with self._documents.lock(message.location.room):
+                    now = await self._messages.apply_edit(message)
                 if now.uploads:
-                    await self.filing.take(now, quiet=True)
-            case Changed(place):
-                await self._changed(place)
-            case Ended():
-                await self._presence.end(happening)
-            case Unshared(place, uploads):
-                await self._hearing.unshare(place, uploads)
-            case Heard(message):
-                async with self._shelf.alone(message.place.room):
-                    await self._hearing.hear(message, addressed=happening.addressed)
-            case Deleted(place) | Gone(place) | Joined(place) | Installed(place):
-                async with self._shelf.alone(place.room):
-                    await self._take_place(happening)
+                    await self.files.ingest(now, quiet=True)
+            case VisibilityChanged(place):
+                await self._handle_visibility_change(place)
+            case WorkspaceLeft():
+                await self._membership.leave_workspace(happening)
+            case FilesRemoved(place, uploads):
+                await self._messages.remove_uploads(place, uploads)
+            case MessageReceived(message):
+                async with self._documents.lock(message.location.room):
+                    await self._messages.ingest(message, addressed=happening.addressed)
+            case MessagesDeleted(place) | ChannelRemoved(place) | BotAdded(place) | WorkspaceJoined(place):
+                async with self._documents.lock(place.room):
+                    await self._handle_channel_event(happening)
             case _:
                 return
 
-    async def _take_place(self, happening: Deleted | Gone | Joined | Installed) -> None:
+    async def _handle_channel_event(
+        self, happening: MessagesDeleted | ChannelRemoved | BotAdded | WorkspaceJoined
+    ) -> None:
         match happening:
-            case Installed():
-                await self._presence.welcome(happening)
-            case Deleted(place, ids):
-                await self._hearing.delete(place, ids)
-            case Gone(place):
-                await self._presence.leave(place)
-            case Joined(place):
-                await self._presence.join(place)
+            case WorkspaceJoined():
+                await self._membership.send_welcome(happening)
+            case MessagesDeleted(place, ids):
+                await self._messages.delete_permanently(place, ids)
+            case ChannelRemoved(place):
+                await self._membership.forget_channel(place)
+            case BotAdded(place):
+                await self._membership.join(place)
 
-    async def _changed(self, place: Place) -> None:
-        since = self._house.readers.clock()
-        self._house.readers.forget(place)
-        known = await self._house.store.rooms.known(place.platform, place.workspace)
-        troubles = await self._move([place.main] if place.channel else known)
-        self._house.readers.trust(place, since)
+    async def _handle_visibility_change(self, place: Location) -> None:
+        since = self._context.audience.clock()
+        self._context.audience.invalidate(place)
+        known = await self._context.store.channels.list_joined(place.platform, place.workspace)
+        troubles = await self._update_spaces([place.without_thread] if place.channel else known)
+        self._context.audience.resume(place, since)
         if troubles:
             raise troubles[0]
 
-    async def _move(self, places: Sequence[Place], found: ChannelList | None = None) -> list[PlatformError]:
+    async def _update_spaces(self, places: Sequence[Location], found: ChannelList | None = None) -> list[PlatformError]:
         """Let rooms lie where exactly their readers find them; gives what kept that from being known of some."""
-        troubles, lists = [], self._house.readers.lists
+        troubles, lists = [], self._context.audience.channel_lists
         for each in places:
             try:
-                async with self._shelf.alone(each.room):
-                    listed = found.channels.get(each.room) if found and each.room not in lists.stale(found) else None
-                    await self._presence.move(each, listed)
+                async with self._documents.lock(each.room):
+                    listed = (
+                        found.channels.get(each.room)
+                        if found and each.room not in lists.list_stale_channels(found)
+                        else None
+                    )
+                    await self._membership.update_space(each, listed)
             except PlatformError as error:
                 log.warning("readers_unknown", room=each.room, error=type(error).__name__)
                 troubles.append(error)
@@ -126,121 +142,121 @@ class Listening:
 
     # What people want known, and what forgotten.
 
-    async def add(self, message: Message) -> None:
+    async def add_message(self, message: Message) -> None:
         """Take in a message that its author points at, even if nothing of that time is read of them."""
-        async with self._shelf.alone(message.place.room):
-            await self._hearing.hear(message, addressed=False, wished=True)
+        async with self._documents.lock(message.location.room):
+            await self._messages.ingest(message, addressed=False, wished=True)
 
-    async def learn(self, message: Message) -> None:
+    async def ingest_unaddressed(self, message: Message) -> None:
         """Learn from a message that was taken for a question to the bot, and is none."""
-        async with self._shelf.alone(message.place.room):
-            await self._hearing.hear_after_all(message)
+        async with self._documents.lock(message.location.room):
+            await self._messages.ingest_unaddressed(message)
 
     async def forget_document(self, document: str) -> bool:
         """Forget a file or a conversation for good; says whether there was one."""
-        store = self._house.store
-        known = await store.files.get(document) or await store.windows.get(document)
+        store = self._context.store
+        known = await store.files.get(document) or await store.conversations.get(document)
         if known is None:
-            return await self._shelf.forget(document)
-        async with self._shelf.alone(known.room):
-            said = [each.id for each in await store.messages.of_document(document)]
-            await store.messages.note_deleted(known.room, [document, *said], wanted=True)
-            return await self._shelf.forget(document)
+            return await self._documents.forget_document(document)
+        async with self._documents.lock(known.room):
+            said = [each.id for each in await store.messages.list_by_document(document)]
+            await store.messages.add_tombstones(known.room, [document, *said], wanted=True)
+            return await self._documents.forget_document(document)
 
     async def replace_document(self, document: Document) -> bool:
         """Take in a document that was known before; says whether it changed. Then answers that used it are redacted."""
-        return await self._shelf.replace(document)
+        return await self._documents.replace_document(document)
 
-    async def forget_message(self, place: Place, message: str) -> None:
+    async def forget_message(self, place: Location, message: str) -> None:
         """Forget one message with its files for good, even if it stays where it is."""
-        async with self._shelf.alone(place.room):
-            await self._hearing.delete(place, [message], wanted=True)
+        async with self._documents.lock(place.room):
+            await self._messages.delete_permanently(place, [message], wanted=True)
 
     async def forget_person(self, platform: str, workspace: str, person: str) -> None:
         """Forget what somebody wrote, shared and asked, and index nothing of theirs from now on."""
-        store = self._house.store
+        store = self._context.store
         for where in {workspace, ""}:
-            await store.people.opt_out(platform, where, person)
-        await self._shelf.calm()  # what was admitted before can be found now
+            await store.opt_outs.opt_out(platform, where, person)
+        await self._documents.wait_for_locks()  # what was admitted before can be found now
         for where in {workspace, ""}:
-            messages = sorted(await store.messages.of_author(platform, where, person), key=lambda each: each.room)
+            messages = sorted(await store.messages.list_by_author(platform, where, person), key=lambda each: each.room)
             for room, group in groupby(messages, key=lambda each: each.room):
-                async with self._shelf.alone(room):
-                    await self._shelf.drop(list(group))
-            for file in await store.files.of_author(platform, where, person):
-                async with self._shelf.alone(file.room):
-                    await self._shelf.forget(file.document)
-            await store.answers.blank([author_key(platform, where, person)])
-            await store.answers.drop_of(platform, where, person)
+                async with self._documents.lock(room):
+                    await self._documents.remove_messages(list(group))
+            for file in await store.files.list_by_author(platform, where, person):
+                async with self._documents.lock(file.room):
+                    await self._documents.forget_document(file.document)
+            await store.answers.redact([author_key(platform, where, person)])
+            await store.answers.delete_by_asker(platform, where, person)
 
     # The past.
 
-    async def backfill(self, place: Place, days: int) -> None:
+    async def start_backfill(self, place: Location, days: int) -> None:
         """Take in what was said in a channel in the last days; begins soon, and goes on after a restart.
 
         Raises Withheld if the bot may not read there, or not say that it does.
         """
-        async with self._shelf.alone(place.room):
-            if not await self._presence.join(place, days):
-                raise Withheld("This channel is not one that I may read.")
-        since = self._presence.horizon(days)
-        channel = await self._house.readers.facts(place)
-        await self._house.store.rooms.note(place.main, channel.name, since)
-        await self._house.store.cursors.begin(place.room, since)
-        self._presence.news.set()
+        async with self._documents.lock(place.room):
+            if not await self._membership.join(place, days):
+                raise PermissionDenied("This channel is not one that I may read.")
+        since = self._membership.resolve_horizon(days)
+        channel = await self._context.audience.get_channel_info(place)
+        await self._context.store.channels.upsert(place.without_thread, channel.name, since)
+        await self._context.store.backfill_cursors.start(place.room, since)
+        self._membership.updated.set()
 
-    async def catch_up(self, platform: str) -> None:
+    async def start_reconciliation(self, platform: str) -> None:
         """After a connection was lost: look soon for what was missed in all channels of a platform.
 
         At once, rooms are moved to where those who read them now can find them; until then, no shared space is
         believed. Channels that the bot was taken into meanwhile are looked at too. Raises PlatformError if channels
         cannot be listed now: then this is to be done again, and nothing is moved.
         """
-        readers, everywhere = self._house.readers, Place(platform, "", "")
-        since = readers.doubt(everywhere)
-        lists = {each: await readers.lists.get(platform, each) for each in self._listable(platform)}
-        known = await self._house.store.rooms.known(platform)
+        readers, everywhere = self._context.audience, Location(platform, "", "")
+        since = readers.suspend(everywhere)
+        lists = {each: await readers.channel_lists.get_list(platform, each) for each in self._list_workspaces(platform)}
+        known = await self._context.store.channels.list_joined(platform)
         lacking = [
             each for each in known if each.workspace in lists and each.room not in lists[each.workspace].channels
         ]
-        await self._hide(lacking)
+        await self._hide_channels(lacking)
         for workspace in dict.fromkeys(each.workspace for each in known):
             here = [each for each in known if each.workspace == workspace and each not in lacking]
-            await self._move(here, lists.get(workspace))
-        readers.trust(everywhere, since)
-        self._back.owe(lacking)  # these first: they are hidden
-        await self._upkeep.owe(platform)
-        await self._owe_joining(platform, lists.values())
+            await self._update_spaces(here, lists.get(workspace))
+        readers.resume(everywhere, since)
+        self._sync_queue.enqueue(lacking)  # these first: they are hidden
+        await self._jobs.enqueue_platforms(platform)
+        await self._enqueue_unannounced(platform, lists.values())
 
-    async def _owe_joining(self, platform: str, lists: Iterable[ChannelList]) -> None:
+    async def _enqueue_unannounced(self, platform: str, lists: Iterable[ChannelList]) -> None:
         """Channels that the bot was taken into while it was away are to be told so, and read."""
-        told = await self._house.store.rooms.all_announced(platform)
+        told = await self._context.store.channels.list_announced(platform)
         listed = [each for found in lists for room, each in found.channels.items() if room not in told]
-        self._back.owe_joining(each.place for each in listed if not each.archived)
+        self._sync_queue.enqueue_unannounced(each.location for each in listed if not each.archived)
 
-    def _listable(self, platform: str) -> Collection[str]:
+    def _list_workspaces(self, platform: str) -> Collection[str]:
         """The workspaces whose channels can be listed."""
-        found = self._house.platforms.get(platform)
-        return found.listable if found is not None else ()
+        found = self._context.platforms.get(platform)
+        return found.listable_workspaces if found is not None else ()
 
-    async def _hide(self, places: Sequence[Place]) -> None:
+    async def _hide_channels(self, places: Sequence[Location]) -> None:
         for each in places:
-            async with self._shelf.alone(each.room):
-                await self._presence.hide(each)
+            async with self._documents.lock(each.room):
+                await self._membership.hide_channel(each)
 
     @property
-    def owed(self) -> set[Place]:
+    def pending_syncs(self) -> set[Location]:
         """The channels that are not known to be as the platform has them."""
-        return self._back.owed
+        return self._sync_queue.pending_syncs
 
-    async def work(self) -> None:
+    async def run(self) -> None:
         """Do what is due, until cancelled."""
-        await self._upkeep.work(self._clock)
+        await self._jobs.run(self._clock)
 
-    async def tick(self, now: datetime | None = None) -> None:
+    async def run_due_jobs(self, now: datetime | None = None) -> None:
         """Do what time brings."""
-        await self._upkeep.tick(now or self._clock())
+        await self._jobs.run_due(now or self._clock())
 
-    async def past(self) -> None:
+    async def run_sync(self) -> None:
         """Catch up with all channels that are due, and take back-fills as far as they go now."""
-        await self._back.past()
+        await self._sync_queue.run_pending()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.store import Filed
+from bot.store import FileRecord
 
 if TYPE_CHECKING:
     from bot.platform.models import Message, Upload
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedFiles:
     """`link` leads to the message; `space`: the person's own one, if its files go there.
 
     `asked` and `wished` as of Filing.take. `told`: its channel had been told that it is read.
@@ -21,12 +21,12 @@ class Shared:
     message: Message
     link: str = ""
     space: str = ""
-    asked: bool = False
-    wished: bool = False
-    told: bool = False
+    with_question: bool = False
+    is_explicit: bool = False
+    was_announced: bool = False
 
-    def filed(self, upload: Upload) -> Filed:
+    def build_record(self, upload: Upload) -> FileRecord:
         """One of its files as it is kept."""
         said = self.message
-        room = self.space or said.place.room
-        return Filed(f"{room}:file:{said.id}:{upload.id}", room, said.id, upload.id, said.author, said.time)
+        room = self.space or said.location.room
+        return FileRecord(f"{room}:file:{said.id}:{upload.id}", room, said.id, upload.id, said.author, said.time)

@@ -9,20 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.platform.ttl_cache import Beliefs
+from bot.platform.ttl_cache import TTLCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from bot.platform.models import ListedChannel, Place
+    from bot.platform.models import ListedChannel, Location
     from bot.platform.ports import Platform
 
-READING = 300.0  # seconds that a list may take: 20,000 channels are 21 pages
-SETTLING = 2.0  # seconds after an event in which a list may not know of it yet
-SINGLES = 4  # channels that are looked up singly before a list is read anew
-KEPT = 256  # lists
+LIST_TIMEOUT = 300.0  # seconds that a list may take: 20,000 channels are 21 pages
+EVENT_LAG = 2.0  # seconds after an event in which a list may not know of it yet
+MAX_SINGLE_LOOKUPS = 4  # channels that are looked up singly before a list is read anew
+MAX_LISTS = 256  # lists
 
-Key = tuple[str, ...]
+ListKey = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,68 +31,70 @@ class ChannelList:
 
     channels: Mapping[str, ListedChannel]
     version: int
-    began: float
+    started_at: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Touch:
+class _ChannelChange:
     """The latest change of a channel: its version, and when the bot was told."""
 
-    place: Place
+    location: Location
     version: int
-    at: float
+    received_at: float
 
 
-class ChannelLists:
+class ChannelListCache:
     """Lists by platform, workspace and person; the bot's own if the person is empty."""
 
     def __init__(self, platforms: Mapping[str, Platform], max_age: float, clock: Callable[[], float]) -> None:
         self._platforms = platforms
         self._clock = clock
-        self._lists: Beliefs[ChannelList] = Beliefs(max_age, clock, READING, KEPT)
+        self._cache: TTLCache[ChannelList] = TTLCache(max_age, clock, LIST_TIMEOUT, MAX_LISTS)
         self._version = 0
-        self._facts: dict[str, _Touch] = {}
-        self._members: dict[str, _Touch] = {}
+        self._channel_changes: dict[str, _ChannelChange] = {}
+        self._membership_changes: dict[str, _ChannelChange] = {}
 
-    def listable(self, platform: str, workspace: str) -> bool:
+    def is_listable(self, platform: str, workspace: str) -> bool:
         """Whether the channels of a workspace can be listed."""
         found = self._platforms.get(platform)
-        return found is not None and workspace in found.listable
+        return found is not None and workspace in found.listable_workspaces
 
-    async def get(self, platform: str, workspace: str, person: str = "") -> ChannelList:
+    async def get_list(self, platform: str, workspace: str, person: str = "") -> ChannelList:
         """A list, read anew if it is too old, or if many of its channels changed meanwhile. Raises PlatformError."""
         key = (platform, workspace, person)
-        found = await self._lists.get(key, lambda: self._read(*key))
-        newer = [touch for touch in self._since(found, person) if touch.version > found.version]
-        if len(newer) > SINGLES:
-            self._lists.drop(key)
-            found = await self._lists.get(key, lambda: self._read(*key))
+        found = await self._cache.get_or_fetch(key, lambda: self._fetch_list(*key))
+        newer = [touch for touch in self._changes_since(found, person) if touch.version > found.version]
+        if len(newer) > MAX_SINGLE_LOOKUPS:
+            self._cache.invalidate(key)
+            found = await self._cache.get_or_fetch(key, lambda: self._fetch_list(*key))
         return found
 
-    async def _read(self, platform: str, workspace: str, person: str) -> ChannelList:
+    async def _fetch_list(self, platform: str, workspace: str, person: str) -> ChannelList:
         version, began = self._version, self._clock()
-        channels = await self._platforms[platform].channel_list(workspace, person)
-        return ChannelList({each.place.room: each for each in channels}, version, began)
+        channels = await self._platforms[platform].list_channels(workspace, person)
+        return ChannelList({each.location.room: each for each in channels}, version, began)
 
-    def stale(self, found: ChannelList, person: str = "") -> dict[str, Place]:
+    def list_stale_channels(self, found: ChannelList, person: str = "") -> dict[str, Location]:
         """The channels, by room, of which a list may tell what is not true any more; also such as it lacks."""
-        return {touch.place.room: touch.place for touch in self._since(found, person)}
+        return {touch.location.room: touch.location for touch in self._changes_since(found, person)}
 
-    def _since(self, found: ChannelList, person: str) -> Iterator[_Touch]:
+    def _changes_since(self, found: ChannelList, person: str) -> Iterator[_ChannelChange]:
         """What changed since a list was begun or shortly before, the latest first."""
-        touches = self._members if person else self._facts
+        touches = self._membership_changes if person else self._channel_changes
         for touch in reversed(touches.values()):
-            if touch.version <= found.version and found.began - touch.at >= SETTLING:
+            if touch.version <= found.version and found.started_at - touch.received_at >= EVENT_LAG:
                 return
             yield touch
 
-    def changed(self, place: Place, *, members_only: bool = False) -> None:
+    def record_change(self, place: Location, *, members_only: bool = False) -> None:
         """Something about a channel changed, or about a whole workspace or platform if the place names none."""
         self._version += 1
         if not place.channel:
-            self._lists.drop((place.platform, place.workspace) if place.workspace else (place.platform,))
+            self._cache.invalidate((place.platform, place.workspace) if place.workspace else (place.platform,))
             return
-        touch = _Touch(place.main, self._version, self._clock())
-        for touches in (self._members,) if members_only else (self._members, self._facts):
+        touch = _ChannelChange(place.without_thread, self._version, self._clock())
+        for touches in (
+            (self._membership_changes,) if members_only else (self._membership_changes, self._channel_changes)
+        ):
             touches.pop(place.room, None)  # so that the latest one stays last
             touches[place.room] = touch

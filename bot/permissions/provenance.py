@@ -8,84 +8,84 @@ from typing import TYPE_CHECKING
 
 from bot.errors import PlatformError
 from bot.permissions import audience
-from bot.platform.models import Place
+from bot.platform.models import Location
 from engine.models import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bot.answers.history import Past
-    from bot.answers.request import Request
-    from bot.context import House
-    from bot.store import Stored
+    from bot.answers.history import History
+    from bot.answers.request import AnswerRequest
+    from bot.context import BotContext
+    from bot.store import StoredAnswer
     from engine.models import Context
 
 _DOCUMENT = re.compile(r":(?:thread|window|file|message):")  # behind the room in the key of a document
 
 
 @dataclass(frozen=True, slots=True)
-class Basis:
+class Provenance:
     """Spaces and single rooms drawn on, and where each source's room lay then.
 
     `since`: when that was, by the clock of Readers.
     """
 
-    drawn: Scope
-    homes: Mapping[str, str]
-    since: float
+    source_scope: Scope
+    room_spaces: Mapping[str, str]
+    recorded_at: float
 
 
-def basis(context: Context, scope: Scope, past: Past, since: float) -> Basis:
+def build_provenance(context: Context, scope: Scope, past: History, since: float) -> Provenance:
     """What an answer rests on: what was recalled within a scope, and what was said before."""
     homes = {source.room: source.space for source in context.sources}
     spaces = frozenset(space for space in homes.values() if space in scope.spaces)
     rooms = frozenset(room for room, space in homes.items() if space not in scope.spaces)
-    return Basis(
-        Scope(spaces.union(context.spaces, past.drawn.spaces), rooms | past.drawn.rooms),
+    return Provenance(
+        Scope(spaces.union(context.spaces, past.source_scope.spaces), rooms | past.source_scope.rooms),
         homes,
         since,
     )
 
 
-def basis_of(stored: Stored) -> Basis:
+def provenance_of_answer(stored: StoredAnswer) -> Provenance:
     """What a finished answer rests on; nothing is believed of where its documents lay."""
     rooms = stored.rooms.union(source.room for source in stored.sources)
     rooms = rooms.union(_DOCUMENT.split(key)[0] for key in stored.documents if _DOCUMENT.search(key))
-    return Basis(Scope(stored.spaces, rooms), {}, 0.0)
+    return Provenance(Scope(stored.spaces, rooms), {}, 0.0)
 
 
-async def readable(house: House, based: Basis, place: Place, person: str = "") -> bool | None:
+async def can_read(house: BotContext, based: Provenance, place: Location, person: str = "") -> bool | None:
     """Whether the readers of a place (or one person there) may read what an answer rests on; None if nobody knows."""
-    wanted = Scope(based.drawn.spaces, based.drawn.rooms.union(based.homes))
-    reach = await house.readers.reach(place, person, wanted)
+    wanted = Scope(based.source_scope.spaces, based.source_scope.rooms.union(based.room_spaces))
+    reach = await house.audience.resolve_scope(place, person, wanted)
     unsure = None if reach.gap else False
     if not wanted.spaces <= reach.scope.spaces:
         return unsure
     try:
-        homes = await _homes(house, based, wanted.rooms - audience.addressed(reach.scope))
+        homes = await _current_spaces(house, based, wanted.rooms - audience.named_rooms(reach.scope))
     except PlatformError:
         return None
-    return audience.covers(reach.scope, wanted, homes) or unsure
+    return audience.scope_covers(reach.scope, wanted, homes) or unsure
 
 
-async def _homes(house: House, based: Basis, rooms: Iterable[str]) -> Mapping[str, str]:
+async def _current_spaces(house: BotContext, based: Provenance, rooms: Iterable[str]) -> Mapping[str, str]:
     """Where rooms lie now; what was told of them is believed until something is said to have changed."""
     found = {}
     for room in rooms:
-        place = place_of(room)
-        told = based.homes.get(room)
-        stands = told is not None and not house.readers.changed(place, based.since)
-        found[room] = told if told is not None and stands else await house.readers.home(place)
+        place = location_from_room(room)
+        told = based.room_spaces.get(room)
+        stands = told is not None and not house.audience.has_changed_since(place, based.recorded_at)
+        found[room] = told if told is not None and stands else await house.audience.get_home_space(place)
     return found
 
 
-def person_of(request: Request) -> str:
+def private_reader(request: AnswerRequest) -> str:
     """Who alone reads the answer; empty if all readers of its place do."""
     return request.person if request.private else ""
 
 
-def place_of(room: str) -> Place:
+def location_from_room(room: str) -> Location:
     """The channel that bears this name in the engine."""
     platform, _, rest = room.partition(":")
     workspace, _, channel = rest.partition(":")
-    return Place(platform, workspace, channel)
+    return Location(platform, workspace, channel)

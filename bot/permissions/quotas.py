@@ -12,45 +12,50 @@ from bot import texts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from bot.platform.models import Place
-    from bot.store import Store
+    from bot.platform.models import Location
+    from bot.store import BotStore
     from engine.usage import Usage
 
 MINUTE = 60.0
-KEPT = 10_000  # people whose last questions are remembered
+MAX_TRACKED_PEOPLE = 10_000  # people whose last questions are remembered
 
 
-class Guards:
+class Quotas:
     """Counts questions and tokens. `per_minute`: questions of a person; `per_day`: tokens, 0 for no limit."""
 
     def __init__(
-        self, store: Store, per_minute: int, per_day: int, clock: Callable[[], float] = time.monotonic
+        self, store: BotStore, per_minute: int, per_day: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.store = store
         self.per_minute = per_minute
         self.per_day = per_day
         self.clock = clock
-        self._asked: dict[tuple[str, str, str], deque[float]] = {}
+        self._question_times: dict[tuple[str, str, str], deque[float]] = {}
 
-    async def refusal(self, place: Place, person: str) -> str:
+    async def check_question(self, place: Location, person: str) -> str:
         """Count a question; gives the sentence why it is not answered, empty if it is."""
-        if not self._counted((place.platform, place.workspace, person)):
-            return texts.TOO_MANY
-        if self.per_day and await self.store.usage.of(place.platform, place.workspace, today()) >= self.per_day:
-            return texts.SPENT
+        if not self._count_question((place.platform, place.workspace, person)):
+            return texts.TOO_MANY_QUESTIONS
+        if (
+            self.per_day
+            and await self.store.usage.get_tokens(place.platform, place.workspace, current_day()) >= self.per_day
+        ):
+            return texts.BUDGET_SPENT
         return ""
 
-    async def charge(self, place: Place, usage: Iterable[Usage]) -> None:
+    async def record_usage(self, place: Location, usage: Iterable[Usage]) -> None:
         """Put what an answer took on the workspace's bill."""
         tokens = sum(each.input_tokens + each.output_tokens for each in usage)
         if tokens:
-            await self.store.usage.add(place.platform, place.workspace, today(), tokens)
+            await self.store.usage.add_tokens(place.platform, place.workspace, current_day(), tokens)
 
-    def _counted(self, person: tuple[str, str, str]) -> bool:
+    def _count_question(self, person: tuple[str, str, str]) -> bool:
         now = self.clock()
-        if len(self._asked) > KEPT:
-            self._asked = {who: times for who, times in self._asked.items() if times[-1] > now - MINUTE}
-        times = self._asked.setdefault(person, deque())
+        if len(self._question_times) > MAX_TRACKED_PEOPLE:
+            self._question_times = {
+                who: times for who, times in self._question_times.items() if times[-1] > now - MINUTE
+            }
+        times = self._question_times.setdefault(person, deque())
         while times and times[0] <= now - MINUTE:
             times.popleft()
         if len(times) >= self.per_minute:
@@ -59,6 +64,6 @@ class Guards:
         return True
 
 
-def today() -> str:
+def current_day() -> str:
     """The day on whose bill tokens are put (UTC)."""
     return datetime.now(UTC).date().isoformat()

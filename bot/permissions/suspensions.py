@@ -16,58 +16,62 @@ from engine.models import Scope
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.platform.models import Place
+    from bot.platform.models import Location
 
-Key = tuple[str, ...]
+LocationKey = tuple[str, ...]
 
 
-def key_of(place: Place) -> Key:
+def location_key(place: Location) -> LocationKey:
     """A channel, or all of a workspace, or all of a platform."""
     if place.channel:
         return place.platform, place.workspace, place.channel
     return (place.platform, place.workspace) if place.workspace else (place.platform,)
 
 
-class Suspensions:
+class VisibilitySuspensions:
     """What is suspended, each with its time (`clock`); a place stands for all that is within it."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._all: list[tuple[Key, float]] = []
-        self._news = asyncio.Event()
+        self._active: list[tuple[LocationKey, float]] = []
+        self._updated = asyncio.Event()
 
-    def suspend(self, place: Place) -> float:
+    def suspend(self, place: Location) -> float:
         """The rooms of a place may lie where they do not belong. Gives the time of it."""
         now = self._clock()
-        self._all.append((key_of(place), now))
+        self._active.append((location_key(place), now))
         return now
 
-    def cancel(self, place: Place, time: float) -> None:
+    def cancel(self, place: Location, time: float) -> None:
         """That suspension had no reason; earlier ones stay."""
         with suppress(ValueError):  # it may be over already
-            self._all.remove((key_of(place), time))
-        self._news.set()
+            self._active.remove((location_key(place), time))
+        self._updated.set()
 
-    def resume(self, place: Place, since: float) -> None:
+    def resume(self, place: Location, since: float) -> None:
         """The rooms lie where they belonged at that time: those of the place, and of all that is within it."""
-        key = key_of(place)
-        self._all = [(each, at) for each, at in self._all if each[: len(key)] != key or at > since]
-        self._news.set()
+        key = location_key(place)
+        self._active = [(each, at) for each, at in self._active if each[: len(key)] != key or at > since]
+        self._updated.set()
 
-    def concerns(self, platform: str, workspace: str) -> bool:
+    def is_suspended(self, platform: str, workspace: str) -> bool:
         """Whether the shared spaces of a workspace are suspended; of any of the platform, if it is empty."""
         wide = (platform, workspace) if workspace else (platform,)
-        return any(key[: len(wide)] == wide[: len(key)] for key, _ in self._all)
+        return any(key[: len(wide)] == wide[: len(key)] for key, _ in self._active)
 
-    async def over(self, place: Place, seconds: float) -> None:
+    async def wait_until_resumed(self, place: Location, seconds: float) -> None:
         """Wait until nothing is suspended in a place's workspace any more, but no longer than this."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self.concerns(place.platform, place.workspace):
-                    self._news.clear()
-                    await self._news.wait()
+                while self.is_suspended(place.platform, place.workspace):
+                    self._updated.clear()
+                    await self._updated.wait()
 
-    def without(self, scope: Scope) -> Scope:
+    def remove_suspended(self, scope: Scope) -> Scope:
         """A scope without the spaces that are suspended."""
-        shared = {space for space in scope.spaces if (found := audience.shared_by(space)) and self.concerns(*found)}
+        shared = {
+            space
+            for space in scope.spaces
+            if (found := audience.parse_workspace_space(space)) and self.is_suspended(*found)
+        }
         return Scope(scope.spaces - shared, scope.rooms) if shared else scope

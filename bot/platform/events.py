@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the inbox reads the fields' types at run time
 
-from bot.platform.models import Message, Place, Upload  # noqa: TC001  - the inbox reads the fields' types at run time
+from bot.platform.models import Location, Message, Upload  # noqa: TC001  - the inbox reads the fields' types at run time
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class MessageReceived:
     """A new message; `addressed`: to the bot, by a mention, a reply or in a DM."""
 
     message: Message
@@ -17,75 +17,75 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class MessageEdited:
     """A message was edited, or only looks so (a preview, a counter): it is compared with what is known."""
 
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
+class MessagesDeleted:
     """Messages are gone."""
 
-    place: Place
+    location: Location
     ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Unshared:
+class FilesRemoved:
     """Files were taken back; in this channel, or everywhere if it is empty."""
 
-    place: Place
+    location: Location
     uploads: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class ChannelRemoved:
     """A thread or a whole channel was deleted, or the bot was put out of it: nothing of it is known any more."""
 
-    place: Place
+    location: Location
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class BotAdded:
     """The bot was taken into a channel, or switched on there, by somebody."""
 
-    place: Place
+    location: Location
     by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class WorkspaceJoined:
     """The bot is in a workspace in which it reads only channels that somebody switches on.
 
     `place`: where it may say so; without a channel if that is nowhere. `lacking`: permissions that it needs and does
     not have, as the platform calls them. It may be told again: the bot says it once.
     """
 
-    place: Place
+    location: Location
     lacking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class VisibilityChanged:
     """Who may read a channel has changed: its visibility, its members, roles. An empty channel: of any.
 
     `members_only`: people came or went, or are guests now; what kind of channel it is stays as it was.
     """
 
-    place: Place
+    location: Location
     members_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionAsked:
     """A question by a command. `private`: only the asker sees the reply. `handle`: the adapter's way to answer it.
 
     `may_write`: whether the asker may write messages there, as far as the platform says so.
     """
 
     id: str
-    place: Place
+    location: Location
     person: str
     text: str
     time: datetime
@@ -97,7 +97,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CommandInvoked:
     """A command of bot/commands by name, with the words behind it; only the caller sees what comes back.
 
     `message`: the one from whose menu it was chosen, or in which it was said. `time`: when it was given; None: nobody
@@ -105,7 +105,7 @@ class Called:
     """
 
     id: str
-    place: Place
+    location: Location
     person: str
     command: str
     words: str = ""
@@ -117,11 +117,11 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Clicked:
+class ButtonPressed:
     """A button of a reply: "up" and "down" (feedback), "sources", "delete", "share", "forget". `value`: its answer."""
 
     id: str
-    place: Place
+    location: Location
     person: str
     action: str
     value: str
@@ -129,7 +129,7 @@ class Clicked:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class WorkspaceLeft:
     """The bot was taken out of a workspace, or its tokens were."""
 
     platform: str
@@ -137,15 +137,28 @@ class Ended:
     reason: str
 
 
-Happening = Heard | Edited | Deleted | Unshared | Gone | Joined | Installed | Changed | Asked | Called | Clicked | Ended
+PlatformEvent = (
+    MessageReceived
+    | MessageEdited
+    | MessagesDeleted
+    | FilesRemoved
+    | ChannelRemoved
+    | BotAdded
+    | WorkspaceJoined
+    | VisibilityChanged
+    | QuestionAsked
+    | CommandInvoked
+    | ButtonPressed
+    | WorkspaceLeft
+)
 
 
-def platform_of(happening: Happening) -> str:
+def platform_of(happening: PlatformEvent) -> str:
     """The name of the platform on which it happened."""
     match happening:
-        case Ended():
+        case WorkspaceLeft():
             return happening.platform
-        case Heard(message) | Edited(message):
-            return message.place.platform
+        case MessageReceived(message) | MessageEdited(message):
+            return message.location.platform
         case _:
-            return happening.place.platform
+            return happening.location.platform

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where something is said. `channel` is what has readers of its own: a private thread is a channel itself.
 
     `workspace`: a Slack team or a Discord guild, empty in a Discord DM. `thread`: empty outside of threads; a thread
@@ -32,9 +32,9 @@ class Place:
         return f"{self.platform}:{self.workspace}:{self.channel}"
 
     @property
-    def main(self) -> Place:
+    def without_thread(self) -> Location:
         """The channel itself."""
-        return Place(self.platform, self.workspace, self.channel)
+        return Location(self.platform, self.workspace, self.channel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Person:
 
     id: str
     name: str
-    guest: bool = False
-    bot: bool = False
-    manager: bool = False
+    is_guest: bool = False
+    is_bot: bool = False
+    is_manager: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ class Channel:
     age-restricted. `inside`: the bot is in it; false only where the platform says so.
     """
 
-    place: Place
+    location: Location
     name: str
     kind: Literal["open", "closed", "direct"]
     members: frozenset[str] = frozenset()
     guests: frozenset[str] = frozenset()
     shared: bool = False
     adult: bool = False
-    inside: bool = True
+    has_bot: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +78,16 @@ class ListedChannel:
     `archived`: nothing can be said there any more.
     """
 
-    place: Place
+    location: Location
     name: str
     kind: Literal["open", "closed"]
     shared: bool = False
     adult: bool = False
     archived: bool = False
 
-    def read_by(self, people: Iterable[str]) -> Channel:
+    def with_members(self, people: Iterable[str]) -> Channel:
         """The channel with those of its members that are known."""
-        return Channel(self.place, self.name, self.kind, frozenset(people), shared=self.shared, adult=self.adult)
+        return Channel(self.location, self.name, self.kind, frozenset(people), shared=self.shared, adult=self.adult)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Message:
     """
 
     id: str
-    place: Place
+    location: Location
     author: str
     text: str
     time: datetime
@@ -124,9 +124,9 @@ class Message:
     replies_to: str = ""
 
     @property
-    def thread(self) -> str:
+    def reply_thread(self) -> str:
         """The thread in which it is answered."""
-        return self.place.thread or self.id
+        return self.location.thread or self.id
 
 
 # What the bot shows.
@@ -147,7 +147,7 @@ class Picture:
 
     name: str
     data: bytes
-    words: str
+    alt_text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class FooterSource:
     """A source below an answer: [number], what it is called, and where it leads (empty: nowhere).
 
     `time`: when it was said, which an adapter shows in the reader's own time zone if its platform can.
@@ -169,25 +169,25 @@ class Cited:
     number: int
     title: str
     link: str
-    words: str = ""
+    excerpt: str = ""
     time: datetime | None = None
 
 
-def dated(title: str, time: datetime | None) -> str:
+def title_with_time(title: str, time: datetime | None) -> str:
     """A title with its time as text, in UTC."""
-    return f"{title}, {utc(time)}" if time else title
+    return f"{title}, {format_utc(time)}" if time else title
 
 
-def utc(instant: datetime) -> str:
+def format_utc(instant: datetime) -> str:
     """An instant as it stands in a sentence."""
     return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
+class AnswerFooter:
     """What stands below a finished answer; `answer` is its id, which buttons bring back."""
 
     answer: str
-    sources: tuple[Cited, ...] = ()
-    note: str = ""
+    sources: tuple[FooterSource, ...] = ()
+    notice: str = ""
     buttons: tuple[Button, ...] = ()

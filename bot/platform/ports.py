@@ -9,25 +9,25 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
 
-    from bot.platform.models import Card, Channel, Closing, ListedChannel, Message, Person, Place, Upload
+    from bot.platform.models import AnswerFooter, Card, Channel, ListedChannel, Location, Message, Person, Upload
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ReplyTarget:
     """Where an answer goes. `message`: the question's message, empty for commands; `mark`: as Reply has it."""
 
     answer: str
-    place: Place
+    location: Location
     person: str
     message: str = ""
     private: bool = False
     handle: str = ""
-    mark: str = ""
-    asked: datetime | None = None
+    reply_ref: str = ""
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ThreadPage:
     """The newest messages of a thread, oldest first.
 
     `whole`: nothing of the thread was left out for want of room. `there`: false only where the platform is sure that
@@ -35,21 +35,21 @@ class Listing:
     """
 
     messages: Sequence[Message] = ()
-    whole: bool = True
-    there: bool = True
+    is_complete: bool = True
+    thread_exists: bool = True
 
 
 class Reply(Protocol):
     """One answer on its way to its readers. Calls come one after another, never two at once."""
 
     @property
-    def mark(self) -> str:
+    def reply_ref(self) -> str:
         """What is needed to find it again after a restart; empty until something was posted.
 
         Messages stand in it behind a colon, separated by commas.
         """
 
-    async def status(self, words: str) -> None:
+    async def show_status(self, words: str) -> None:
         """Show at once that it is worked on; may be called again with other words."""
 
     async def show(self, parts: Sequence[str]) -> bool | None:
@@ -58,7 +58,7 @@ class Reply(Protocol):
         False if not all of it could be written now: then it is shown again soon, and not only with the next word.
         """
 
-    async def finish(self, parts: Sequence[str], closing: Closing) -> None:
+    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
         """The whole answer, and what stands below it."""
 
     async def replace(self, text: str) -> None:
@@ -66,83 +66,83 @@ class Reply(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class MessageLimits:
     """`part`: characters of a message; `every`: seconds between two writes; `burst`: characters that do not wait."""
 
-    part: int
-    every: float
-    burst: int
+    max_length: int
+    write_interval: float
+    burst_length: int
 
 
-Sign = Literal["working", "done", "failed"]
+Reaction = Literal["working", "done", "failed"]
 
 
 class Platform(Protocol):
     """What the bot wants from a chat platform. Raises PlatformError (bot/errors.py) for what cannot be done."""
 
     name: str
-    limits: Limits
+    limits: MessageLimits
 
-    async def channel(self, place: Place) -> Channel:
+    async def fetch_channel(self, place: Location) -> Channel:
         """The facts of a channel, as they are now. Raises if they cannot be known.
 
-        NotThere and PutOut only where the platform is sure: what was said there is forgotten then.
+        ChannelGone and WorkspaceGone only where the platform is sure: what was said there is forgotten then.
         """
 
     @property
-    def listable(self) -> Collection[str]:
+    def listable_workspaces(self) -> Collection[str]:
         """The workspaces whose channels can be listed: there a list costs less than many single look-ups."""
 
-    async def channel_list(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
+    async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
         """The channels of a workspace that the bot is in, or those that a person is in, as far as the bot sees them.
 
         Complete when it returns. Raises PlatformError if it cannot be, also where only its end is lacking.
         """
 
-    async def person(self, workspace: str, person: str) -> Person:
+    async def fetch_person(self, workspace: str, person: str) -> Person:
         """Somebody, as the workspace knows them."""
 
-    async def readable(self, workspace: str, text: str) -> str:
+    async def to_plain_text(self, workspace: str, text: str) -> str:
         """A text with its mentions of people and channels as names (@Ada, #roof), and no markup of the platform."""
 
-    def link(self, place: Place, message: str) -> str:
+    def message_link(self, place: Location, message: str) -> str:
         """The address of a message."""
 
-    def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
+    def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         """Pages of a channel's messages with those of its threads, newest first, older than message `before`.
 
         Raises Withheld where the platform would show less than there is, as far as it says so.
         """
 
-    async def thread(self, place: Place, limit: int) -> Listing:
+    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:
         """The newest messages of a thread, also the one to which its first one replies. Raises as `history` does."""
 
-    async def message(self, place: Place, message: str) -> Message | None:
+    async def fetch_message(self, place: Location, message: str) -> Message | None:
         """A message as it is now; None only if it was surely deleted. Raises if that cannot be known."""
 
-    async def fetch(self, upload: Upload, limit: int) -> bytes:
-        """The bytes of a file, from the platform's own hosts alone. Raises BadInput if it is none, or too large."""
+    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
+        """The bytes of a file, from the platform's own hosts only. Raises InvalidDocument if it is too large."""
 
-    async def sign(self, place: Place, message: str, sign: Sign | None) -> None:
+    async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:
         """Put a reaction on a message in place of the one before; None takes it away."""
 
-    async def post(self, place: Place, card: Card) -> str:
+    async def post(self, place: Location, card: Card) -> str:
         """Say something to all readers of a place; gives the message's id."""
 
-    async def whisper(self, target: Target, card: Card) -> None:
+    async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Say something to one person alone: the answer to a command, a button, or a line about their message.
 
         Where nobody can be spoken to alone in a channel, what is not `target.private` is said below their message.
         """
 
-    async def replace_answer(self, target: Target, text: str) -> None:
+    async def replace_answer(self, target: ReplyTarget, text: str) -> None:
         """Show this instead of a finished answer, of which all messages stand in the mark; nothing is posted anew.
 
         What somebody deleted meanwhile stays deleted.
         """
 
-    async def delete_answer(self, target: Target) -> None:
+    async def delete_answer(self, target: ReplyTarget) -> None:
         """Delete all messages of a finished answer, and a thread that was opened for it if nothing else is in it."""
 
-    def reply(self, target: Target) -> Reply:
+    def start_reply(self, target: ReplyTarget) -> Reply:
         """An answer to be written; with a mark, or if its traces are found, the one that was begun before."""

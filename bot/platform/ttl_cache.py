@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-PATIENCE = 10.0  # seconds for a lookup
-TRIES = 5  # for a fact that changes while it is looked up
-KEPT = 4096  # facts; beyond that those which are not believed any more go
+LOOKUP_TIMEOUT = 10.0  # seconds for a lookup
+MAX_LOOKUPS = 5  # for a fact that changes while it is looked up
+MAX_ENTRIES = 4096  # facts; beyond that those which are not believed any more go
 
-Key = tuple[str, ...]
+CacheKey = tuple[str, ...]
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
-class _Fact(Generic[Value]):
+class _Entry(Generic[Value]):
     """A lookup, and when it began."""
 
-    looking: asyncio.Task[Value]
-    since: float
+    task: asyncio.Task[Value]
+    started_at: float
 
 
-class Beliefs(Generic[Value]):
+class TTLCache(Generic[Value]):
     """Facts by key, each believed for `max_age` seconds since its lookup began; whoever asks meanwhile shares that.
 
     `patience`: seconds that a lookup may take (PATIENCE). `kept`: facts that are kept before stale ones go (KEPT).
@@ -45,54 +45,54 @@ class Beliefs(Generic[Value]):
         self.clock = clock
         self.patience = patience
         self.kept = kept
-        self._facts: dict[Key, _Fact[Value]] = {}
+        self._entries: dict[CacheKey, _Entry[Value]] = {}
 
-    async def get(self, key: Key, look: Callable[[], Awaitable[Value]]) -> Value:
+    async def get_or_fetch(self, key: CacheKey, look: Callable[[], Awaitable[Value]]) -> Value:
         """The fact; looked up again if it was dropped meanwhile. A lookup that fails is not remembered.
 
         Raises what the lookup raises, and PlatformError if the fact changes too often to be known.
         """
-        for _ in range(TRIES):
-            fact = self._current(key) or self._begin(key, look)
+        for _ in range(MAX_LOOKUPS):
+            fact = self._usable_entry(key) or self._start_lookup(key, look)
             try:
-                value = await asyncio.shield(fact.looking)
+                value = await asyncio.shield(fact.task)
             except Exception:
-                if self._facts.get(key) is fact:
-                    del self._facts[key]
+                if self._entries.get(key) is fact:
+                    del self._entries[key]
                 raise
-            if self._facts.get(key) is fact:
+            if self._entries.get(key) is fact:
                 return value
         raise PlatformError("This changes faster than it can be looked up.")
 
-    def known(self, key: Key) -> Value | None:
+    def get_cached(self, key: CacheKey) -> Value | None:
         """The fact, if it is believed and needs no lookup."""
-        fact = self._facts.get(key)
-        if fact is None or not fact.looking.done() or fact.looking.cancelled() or fact.looking.exception():
+        fact = self._entries.get(key)
+        if fact is None or not fact.task.done() or fact.task.cancelled() or fact.task.exception():
             return None
-        return fact.looking.result() if self._believed(fact) else None
+        return fact.task.result() if self._is_fresh(fact) else None
 
-    def drop(self, begun: Key) -> None:
+    def invalidate(self, begun: CacheKey) -> None:
         """Believe nothing any more whose key begins like this."""
-        for key in [key for key in self._facts if key[: len(begun)] == begun]:
-            del self._facts[key]
+        for key in [key for key in self._entries if key[: len(begun)] == begun]:
+            del self._entries[key]
 
-    def _current(self, key: Key) -> _Fact[Value] | None:
-        fact = self._facts.get(key)
-        return fact if fact and (not fact.looking.done() or self._believed(fact)) else None
+    def _usable_entry(self, key: CacheKey) -> _Entry[Value] | None:
+        fact = self._entries.get(key)
+        return fact if fact and (not fact.task.done() or self._is_fresh(fact)) else None
 
-    def _believed(self, fact: _Fact[Value]) -> bool:
-        return self.clock() - fact.since < self.max_age
+    def _is_fresh(self, fact: _Entry[Value]) -> bool:
+        return self.clock() - fact.started_at < self.max_age
 
-    def _begin(self, key: Key, look: Callable[[], Awaitable[Value]]) -> _Fact[Value]:
-        if len(self._facts) >= (self.kept or KEPT):
-            self._facts = {key: fact for key, fact in self._facts.items() if self._believed(fact)}
-        task = asyncio.create_task(_bounded(look, PATIENCE if self.patience is None else self.patience))
-        task.add_done_callback(_retrieved)
-        fact = self._facts[key] = _Fact(task, self.clock())
+    def _start_lookup(self, key: CacheKey, look: Callable[[], Awaitable[Value]]) -> _Entry[Value]:
+        if len(self._entries) >= (self.kept or MAX_ENTRIES):
+            self._entries = {key: fact for key, fact in self._entries.items() if self._is_fresh(fact)}
+        task = asyncio.create_task(_with_timeout(look, LOOKUP_TIMEOUT if self.patience is None else self.patience))
+        task.add_done_callback(_consume_exception)
+        fact = self._entries[key] = _Entry(task, self.clock())
         return fact
 
 
-async def _bounded(look: Callable[[], Awaitable[Value]], patience: float) -> Value:
+async def _with_timeout(look: Callable[[], Awaitable[Value]], patience: float) -> Value:
     try:
         async with asyncio.timeout(patience):
             return await look()
@@ -103,7 +103,7 @@ async def _bounded(look: Callable[[], Awaitable[Value]], patience: float) -> Val
         raise PlatformError("The platform did not answer.") from error
 
 
-def _retrieved(task: asyncio.Task[Any]) -> None:
+def _consume_exception(task: asyncio.Task[Any]) -> None:
     """Whoever waits is told of an error; nobody else is."""
     if not task.cancelled():
         task.exception()

@@ -28,56 +28,76 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.store.answers import Answers
-from bot.store.channels import Channels, Cursors, Rooms
-from bot.store.conversations import Windows
+from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
+from bot.store.conversations import Conversations
 from bot.store.database import Database
-from bot.store.event_queue import InboxRows
+from bot.store.event_queue import EventQueueTable
 from bot.store.files import Files
 from bot.store.messages import Messages
-from bot.store.models import ChannelSettings, Drawn, Filed, Known, Outcome, State, Stored, Window
-from bot.store.people import Feedback, Hints, People, Usage
-from bot.store.redactions.corrections import Correction, Corrections
+from bot.store.models import (
+    AnswerResult,
+    AnswerSource,
+    AnswerState,
+    ChannelSettings,
+    ConversationRecord,
+    FileRecord,
+    MessageRecord,
+    StoredAnswer,
+)
+from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts
+from bot.store.redactions.corrections import AnswerCorrection, AnswerCorrections
 from bot.store.redactions.pending import PendingRedactions
-from bot.store.unconfirmed_deletions import Missing
+from bot.store.unconfirmed_deletions import UnconfirmedDeletions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-__all__ = ["ChannelSettings", "Correction", "Drawn", "Filed", "Known", "Outcome", "State", "Store", "Stored", "Window"]
+__all__ = [
+    "AnswerCorrection",
+    "AnswerResult",
+    "AnswerSource",
+    "AnswerState",
+    "BotStore",
+    "ChannelSettings",
+    "ConversationRecord",
+    "FileRecord",
+    "MessageRecord",
+    "StoredAnswer",
+]
 
 
-class Store:
+class BotStore:
     """All tables of the bot; every method is a transaction of its own, durable when it returns."""
 
     def __init__(self, database: Database) -> None:
-        self.inbox = InboxRows(database)
+        self.event_queue = EventQueueTable(database)
         self.messages = Messages(database)
-        self.missing = Missing(database)
+        self.unconfirmed_deletions = UnconfirmedDeletions(database)
         self.files = Files(database)
-        self.windows = Windows(database)
-        self.corrections = Corrections(database)
-        self.redactions = PendingRedactions(database)
-        self.answers = Answers(database, self.corrections, self.redactions)
+        self.conversations = Conversations(database)
+        self.answer_corrections = AnswerCorrections(database)
+        self.pending_redactions = PendingRedactions(database)
+        self.answers = Answers(database, self.answer_corrections, self.pending_redactions)
         self.feedback = Feedback(database)
+        self.channel_settings = ChannelSettingsTable(database)
+        self.opt_outs = OptOuts(database)
         self.channels = Channels(database)
-        self.people = People(database)
-        self.rooms = Rooms(database)
-        self.cursors = Cursors(database)
-        self.usage = Usage(database)
-        self.hints = Hints(database)
+        self.backfill_cursors = BackfillCursors(database)
+        self.usage = DailyUsage(database)
+        self.hints = OneTimeHints(database)
         self._database = database
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, path: Path) -> AsyncIterator[Store]:
-        """Open or create the file. Raises StoreError, NewerSchema, DiskTrouble."""
+    async def open(cls, path: Path) -> AsyncIterator[BotStore]:
+        """Open or create the file. Raises StoreError, NewerSchema, DiskError."""
         async with Database.open(path) as database:
             yield cls(database)
 
-    async def purge(self, platform: str, workspace: str) -> None:
+    async def delete_workspace(self, platform: str, workspace: str) -> None:
         """Remove every row of a workspace."""
-        await self._database.purge(platform, workspace)
+        await self._database.delete_workspace(platform, workspace)
 
     async def compact(self) -> None:
         """Let removed bytes leave the log file too."""

@@ -7,28 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from bot.platform.models import Place
-from bot.store.models import Drawn, Outcome, Stored, messages_of
-from bot.store.redactions.corrections import request
-from bot.store.redactions.redact import redact, redact_users, remove, withhold
-from engine.storage.sqlite.timestamps import EPOCH, shown, stored
+from bot.platform.models import Location
+from bot.store.models import AnswerResult, AnswerSource, StoredAnswer, parse_message_ids
+from bot.store.redactions.corrections import request_corrections
+from bot.store.redactions.redact import clear_answer_text, delete_answers, redact_answers, redact_answers_using
+from engine.storage.sqlite.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
     from bot.store.database import Database, Row, Transaction
-    from bot.store.redactions.corrections import Corrections
+    from bot.store.redactions.corrections import AnswerCorrections
     from bot.store.redactions.pending import PendingRedactions
 
-_SOURCES: TypeAdapter[tuple[Drawn, ...]] = TypeAdapter(tuple[Drawn, ...])
+_SOURCES: TypeAdapter[tuple[AnswerSource, ...]] = TypeAdapter(tuple[AnswerSource, ...])
 _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
     " text, sources, spaces, rooms, mark, state,"
     " (SELECT json_group_object(document, used) FROM drawn WHERE answer = id)"
 )
 
-_ELSEWHERE = (  # answers in other channels that used something of one, or whose model was shown it
+_USED_ELSEWHERE = (  # answers in other channels that used something of one, or whose model was shown it
     "SELECT d.answer, MAX(d.used) FROM drawn d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"
     " AND d.document >= ?1 || ':' AND d.document < ?1 || ';' GROUP BY d.answer"
 )
@@ -37,40 +37,42 @@ _ELSEWHERE = (  # answers in other channels that used something of one, or whose
 class Answers:
     """What was asked and answered, and where."""
 
-    def __init__(self, database: Database, corrections: Corrections, pending: PendingRedactions) -> None:
+    def __init__(self, database: Database, corrections: AnswerCorrections, pending: PendingRedactions) -> None:
         self._database = database
         self._pending = pending
         self._corrections = corrections
 
-    async def begin(self, answer: Stored) -> bool:
+    async def begin(self, answer: StoredAnswer) -> bool:
         """Keep a question before it is worked on; False if its id is known already."""
-        place = answer.place
-        rows = await self._database.write(
+        place = answer.location
+        rows = await self._database.execute(
             "INSERT INTO answer (id, platform, workspace, channel, thread, room, asker, question, time, message,"
             " private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
             (
                 *(answer.id, place.platform, place.workspace, place.channel, place.thread, place.room),
-                *(answer.asker, answer.question, stored(answer.time), answer.message, answer.private),
+                *(answer.asker, answer.question, to_micros(answer.time), answer.message_id, answer.private),
             ),
         )
         return bool(rows)
 
-    async def mark(self, id_: str, mark: str) -> None:
+    async def save_reply_ref(self, id_: str, mark: str) -> None:
         """Keep what is needed to find the reply again, by its answer and by each message that it stands in."""
         async with self._database.transaction() as db:
-            if await db.run("UPDATE answer SET mark = ? WHERE id = ? RETURNING id", (mark, id_)):
-                await db.run("DELETE FROM said WHERE answer = ?", (id_,))
-                await db.each("INSERT OR IGNORE INTO said VALUES (?, ?)", [(each, id_) for each in messages_of(mark)])
+            if await db.execute("UPDATE answer SET mark = ? WHERE id = ? RETURNING id", (mark, id_)):
+                await db.execute("DELETE FROM said WHERE answer = ?", (id_,))
+                await db.execute_many(
+                    "INSERT OR IGNORE INTO said VALUES (?, ?)", [(each, id_) for each in parse_message_ids(mark)]
+                )
 
-    async def finish(self, id_: str, outcome: Outcome) -> bool:
+    async def finish(self, id_: str, outcome: AnswerResult) -> bool:
         """Keep what was answered; False if something it used was removed meanwhile: then it is redacted, or gone."""
         async with self._database.transaction() as db:
-            [state] = [row[0] for row in await db.run("SELECT state FROM answer WHERE id = ?", (id_,))] or [""]
+            [state] = [row[0] for row in await db.execute("SELECT state FROM answer WHERE id = ?", (id_,))] or [""]
             if state != "begun":
-                return await self._came_too_late(db, id_)
-            rows = [(id_, key, key in outcome.used) for key in sorted(outcome.used | outcome.shown)]
-            await db.each("INSERT INTO drawn VALUES (?, ?, ?)", rows)
-            await db.run(
+                return await self._redact_late_answer(db, id_)
+            rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
+            await db.execute_many("INSERT INTO drawn VALUES (?, ?, ?)", rows)
+            await db.execute(
                 "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ?",
                 (
                     outcome.text,
@@ -80,63 +82,67 @@ class Answers:
                     id_,
                 ),
             )
-            removed = await db.run(
+            removed = await db.execute(
                 "SELECT MAX(d.used) FROM answer JOIN drawn d ON d.answer = answer.id"
                 " JOIN forgotten f ON f.document = d.document"
                 " WHERE answer.id = ? AND f.time * 1e6 >= answer.time HAVING COUNT(*)",
                 (id_,),
             )
-            await withhold(db, {id_} if removed else ())
-            posted = await redact(db, {id_}) if removed == [(1,)] else False
-        self._announce(posted)
+            await clear_answer_text(db, {id_} if removed else ())
+            posted = await redact_answers(db, {id_}) if removed == [(1,)] else False
+        self._wake_corrections(posted)
         return removed != [(1,)]
 
-    async def _came_too_late(self, db: Transaction, id_: str) -> bool:
+    async def _redact_late_answer(self, db: Transaction, id_: str) -> bool:
         """The question was removed while it was answered: what was posted of the answer goes too."""
-        self._announce(await request(db, {id_}))
+        self._wake_corrections(await request_corrections(db, {id_}))
         return False
 
     async def fail(self, id_: str) -> None:
         """It could not be answered, or its answer was taken away; nothing that it said stays."""
-        await self._database.write("UPDATE answer SET state = 'failed', text = '', sources = '[]' WHERE id = ?", (id_,))
+        await self._database.execute(
+            "UPDATE answer SET state = 'failed', text = '', sources = '[]' WHERE id = ?", (id_,)
+        )
 
-    async def get(self, id_: str) -> Stored | None:
+    async def get(self, id_: str) -> StoredAnswer | None:
         """One answer."""
-        return next(iter(await self._latest("id = ?", id_, limit=1)), None)
+        return next(iter(await self._select_latest("id = ?", id_, limit=1)), None)
 
-    async def turns(
-        self, place: Place, before: datetime, limit: int, *, skip: int = 0, asker: str = ""
-    ) -> list[Stored]:
+    async def list_in_thread(
+        self, place: Location, before: datetime, limit: int, *, skip: int = 0, asker: str = ""
+    ) -> list[StoredAnswer]:
         """The latest finished answers to what was asked in a thread before a time, the latest first.
 
         All its readers saw them, or with an asker: they did.
         """
         seen = "room = ? AND thread = ? AND time < ? AND state = 'done' AND (NOT private OR asker = ?)"
-        return await self._latest(seen, place.room, place.thread, stored(before), asker, limit=limit, skip=skip)
+        return await self._select_latest(
+            seen, place.room, place.thread, to_micros(before), asker, limit=limit, skip=skip
+        )
 
-    async def spoke(self, room: str, thread: str) -> bool:
+    async def has_answered_in(self, room: str, thread: str) -> bool:
         """Whether a question was answered in a thread before all, even if the answer was taken back since."""
         seen = "room = ? AND thread = ? AND state IN ('done', 'blanked') AND NOT private"
-        return await self._database.row(f"SELECT 1 FROM answer WHERE {seen} LIMIT 1", (room, thread)) is not None
+        return await self._database.fetch_one(f"SELECT 1 FROM answer WHERE {seen} LIMIT 1", (room, thread)) is not None
 
-    async def askers(self, room: str, thread: str) -> tuple[frozenset[str], datetime | None]:
+    async def get_askers(self, room: str, thread: str) -> tuple[frozenset[str], datetime | None]:
         """Whose questions were answered in a thread before all, and when the latest of them was asked."""
         seen = "room = ? AND thread = ? AND state IN ('done', 'blanked') AND NOT private"
-        rows = await self._database.rows(
+        rows = await self._database.fetch_all(
             f"SELECT asker, MAX(time) FROM answer WHERE {seen} GROUP BY asker", (room, thread)
         )
-        return frozenset(row[0] for row in rows), max((shown(row[1]) or EPOCH for row in rows), default=None)
+        return frozenset(row[0] for row in rows), max((from_micros(row[1]) or EPOCH for row in rows), default=None)
 
-    async def last_in(self, room: str, thread: str, asker: str = "") -> Stored | None:
+    async def get_latest(self, room: str, thread: str, asker: str = "") -> StoredAnswer | None:
         """The latest answer of a thread (empty: of the channel) that all saw; with an asker: that they saw."""
         seen = "room = ? AND (NOT private OR asker = ?)"
         if thread:
-            return next(iter(await self._latest(f"{seen} AND thread = ?", room, asker, thread, limit=1)), None)
-        return next(iter(await self._latest(seen, room, asker, limit=1)), None)
+            return next(iter(await self._select_latest(f"{seen} AND thread = ?", room, asker, thread, limit=1)), None)
+        return next(iter(await self._select_latest(seen, room, asker, limit=1)), None)
 
-    async def of_message(self, place: Place, message: str) -> Stored | None:
+    async def get_by_message(self, place: Location, message: str) -> StoredAnswer | None:
         """The answer to this message, or the one that stands in it."""
-        found = await self._latest(
+        found = await self._select_latest(
             "id IN (SELECT id FROM answer WHERE room = ?1 AND message = ?2"
             " UNION SELECT answer FROM said WHERE message = ?2) AND +room = ?1",
             *(place.room, message),
@@ -144,139 +150,139 @@ class Answers:
         )
         return next(iter(found), None)
 
-    async def disliked(self, platform: str, workspace: str, since: datetime, limit: int) -> list[Stored]:
+    async def list_disliked(self, platform: str, workspace: str, since: datetime, limit: int) -> list[StoredAnswer]:
         """The latest answers since then that all saw and somebody did not like, the latest first."""
-        return await self._latest(
+        return await self._select_latest(
             "time >= ? AND platform = ? AND workspace = ? AND state = 'done' AND NOT private"
             " AND EXISTS (SELECT 1 FROM feedback WHERE answer = id AND NOT up)",
-            *(stored(since), platform, workspace),
+            *(to_micros(since), platform, workspace),
             limit=limit,
         )
 
-    async def blank(self, keys: Collection[str], part_of: str = "") -> None:
+    async def redact(self, keys: Collection[str], part_of: str = "") -> None:
         """These documents or messages were removed or changed: redact the answers that used them.
 
         The posted ones are corrected soon; `part_of` as in `redact_users`. What was pending of them is done.
         """
         async with self._database.transaction() as db:
-            posted = await redact_users(db, keys, part_of)
-        self._announce(posted)
+            posted = await redact_answers_using(db, keys, part_of)
+        self._wake_corrections(posted)
 
-    async def blank_pending(self) -> None:
+    async def redact_pending(self) -> None:
         """Do what a former run was cut off from. Nothing may be on its way meanwhile."""
-        for key, part_of in await self._pending.all():
-            await self.blank([key], part_of)
+        for key, part_of in await self._pending.list_all():
+            await self.redact([key], part_of)
 
-    async def retract(self, id_: str) -> None:
+    async def redact_one(self, id_: str) -> None:
         """Redact one answer, and correct it where it was posted."""
         async with self._database.transaction() as db:
-            posted = await redact(db, {id_})
-        self._announce(posted)
+            posted = await redact_answers(db, {id_})
+        self._wake_corrections(posted)
 
-    async def reword(self, id_: str, question: str) -> None:
+    async def update_question(self, id_: str, question: str) -> None:
         """The question reads otherwise now; that of a redacted answer stays away."""
-        await self._database.write(
+        await self._database.execute(
             "UPDATE answer SET question = ? WHERE id = ? AND state <> 'blanked' AND question <> ''", (question, id_)
         )
 
-    async def recheck(self, room: str, home: str, *, check: bool) -> None:
+    async def recheck_after_move(self, room: str, home: str, *, check: bool) -> None:
         """The documents of a channel lie in another space now: have posted answers of other channels checked.
 
         That is noted with the channel, so that it is done once for each such move. `check`: some people who read the
         other channels may not read this one.
         """
-        moved = f"SELECT 1 FROM room WHERE room = ?1 AND home <> ?2 AND (home <> '' OR EXISTS ({_ELSEWHERE}))"
-        if not await self._database.row(moved, (room, home)):
+        moved = f"SELECT 1 FROM room WHERE room = ?1 AND home <> ?2 AND (home <> '' OR EXISTS ({_USED_ELSEWHERE}))"
+        if not await self._database.fetch_one(moved, (room, home)):
             return  # of a thousand channels at a start, few have anything to be written down
         posted = False
         async with self._database.transaction() as db:
             if check:
-                found = await db.run(_ELSEWHERE, (room,))
-                posted = await request(db, {answer for answer, used in found if used}, checked=False)
-                await withhold(db, {answer for answer, used in found if not used})
-            await db.run("UPDATE room SET home = ? WHERE room = ?", (home, room))
-        self._announce(posted)
+                found = await db.execute(_USED_ELSEWHERE, (room,))
+                posted = await request_corrections(db, {answer for answer, used in found if used}, checked=False)
+                await clear_answer_text(db, {answer for answer, used in found if not used})
+            await db.execute("UPDATE room SET home = ? WHERE room = ?", (home, room))
+        self._wake_corrections(posted)
 
-    async def redacted(self, room: str, messages: Collection[str]) -> frozenset[str]:
+    async def list_redacted_questions(self, room: str, messages: Collection[str]) -> frozenset[str]:
         """Those of these messages that are questions of redacted answers."""
-        rows = await self._database.rows(
+        rows = await self._database.fetch_all(
             "SELECT message FROM answer WHERE room = ? AND message IN (SELECT value FROM json_each(?))"
             " AND state = 'blanked'",
             (room, json.dumps(list(messages))),
         )
         return frozenset(row[0] for row in rows)
 
-    async def used(self, key: str) -> bool:
+    async def is_used(self, key: str) -> bool:
         """Whether an answer used this document or message, or its model was shown it."""
-        return await self._database.row("SELECT 1 FROM drawn WHERE document = ? LIMIT 1", (key,)) is not None
+        return await self._database.fetch_one("SELECT 1 FROM drawn WHERE document = ? LIMIT 1", (key,)) is not None
 
-    def _announce(self, posted: bool) -> None:  # noqa: FBT001 - what the transaction found
+    def _wake_corrections(self, posted: bool) -> None:  # noqa: FBT001 - what the transaction found
         if posted:
-            self._corrections.news.set()
+            self._corrections.updated.set()
 
-    async def drop(self, id_: str) -> None:
+    async def delete(self, id_: str) -> None:
         """Remove an answer, and what is still to be corrected of it."""
         async with self._database.transaction() as db:
-            await db.run("DELETE FROM answer WHERE id = ?", (id_,))
-            await db.run("DELETE FROM correction WHERE answer = ?", (id_,))
+            await db.execute("DELETE FROM answer WHERE id = ?", (id_,))
+            await db.execute("DELETE FROM correction WHERE answer = ?", (id_,))
 
-    async def abandon(self, id_: str) -> None:
+    async def delete_unfinished(self, id_: str) -> None:
         """It will not be finished: remove it, unless it is."""
-        await self._database.write("DELETE FROM answer WHERE id = ? AND state = 'begun'", (id_,))
+        await self._database.execute("DELETE FROM answer WHERE id = ? AND state = 'begun'", (id_,))
 
-    async def drop_of(self, platform: str, workspace: str, asker: str) -> None:
+    async def delete_by_asker(self, platform: str, workspace: str, asker: str) -> None:
         """Remove everything that somebody asked, and what they thought of answers."""
         whose = "platform = ?1 AND workspace = ?2"
         async with self._database.transaction() as db:
-            await remove(db, f"{whose} AND asker = ?3", (platform, workspace, asker))
-            await db.run(
+            await delete_answers(db, f"{whose} AND asker = ?3", (platform, workspace, asker))
+            await db.execute(
                 f"DELETE FROM feedback WHERE person = ?3 AND answer IN (SELECT id FROM answer WHERE {whose})",
                 (platform, workspace, asker),
             )
 
-    async def drop_questions(self, room: str, messages: Collection[str]) -> None:
+    async def delete_by_messages(self, room: str, messages: Collection[str]) -> None:
         """Remove the answers to these messages."""
         async with self._database.transaction() as db:
             condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
-            await remove(db, condition, (room, json.dumps(list(messages))))
+            await delete_answers(db, condition, (room, json.dumps(list(messages))))
 
-    async def drop_in(self, place: Place) -> None:
+    async def delete_in_channel(self, place: Location) -> None:
         """Remove the answers of a thread, or of a whole channel."""
-        await self._database.write(
+        await self._database.execute(
             "DELETE FROM answer WHERE room = ?1 AND (?2 = '' OR thread = ?2)", (place.room, place.thread)
         )
 
-    async def drop_before(self, time: float) -> None:
+    async def delete_before(self, time: float) -> None:
         """Remove answers older than a time (seconds since 1970)."""
         async with self._database.transaction() as db:
-            await remove(db, "time < ?", (int(time * 1e6),))
+            await delete_answers(db, "time < ?", (int(time * 1e6),))
 
-    async def _latest(self, condition: str, *parameters: Any, limit: int, skip: int = 0) -> list[Stored]:
-        rows = await self._database.rows(
+    async def _select_latest(self, condition: str, *parameters: Any, limit: int, skip: int = 0) -> list[StoredAnswer]:
+        rows = await self._database.fetch_all(
             f"SELECT {_COLUMNS} FROM answer WHERE {condition} ORDER BY time DESC, id DESC LIMIT {limit} OFFSET {skip}",
             parameters,
         )
-        return [_answer(row) for row in rows]
+        return [_to_stored_answer(row) for row in rows]
 
 
-def _answer(row: Row) -> Stored:
+def _to_stored_answer(row: Row) -> StoredAnswer:
     id_, platform, workspace, channel, thread, asker, question, time, message, private, *rest = row
     text, sources, spaces, rooms, mark, state, drawn = rest
     keys: dict[str, int] = json.loads(drawn)
-    return Stored(
+    return StoredAnswer(
         id=id_,
-        place=Place(platform, workspace, channel, thread),
+        location=Location(platform, workspace, channel, thread),
         asker=asker,
         question=question,
-        time=shown(time) or EPOCH,
-        message=message,
+        time=from_micros(time) or EPOCH,
+        message_id=message,
         private=bool(private),
         text=text,
         sources=_SOURCES.validate_json(sources),
         documents=frozenset(key for key, used in keys.items() if used),
         spaces=frozenset(json.loads(spaces)),
         rooms=frozenset(json.loads(rooms)),
-        shown=frozenset(keys),
-        mark=mark,
+        shown_keys=frozenset(keys),
+        reply_ref=mark,
         state=state,
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from bot.store.models import Filed
-from engine.storage.sqlite.timestamps import EPOCH, shown, stored
+from bot.store.models import FileRecord
+from engine.storage.sqlite.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,44 +24,52 @@ class Files:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def note(self, file: Filed) -> None:
+    async def insert(self, file: FileRecord) -> None:
         """Keep a file, before the engine is told of it."""
-        await self._database.write(
+        await self._database.execute(
             f"INSERT OR IGNORE INTO file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (file.document, file.room, file.message, file.upload, file.author, stored(file.time), file.settled),
+            (
+                file.document,
+                file.room,
+                file.message_id,
+                file.upload_id,
+                file.author,
+                to_micros(file.time),
+                file.is_applied,
+            ),
         )
 
-    async def settle(self, document: str) -> None:
+    async def record_applied(self, document: str) -> None:
         """The engine has it too."""
-        await self._database.write("UPDATE file SET settled = 1 WHERE document = ?", (document,))
+        await self._database.execute("UPDATE file SET settled = 1 WHERE document = ?", (document,))
 
-    async def get(self, document: str) -> Filed | None:
+    async def get(self, document: str) -> FileRecord | None:
         """One file by its document."""
-        return next(iter(await self._where("document = ?", document)), None)
+        return next(iter(await self._select("document = ?", document)), None)
 
-    async def of_messages(self, room: str, ids: Collection[str]) -> list[Filed]:
+    async def list_by_messages(self, room: str, ids: Collection[str]) -> list[FileRecord]:
         """The files that came with these messages."""
-        return await self._where(
+        return await self._select(
             "room = ? AND message IN (SELECT value FROM json_each(?))", room, json.dumps(list(ids))
         )
 
-    async def of_uploads(self, prefix: str, uploads: Collection[str]) -> list[Filed]:
+    async def list_by_uploads(self, prefix: str, uploads: Collection[str]) -> list[FileRecord]:
         """These files, wherever they were shared in rooms whose names begin so."""
-        return await self._where(
+        return await self._select(
             f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM json_each(?2))", prefix, json.dumps(list(uploads))
         )
 
-    async def of_author(self, platform: str, workspace: str, author: str) -> list[Filed]:
+    async def list_by_author(self, platform: str, workspace: str, author: str) -> list[FileRecord]:
         """The files that somebody shared."""
-        return await self._where(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
+        return await self._select(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
 
-    async def of_workspace(self, platform: str, workspace: str) -> list[Filed]:
+    async def list_by_workspace(self, platform: str, workspace: str) -> list[FileRecord]:
         """All files of a workspace."""
-        return await self._where(_OF_WORKSPACE, f"{platform}:{workspace}:")
+        return await self._select(_OF_WORKSPACE, f"{platform}:{workspace}:")
 
-    async def unread(self, platform: str, limit: int) -> list[Filed]:
+    async def list_in_unindexed_channels(self, platform: str, limit: int) -> list[FileRecord]:
         """The latest files that came with known messages of channels which are not read, the latest first."""
-        found = await self._where(
+        found = await self._select(
             f"document IN (SELECT document FROM file f WHERE {_OF_WORKSPACE}"
             " AND EXISTS (SELECT 1 FROM message m WHERE m.room = f.room AND m.id = f.message)"
             " AND room NOT IN (SELECT room FROM room WHERE announced) ORDER BY time DESC LIMIT ?2)",
@@ -70,12 +78,12 @@ class Files:
         )
         return sorted(found, key=lambda each: each.time, reverse=True)
 
-    async def owed(self, room: str, limit: int, after: str = "") -> list[Filed]:
+    async def list_pending(self, room: str, limit: int, after: str = "") -> list[FileRecord]:
         """Up to so many files that came with known messages of a channel and were not taken in yet, by document.
 
         `after`: the document of the last one that was given before.
         """
-        return await self._where(
+        return await self._select(
             "room = ? AND document > ? AND NOT settled"
             " AND EXISTS (SELECT 1 FROM message m WHERE m.room = file.room AND m.id = file.message)",
             room,
@@ -83,19 +91,19 @@ class Files:
             limit=limit,
         )
 
-    async def before(self, time: datetime) -> list[Filed]:
+    async def list_before(self, time: datetime) -> list[FileRecord]:
         """The files that are older."""
-        return await self._where("time < ?", stored(time))
+        return await self._select("time < ?", to_micros(time))
 
-    async def drop(self, document: str) -> None:
+    async def delete(self, document: str) -> None:
         """It is no document any more."""
-        await self._database.write("DELETE FROM file WHERE document = ?", (document,))
+        await self._database.execute("DELETE FROM file WHERE document = ?", (document,))
 
-    async def _where(self, condition: str, *parameters: Any, limit: int = -1) -> list[Filed]:
-        rows = await self._database.rows(
+    async def _select(self, condition: str, *parameters: Any, limit: int = -1) -> list[FileRecord]:
+        rows = await self._database.fetch_all(
             f"SELECT {_COLUMNS} FROM file WHERE {condition} ORDER BY document LIMIT {limit}", parameters
         )
         return [
-            Filed(document, room, message, upload, author, shown(time) or EPOCH, bool(settled))
+            FileRecord(document, room, message, upload, author, from_micros(time) or EPOCH, bool(settled))
             for document, room, message, upload, author, time, settled in rows
         ]

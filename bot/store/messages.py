@@ -6,20 +6,22 @@ import json
 import time as clock
 from typing import TYPE_CHECKING, Any
 
-from bot.store.models import Known
-from engine.storage.sqlite.timestamps import EPOCH, shown, stored
+from bot.store.models import MessageRecord
+from engine.storage.sqlite.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from bot.platform.models import Place
+    from bot.platform.models import Location
     from bot.store.database import Database, Row
 
 _COLUMNS = "room, id, thread, author, time, digest, document, tokens, settled"
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
-_DROP_EMPTY = "DELETE FROM conversation WHERE document = ?1 AND NOT EXISTS (SELECT 1 FROM message WHERE document = ?1)"
-_GROW = (
+_DELETE_EMPTY = (
+    "DELETE FROM conversation WHERE document = ?1 AND NOT EXISTS (SELECT 1 FROM message WHERE document = ?1)"
+)
+_EXTEND_CONVERSATION = (
     "INSERT INTO conversation (document, room, thread, first, last, tokens, open) VALUES (?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (document) DO UPDATE SET first = MIN(first, excluded.first), last = MAX(last, excluded.last),"
     " tokens = tokens + excluded.tokens"
@@ -32,112 +34,114 @@ class Messages:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def get(self, room: str, id_: str) -> Known | None:
+    async def get(self, room: str, id_: str) -> MessageRecord | None:
         """One message."""
-        return next(iter(await self.several(room, (id_,))), None)
+        return next(iter(await self.list_by_ids(room, (id_,))), None)
 
-    async def several(self, room: str, ids: Collection[str]) -> list[Known]:
+    async def list_by_ids(self, room: str, ids: Collection[str]) -> list[MessageRecord]:
         """Those of these messages that are known, by time."""
-        return await self._where("room = ? AND id IN (SELECT value FROM json_each(?))", room, json.dumps(list(ids)))
+        return await self._select("room = ? AND id IN (SELECT value FROM json_each(?))", room, json.dumps(list(ids)))
 
-    async def of_document(self, document: str) -> list[Known]:
+    async def list_by_document(self, document: str) -> list[MessageRecord]:
         """The messages of a conversation, by time."""
-        return await self._where("document = ? AND document <> ''", document)
+        return await self._select("document = ? AND document <> ''", document)
 
-    async def of_thread(self, room: str, thread: str) -> list[Known]:
+    async def list_by_thread(self, room: str, thread: str) -> list[MessageRecord]:
         """The messages of a thread, by time; its root is among them if it lies in the thread's document."""
-        return await self._where("room = ? AND thread = ?", room, thread)
+        return await self._select("room = ? AND thread = ?", room, thread)
 
-    async def roots(self, room: str, ids: Collection[str]) -> frozenset[str]:
+    async def list_thread_roots(self, room: str, ids: Collection[str]) -> frozenset[str]:
         """Those of these messages to which replies are known."""
-        rows = await self._database.rows(
+        rows = await self._database.fetch_all(
             "SELECT DISTINCT thread FROM message WHERE room = ? AND id <> thread AND thread <> ''"
             " AND thread IN (SELECT value FROM json_each(?))",
             (room, json.dumps(list(ids))),
         )
         return frozenset(row[0] for row in rows)
 
-    async def of_author(self, platform: str, workspace: str, author: str) -> list[Known]:
+    async def list_by_author(self, platform: str, workspace: str, author: str) -> list[MessageRecord]:
         """What somebody wrote, by time."""
-        return await self._where(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
+        return await self._select(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
 
-    async def last_of(self, room: str, author: str, before: datetime | None = None) -> datetime | None:
+    async def get_last_time(self, room: str, author: str, before: datetime | None = None) -> datetime | None:
         """When somebody last said something in a channel, before a time if one is given, as far as that is known."""
-        row = await self._database.row(
+        row = await self._database.fetch_one(
             "SELECT MAX(time) FROM message WHERE room = ? AND author = ? AND time < COALESCE(?, time + 1)",
-            (room, author, stored(before)),
+            (room, author, to_micros(before)),
         )
-        return shown(row[0]) if row else None
+        return from_micros(row[0]) if row else None
 
-    async def between(self, room: str, since: datetime, until: datetime) -> list[Known]:
+    async def list_between(self, room: str, since: datetime, until: datetime) -> list[MessageRecord]:
         """The messages of a channel within a time, both ends included, by time."""
-        return await self._where("room = ? AND time BETWEEN ? AND ?", room, stored(since), stored(until))
+        return await self._select("room = ? AND time BETWEEN ? AND ?", room, to_micros(since), to_micros(until))
 
-    async def before(self, time: datetime, limit: int) -> list[Known]:
+    async def list_before(self, time: datetime, limit: int) -> list[MessageRecord]:
         """Up to so many of the messages that are older, the oldest first."""
-        return await self._where("time < ?", stored(time), limit=limit)
+        return await self._select("time < ?", to_micros(time), limit=limit)
 
-    async def newest(self, room: str) -> datetime | None:
+    async def get_newest_time(self, room: str) -> datetime | None:
         """The time of the newest known message of a channel."""
-        row = await self._database.row("SELECT MAX(time) FROM message WHERE room = ?", (room,))
-        return shown(row[0]) if row else None
+        row = await self._database.fetch_one("SELECT MAX(time) FROM message WHERE room = ?", (room,))
+        return from_micros(row[0]) if row else None
 
-    async def note(self, messages: Sequence[Known], thread: str = "", *, opened: bool = False) -> None:
+    async def insert(self, messages: Sequence[MessageRecord], thread: str = "", *, opened: bool = False) -> None:
         """Keep messages of one document before the engine is told; those that are known already stay as they are.
 
         The conversation grows by the new ones; `thread` is its root, if it has one.
         """
         async with self._database.transaction() as db:
             for each in messages:
-                row = (each.room, each.id, each.thread, each.author, stored(each.time), each.digest)
-                new = await db.run(
+                row = (each.room, each.id, each.thread, each.author, to_micros(each.time), each.digest)
+                new = await db.execute(
                     f"INSERT INTO message ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
                     " ON CONFLICT DO NOTHING RETURNING time",
-                    (*row, each.document, each.tokens, each.settled),
+                    (*row, each.document, each.tokens, each.is_applied),
                 )
                 if new and each.document:
-                    time = stored(each.time)
-                    await db.run(_GROW, (each.document, each.room, thread, time, time, each.tokens, opened))
+                    time = to_micros(each.time)
+                    await db.execute(
+                        _EXTEND_CONVERSATION, (each.document, each.room, thread, time, time, each.tokens, opened)
+                    )
             if opened and messages:
-                await db.run("UPDATE conversation SET open = 1 WHERE document = ?", (messages[0].document,))
+                await db.execute("UPDATE conversation SET open = 1 WHERE document = ?", (messages[0].document,))
 
-    async def settle(self, room: str, ids: Collection[str]) -> None:
+    async def record_applied(self, room: str, ids: Collection[str]) -> None:
         """The engine has them too."""
-        await self._database.write(
+        await self._database.execute(
             "UPDATE message SET settled = 1 WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
             (room, json.dumps(list(ids))),
         )
 
-    async def edit(self, room: str, id_: str, digest: str) -> None:
+    async def update_digest(self, room: str, id_: str, digest: str) -> None:
         """Its text is another one now."""
-        await self._database.write("UPDATE message SET digest = ? WHERE room = ? AND id = ?", (digest, room, id_))
+        await self._database.execute("UPDATE message SET digest = ? WHERE room = ? AND id = ?", (digest, room, id_))
 
-    async def move(self, room: str, id_: str, document: str) -> None:
+    async def move_to_document(self, room: str, id_: str, document: str) -> None:
         """It is a passage of this document now; a conversation of which no message is left goes."""
         async with self._database.transaction() as db:
-            before = await db.run("SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
-            await db.run(
+            before = await db.execute("SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
+            await db.execute(
                 "UPDATE message SET document = ?, settled = 1 WHERE room = ? AND id = ?", (document, room, id_)
             )
-            await db.each(_DROP_EMPTY, before)
+            await db.execute_many(_DELETE_EMPTY, before)
 
-    async def drop(self, room: str, ids: Collection[str]) -> None:
+    async def delete(self, room: str, ids: Collection[str]) -> None:
         """Nothing is known of them any more; a conversation of which none is left goes too."""
         listed = json.dumps(list(ids))
         async with self._database.transaction() as db:
-            gone = await db.run(
+            gone = await db.execute(
                 "DELETE FROM message WHERE room = ? AND id IN (SELECT value FROM json_each(?)) RETURNING document",
                 (room, listed),
             )
-            await db.each(_DROP_EMPTY, sorted(set(gone)))
+            await db.execute_many(_DELETE_EMPTY, sorted(set(gone)))
 
-    async def drop_room(self, place: Place) -> None:
+    async def delete_channel(self, place: Location) -> None:
         """Nothing is known of a channel any more, except for which deletions it told."""
         async with self._database.transaction() as db:
             for table in ("message", "conversation", "file"):
-                await db.run(f"DELETE FROM {table} WHERE room = ?", (place.room,))
+                await db.execute(f"DELETE FROM {table} WHERE room = ?", (place.room,))
 
-    async def note_deleted(self, room: str, ids: Collection[str], *, wanted: bool = False) -> None:
+    async def add_tombstones(self, room: str, ids: Collection[str], *, wanted: bool = False) -> None:
         """Messages, files or documents are gone, and stay so even if they are told of later.
 
         `wanted`: somebody wanted them forgotten, and they may still be there on the platform.
@@ -145,31 +149,31 @@ class Messages:
         now = int(clock.time() * 1e6)
         async with self._database.transaction() as db:
             rows = [(room, id_, now, wanted) for id_ in ids]
-            await db.each(
+            await db.execute_many(
                 "INSERT INTO deleted (room, id, time, wanted) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT DO UPDATE SET time = excluded.time, wanted = MAX(wanted, excluded.wanted)",
                 rows,
             )
 
-    async def forget_deletions(self, before: datetime) -> None:
+    async def delete_tombstones(self, before: datetime) -> None:
         """Remember no longer what the platform said before that time to be gone from it; it tells of it no more."""
-        await self._database.write("DELETE FROM deleted WHERE NOT wanted AND time < ?", (stored(before),))
+        await self._database.execute("DELETE FROM deleted WHERE NOT wanted AND time < ?", (to_micros(before),))
 
-    async def deleted(self, room: str, ids: Collection[str], since: datetime = EPOCH) -> frozenset[str]:
+    async def find_tombstones(self, room: str, ids: Collection[str], since: datetime = EPOCH) -> frozenset[str]:
         """Those of them that were deleted, as far as that is known; with a time, since then."""
-        rows = await self._database.rows(
+        rows = await self._database.fetch_all(
             "SELECT id FROM deleted WHERE room = ? AND id IN (SELECT value FROM json_each(?)) AND time >= ?",
-            (room, json.dumps(list(ids)), stored(since)),
+            (room, json.dumps(list(ids)), to_micros(since)),
         )
         return frozenset(row[0] for row in rows)
 
-    async def _where(self, condition: str, *parameters: Any, limit: int = -1) -> list[Known]:
-        rows = await self._database.rows(
+    async def _select(self, condition: str, *parameters: Any, limit: int = -1) -> list[MessageRecord]:
+        rows = await self._database.fetch_all(
             f"SELECT {_COLUMNS} FROM message WHERE {condition} ORDER BY time, id LIMIT {limit}", parameters
         )
-        return [_known(row) for row in rows]
+        return [_to_message_record(row) for row in rows]
 
 
-def _known(row: Row) -> Known:
+def _to_message_record(row: Row) -> MessageRecord:
     room, id_, thread, author, time, digest, document, tokens, settled = row
-    return Known(room, id_, thread, author, shown(time) or EPOCH, digest, document, tokens, bool(settled))
+    return MessageRecord(room, id_, thread, author, from_micros(time) or EPOCH, digest, document, tokens, bool(settled))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types at run time
 from typing import Literal
 
-from bot.platform.models import Place  # noqa: TC001  - pydantic reads the fields' types at run time
+from bot.platform.models import Location  # noqa: TC001  - pydantic reads the fields' types at run time
 
-State = Literal["begun", "done", "failed", "blanked"]
+AnswerState = Literal["begun", "done", "failed", "blanked"]
 
 
 _CONVERSATION = re.compile(r":(?:thread|window):")  # in the key of a document that consists of messages
@@ -27,18 +27,18 @@ def source_keys(document: str, room: str, passage: str) -> frozenset[str]:
     return frozenset({document})
 
 
-def shown_key(document: str, room: str, passage: str) -> str:
+def passage_key(document: str, room: str, passage: str) -> str:
     """What a passage that a model was shown is known by: in a conversation its message, else its document."""
     return message_key(room, passage) if _CONVERSATION.search(document) else document
 
 
-def part_key(document: str) -> str:
+def unknown_part_key(document: str) -> str:
     """Some part of a document, where nobody knows which; of a file, that is the whole."""
     return f"{document}:part" if _CONVERSATION.search(document) else document
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class AnswerSource:
     """A source below an answer as it was shown ([number], title, link, words, time), and where it lies in the engine.
 
     `time` is that of a message, which its title does not tell.
@@ -47,7 +47,7 @@ class Drawn:
     number: int
     title: str
     link: str
-    words: str
+    excerpt: str
     document: str
     passage: str
     space: str
@@ -56,56 +56,56 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AnswerResult:
     """What an answer came to; `text` still bears its [n].
 
     `documents` are the keys of what it used, `shown` of all that a model was shown.
     """
 
     text: str
-    sources: tuple[Drawn, ...] = ()
+    sources: tuple[AnswerSource, ...] = ()
     documents: frozenset[str] = frozenset()
     spaces: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
-    shown: frozenset[str] = frozenset()
+    shown_keys: frozenset[str] = frozenset()
 
     @property
-    def used(self) -> frozenset[str]:
+    def used_keys(self) -> frozenset[str]:
         """The keys of all that it used, with those of the messages that it shows as sources."""
         found = (source_keys(each.document, each.room, each.passage) - {each.document} for each in self.sources)
         return self.documents.union(*found)
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredAnswer:
     """An answer, finished or not. `message` is the question's, `mark` finds the reply again (Reply.mark).
 
     `documents` and `shown` as in Outcome.
     """
 
     id: str
-    place: Place
+    location: Location
     asker: str
     question: str
     time: datetime
-    message: str = ""
+    message_id: str = ""
     private: bool = False
     text: str = ""
-    sources: tuple[Drawn, ...] = ()
+    sources: tuple[AnswerSource, ...] = ()
     documents: frozenset[str] = frozenset()
     spaces: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
-    shown: frozenset[str] = frozenset()
-    mark: str = ""
-    state: State = "begun"
+    shown_keys: frozenset[str] = frozenset()
+    reply_ref: str = ""
+    state: AnswerState = "begun"
 
     @property
-    def messages(self) -> tuple[str, ...]:
+    def reply_message_ids(self) -> tuple[str, ...]:
         """The messages that it stands in."""
-        return messages_of(self.mark)
+        return parse_message_ids(self.reply_ref)
 
 
-def messages_of(mark: str) -> tuple[str, ...]:
+def parse_message_ids(mark: str) -> tuple[str, ...]:
     """The messages that the mark of a reply names; behind them may stand what the platform needs to change them."""
     _, _, rest = mark.partition(":")
     return tuple(filter(None, rest.partition(":")[0].split(",")))
@@ -126,7 +126,7 @@ class ChannelSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class MessageRecord:
     """A message as the store knows it. `document`: the conversation that it is a passage of, empty: of none.
 
     `digest` is of its text, `thread` as in Place, `tokens` of its line. `settled`: the engine has it too.
@@ -140,24 +140,24 @@ class Known:
     digest: str
     document: str = ""
     tokens: int = 0
-    settled: bool = False
+    is_applied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class FileRecord:
     """A file that became a document. `settled`: the engine has it too."""
 
     document: str
     room: str
-    message: str
-    upload: str
+    message_id: str
+    upload_id: str
     author: str
     time: datetime
-    settled: bool = False
+    is_applied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ConversationRecord:
     """A conversation: its room, the times of its first and last message, its tokens; `thread` is its root, if any."""
 
     document: str

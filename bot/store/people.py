@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.storage.sqlite.timestamps import stored
+from engine.storage.sqlite.timestamps import to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     from bot.store.database import Database
 
 
-class People:
+class OptOuts:
     """Who does not want to be indexed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def opted_out(self, platform: str, workspace: str, person: str, time: datetime | None = None) -> bool:
+    async def is_opted_out(self, platform: str, workspace: str, person: str, time: datetime | None = None) -> bool:
         """Whether nothing of this person is indexed now; with a time, or nothing that they wrote then."""
         sql = (
             "SELECT 1 FROM opted_out WHERE platform = ? AND workspace = ? AND person = ?"
             " AND (until IS NULL OR until > ?)"
         )
-        return await self._database.row(sql, (platform, workspace, person, stored(time))) is not None
+        return await self._database.fetch_one(sql, (platform, workspace, person, to_micros(time))) is not None
 
     async def opt_out(self, platform: str, workspace: str, person: str) -> None:
         """From now on nothing of this person is indexed; what is known already goes by Listening.forget_person."""
         sql = "INSERT INTO opted_out VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET until = NULL"
-        await self._database.write(sql, (platform, workspace, person))
+        await self._database.execute(sql, (platform, workspace, person))
 
     async def opt_in(self, platform: str, workspace: str, person: str, since: datetime) -> None:
         """What this person writes from then on may be indexed again; what they wrote before stays out for ever."""
         sql = "UPDATE opted_out SET until = ? WHERE platform = ? AND workspace = ? AND person = ? AND until IS NULL"
-        await self._database.write(sql, (stored(since), platform, workspace, person))
+        await self._database.execute(sql, (to_micros(since), platform, workspace, person))
 
 
 class Feedback:
@@ -43,13 +43,13 @@ class Feedback:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, answer: str, person: str, up: bool) -> bool:  # noqa: FBT001 - a thumb points up or down
+    async def record(self, answer: str, person: str, up: bool) -> bool:  # noqa: FBT001 - a thumb points up or down
         """Keep what somebody thinks of an answer; False if they thought so before, or if there is no such answer."""
         sql = (
             "INSERT INTO feedback SELECT id, ?, ? FROM answer WHERE id = ?"
             " ON CONFLICT DO UPDATE SET up = excluded.up WHERE up <> excluded.up RETURNING answer"
         )
-        return bool(await self._database.write(sql, (person, up, answer)))
+        return bool(await self._database.execute(sql, (person, up, answer)))
 
     async def count(self, platform: str, workspace: str, since: datetime) -> tuple[int, int]:
         """How many thumbs point up, and how many down, of a workspace's answers since a time."""
@@ -57,43 +57,43 @@ class Feedback:
             "SELECT COALESCE(SUM(up), 0), COALESCE(SUM(NOT up), 0) FROM answer JOIN feedback ON answer = id"
             " WHERE time >= ? AND platform = ? AND workspace = ?"
         )
-        [(up, down)] = await self._database.rows(sql, (stored(since), platform, workspace))
+        [(up, down)] = await self._database.fetch_all(sql, (to_micros(since), platform, workspace))
         return up, down
 
 
-class Hints:
+class OneTimeHints:
     """What a workspace is told once only."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def first(self, platform: str, workspace: str, name: str) -> bool:
+    async def record_if_new(self, platform: str, workspace: str, name: str) -> bool:
         """Whether this hint was never given there; from now on it was."""
         sql = "INSERT INTO hint VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name"
-        return bool(await self._database.write(sql, (platform, workspace, name)))
+        return bool(await self._database.execute(sql, (platform, workspace, name)))
 
-    async def forget(self, platform: str, workspace: str, name: str) -> None:
+    async def delete(self, platform: str, workspace: str, name: str) -> None:
         """It is to be given again."""
         sql = "DELETE FROM hint WHERE platform = ? AND workspace = ? AND name = ?"
-        await self._database.write(sql, (platform, workspace, name))
+        await self._database.execute(sql, (platform, workspace, name))
 
 
-class Usage:
+class DailyUsage:
     """Tokens by workspace and day."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, platform: str, workspace: str, day: str, tokens: int) -> None:
+    async def add_tokens(self, platform: str, workspace: str, day: str, tokens: int) -> None:
         """Put tokens on the day's bill; `day` is like 2026-11-20."""
         sql = (
             "INSERT INTO usage VALUES (?, ?, ?, ?)"
             " ON CONFLICT (platform, workspace, day) DO UPDATE SET tokens = tokens + excluded.tokens"
         )
-        await self._database.write(sql, (platform, workspace, day, tokens))
+        await self._database.execute(sql, (platform, workspace, day, tokens))
 
-    async def of(self, platform: str, workspace: str, day: str) -> int:
+    async def get_tokens(self, platform: str, workspace: str, day: str) -> int:
         """The tokens of a day."""
         sql = "SELECT tokens FROM usage WHERE platform = ? AND workspace = ? AND day = ?"
-        row = await self._database.row(sql, (platform, workspace, day))
+        row = await self._database.fetch_one(sql, (platform, workspace, day))
         return int(row[0]) if row else 0

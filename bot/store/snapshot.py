@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def copy(source: Path, target: Path) -> str:
+def copy_database(source: Path, target: Path) -> str:
     """Copy the database as of one moment; gives the checksum of its rows at that moment. Raises sqlite3.Error."""
     with closing(sqlite3.connect(source, isolation_level=None)) as database, closing(sqlite3.connect(target)) as made:
         database.execute("BEGIN")

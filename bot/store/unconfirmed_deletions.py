@@ -10,41 +10,43 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database
 
-_THESE = "room = ? AND id IN (SELECT value FROM json_each(?))"
+_BY_IDS = "room = ? AND id IN (SELECT value FROM json_each(?))"
 
 
-class Missing:
+class UnconfirmedDeletions:
     """What has to be asked for one by one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def note(self, room: str, ids: Collection[str]) -> None:
+    async def add(self, room: str, ids: Collection[str]) -> None:
         """Lists lack these; those of which nothing is known any more are nobody's business."""
         await self._write(
-            f"INSERT OR IGNORE INTO missing (room, id) SELECT room, id FROM message WHERE {_THESE}", room, ids
+            f"INSERT OR IGNORE INTO missing (room, id) SELECT room, id FROM message WHERE {_BY_IDS}", room, ids
         )
 
-    async def note_asked(self, room: str, ids: Collection[str]) -> None:
+    async def record_checks(self, room: str, ids: Collection[str]) -> None:
         """The platform was asked for these once more."""
-        await self._write(f"UPDATE missing SET asked = asked + 1 WHERE {_THESE}", room, ids)
+        await self._write(f"UPDATE missing SET asked = asked + 1 WHERE {_BY_IDS}", room, ids)
 
-    async def drop(self, room: str, ids: Collection[str]) -> None:
+    async def delete(self, room: str, ids: Collection[str]) -> None:
         """These are there."""
-        await self._write(f"DELETE FROM missing WHERE {_THESE}", room, ids)
+        await self._write(f"DELETE FROM missing WHERE {_BY_IDS}", room, ids)
 
-    async def first(self, room: str, limit: int) -> list[str]:
+    async def list_next(self, room: str, limit: int) -> list[str]:
         """Those whose turn it is: the least often asked for, and of these the newest, first."""
-        rows = await self._database.rows(
+        rows = await self._database.fetch_all(
             "SELECT n.id FROM missing n CROSS JOIN message m USING (room, id) WHERE n.room = ?"
             " ORDER BY n.asked, m.time DESC, n.id LIMIT ?",
             (room, limit),
         )
         return [row[0] for row in rows]
 
-    async def unasked(self, room: str) -> bool:
+    async def has_unchecked(self, room: str) -> bool:
         """Whether there are some for which nobody asked yet."""
-        return bool(await self._database.row("SELECT 1 FROM missing WHERE room = ? AND asked = 0 LIMIT 1", (room,)))
+        return bool(
+            await self._database.fetch_one("SELECT 1 FROM missing WHERE room = ? AND asked = 0 LIMIT 1", (room,))
+        )
 
     async def _write(self, sql: str, room: str, ids: Collection[str]) -> None:
-        await self._database.write(sql, (room, json.dumps(list(ids))))
+        await self._database.execute(sql, (room, json.dumps(list(ids))))

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.errors import BadQuestion
+from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -17,21 +17,21 @@ _LONG_DASH = re.compile(r"(?<!\S)—(?=[a-z])")  # what some keyboards make of t
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class CommandArguments:
     """`plain` words in their order, and `options`: what stands behind --NAME."""
 
-    plain: tuple[str, ...]
+    positional: tuple[str, ...]
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-def parted(text: str, options: Collection[str] = ()) -> Words:
+def parse_arguments(text: str, options: Collection[str] = ()) -> CommandArguments:
     """Words and options (`--name value`, `--name=value`); quotation marks hold words together, also typographic ones.
 
-    Apostrophes are letters. Raises BadQuestion.
+    Apostrophes are letters. Raises InvalidQuestion.
     """
     plain: list[str] = []
     found: dict[str, str] = {}
-    rest = iter(_split(text))
+    rest = iter(_split_words(text))
     for word in rest:
         if not word.startswith("--"):
             plain.append(word)
@@ -39,18 +39,18 @@ def parted(text: str, options: Collection[str] = ()) -> Words:
         name, equals, value = word[2:].partition("=")
         if name not in options:
             known = ", ".join(f"--{each}" for each in options) or "none"
-            raise BadQuestion(f"There is no option --{name}.", hint=f"Options: {known}.")
+            raise InvalidQuestion(f"There is no option --{name}.", hint=f"Options: {known}.")
         given = value if equals else next(rest, "")
         if not given:
-            raise BadQuestion(f"--{name} needs a word behind it.", hint="Put several words in quotation marks.")
+            raise InvalidQuestion(f"--{name} needs a word behind it.", hint="Put several words in quotation marks.")
         found[name] = given
-    return Words(tuple(plain), found)
+    return CommandArguments(tuple(plain), found)
 
 
-def _split(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     lexer = shlex.shlex(_LONG_DASH.sub("--", text.translate(_STRAIGHT)), posix=True)
     lexer.whitespace_split, lexer.commenters, lexer.quotes, lexer.escape = True, "", '"', ""
     try:
         return list(lexer)
     except ValueError as error:
-        raise BadQuestion("A quotation mark is not closed.", hint='Like this: "Ada Lovelace".') from error
+        raise InvalidQuestion("A quotation mark is not closed.", hint='Like this: "Ada Lovelace".') from error

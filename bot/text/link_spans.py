@@ -9,23 +9,25 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-LABEL = 300  # characters of a link's words, or of a code span
-ADDRESS = 1000  # characters of an address
+MAX_LABEL_LENGTH = 300  # characters of a link's words, or of a code span
+MAX_URL_LENGTH = 1000  # characters of an address
 
 _TOKEN = re.compile(
-    rf"\\[^\n]|(?P<whole>(?<!`)`++[^`\n]{{1,{LABEL}}}`++|<[^<>\s]{{1,{ADDRESS}}}>)"
-    rf"|(?P<unfinished>(?<!`)`++[^`\n]{{0,{LABEL}}}\Z|<[^<>\s]{{0,{ADDRESS}}}\Z)"
+    rf"\\[^\n]|(?P<whole>(?<!`)`++[^`\n]{{1,{MAX_LABEL_LENGTH}}}`++|<[^<>\s]{{1,{MAX_URL_LENGTH}}}>)"
+    rf"|(?P<unfinished>(?<!`)`++[^`\n]{{0,{MAX_LABEL_LENGTH}}}\Z|<[^<>\s]{{0,{MAX_URL_LENGTH}}}\Z)"
     r"|(?P<open>\[)|(?P<close>\])|(?P<blank>\n[ \t]*\n)"
 )
-_PLACE = r"\((?:[^()\s]++|\([^()\s]*+\))*+"
+_URL_START = r"\((?:[^()\s]++|\([^()\s]*+\))*+"
 _GAP = r"[ \t]{1,4}"
-_TARGET = re.compile(rf"""{_PLACE}(?:{_GAP}(?:"[^"\n]{{0,{LABEL}}}"|'[^'\n]{{0,{LABEL}}}'))?\)""")
+_TARGET = re.compile(
+    rf"""{_URL_START}(?:{_GAP}(?:"[^"\n]{{0,{MAX_LABEL_LENGTH}}}"|'[^'\n]{{0,{MAX_LABEL_LENGTH}}}'))?\)"""
+)
 _TARGET_SO_FAR = re.compile(
-    rf"""(?:{_PLACE}(?:\([^()\s]*+|{_GAP}(?:"[^"\n]{{0,{LABEL}}}"?|'[^'\n]{{0,{LABEL}}}'?)?)?)?\Z"""
+    rf"""(?:{_URL_START}(?:\([^()\s]*+|{_GAP}(?:"[^"\n]{{0,{MAX_LABEL_LENGTH}}}"?|'[^'\n]{{0,{MAX_LABEL_LENGTH}}}'?)?)?)?\Z"""
 )
 
 
-class Spans(NamedTuple):
+class LinkSpans(NamedTuple):
     """Starts and ends of links and code, of brackets, and where unfinished ones begin, outermost first.
 
     What is unfinished ends behind the end of the text.
@@ -36,9 +38,9 @@ class Spans(NamedTuple):
     unfinished: list[int]
 
 
-def link_spans(text: str) -> Spans:
+def find_link_spans(text: str) -> LinkSpans:
     """The constructs of a text that may still grow."""
-    spans = Spans([], [], [])
+    spans = LinkSpans([], [], [])
     opened: list[int] = []
     at = 0
     while found := _TOKEN.search(text, at):
@@ -54,27 +56,27 @@ def link_spans(text: str) -> Spans:
                 opened.clear()
                 at -= 1
             case "close" if opened:
-                at = _close(text, at, opened, spans)
-    spans.unfinished.extend(start for start in opened if len(text) - start <= LABEL)
+                at = _close_bracket(text, at, opened, spans)
+    spans.unfinished.extend(start for start in opened if len(text) - start <= MAX_LABEL_LENGTH)
     spans.unfinished.sort()
     return spans
 
 
-def _close(text: str, at: int, opened: list[int], spans: Spans) -> int:
+def _close_bracket(text: str, at: int, opened: list[int], spans: LinkSpans) -> int:
     """Note the link or the brackets whose words end at `at`; returns where to go on.
 
     No link stands in another one, but a picture may.
     """
     start = opened.pop()
-    if at - start > LABEL:
+    if at - start > MAX_LABEL_LENGTH:
         return at
     target = _TARGET.match(text, at)
-    if target and target.end() - at <= ADDRESS + LABEL:
+    if target and target.end() - at <= MAX_URL_LENGTH + MAX_LABEL_LENGTH:
         spans.links.append((start, target.end()))
         if not text.endswith("!", 0, start):
             opened.clear()
         return target.end()
     spans.brackets.append((start, at))
-    if len(text) - at <= ADDRESS + LABEL and _TARGET_SO_FAR.match(text, at):
+    if len(text) - at <= MAX_URL_LENGTH + MAX_LABEL_LENGTH and _TARGET_SO_FAR.match(text, at):
         spans.unfinished.append(start)
     return at

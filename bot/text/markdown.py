@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 
 from bot import texts
-from bot.text.excerpts import LENGTH, shortened
-from bot.text.terminal import harmless
+from bot.text.excerpts import EXCERPT_LENGTH, truncate_line
+from bot.text.terminal import strip_control_chars
 
-_BREAKING = re.compile(r"[\s()<>]")
+_UNSAFE_IN_LINK = re.compile(r"[\s()<>]")
 _MARKUP = re.compile(r"([\\`*_~\[\]<>|])")
 
 
-def plain(text: str, length: int = LENGTH) -> str:
+def escape_markdown(text: str, length: int = EXCERPT_LENGTH) -> str:
     """One line of a text that others, or a model, wrote; shortened at a word."""
-    return _MARKUP.sub(r"\\\1", texts.harmless(shortened(harmless(text), length)))
+    return _MARKUP.sub(r"\\\1", texts.sanitize_inline(truncate_line(strip_control_chars(text), length)))
 
 
-def linked(title: str, link: str) -> str:
+def markdown_link(title: str, link: str) -> str:
     """A title that leads to an address, if that is one of the web."""
-    safe = link.startswith(("https://", "http://")) and not _BREAKING.search(link)
-    return f"[{plain(title)}]({link})" if safe else plain(title)
+    safe = link.startswith(("https://", "http://")) and not _UNSAFE_IN_LINK.search(link)
+    return f"[{escape_markdown(title)}]({link})" if safe else escape_markdown(title)

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from bot.text.link_spans import link_spans
+from bot.text.link_spans import find_link_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-RESERVE = 16  # units of a part that are kept for the line which closes a fence
-ZONE = 400  # units at the end of a part in which it may be cut
-MARKS, INFO = 8, 24  # characters of a fence, and behind it, that are repeated
+FENCE_RESERVE = 16  # units of a part that are kept for the line which closes a fence
+CUT_ZONE = 400  # units at the end of a part in which it may be cut
+MAX_FENCE_LENGTH, MAX_INFO_LENGTH = 8, 24  # characters of a fence, and behind it, that are repeated
 
-FEWEST = 3  # words of a first sentence
-SURELY = 1000  # characters that say something wherever their sentences end
+MIN_SENTENCE_WORDS = 3  # words of a first sentence
+LONG_TEXT_LENGTH = 1000  # characters that say something wherever their sentences end
 
 _SENTENCE = re.compile(r"[.!?…:;][\"'”’)\]*_]{0,5}\s|\n")
 _LEAD = r"\A[ \t]*+(?:>[ \t]*+)*+"
@@ -41,120 +41,120 @@ _BREAKS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fence:
+class CodeFence:
     """An open block of code: the marks that close it, and what stands behind those that open it."""
 
-    marks: str
+    delimiter: str
     info: str
 
     @property
     def opening(self) -> str:
         """The line that opens it again."""
-        return f"{self.marks[:MARKS]}{self.info[:INFO]}\n"
+        return f"{self.delimiter[:MAX_FENCE_LENGTH]}{self.info[:MAX_INFO_LENGTH]}\n"
 
     def closing(self, text: str) -> str:
         """What closes it behind this text."""
-        return ("" if text.endswith("\n") else "\n") + self.marks
+        return ("" if text.endswith("\n") else "\n") + self.delimiter
 
 
-def parts(text: str, limit: int) -> tuple[str, ...]:
+def split_message(text: str, limit: int) -> tuple[str, ...]:
     """A whole text in parts of at most `limit` units, every fence in them closed."""
-    return tuple(closed(opening + raw) for opening, raw in _pages(text, limit))
+    return tuple(close_fence(opening + raw) for opening, raw in _split_raw(text, limit))
 
 
-def shown(text: str, limit: int) -> tuple[str, ...]:
+def stable_parts(text: str, limit: int) -> tuple[str, ...]:
     """What may be shown of a text that still grows: it only ever grows, too, but for fences closed at a part's end.
 
     The last part's own fence is not closed (`closed` does); what may yet fall behind its end is held back, and a fence
     line until it is whole.
     """
-    pages = list(_pages(text, limit))
+    pages = list(_split_raw(text, limit))
     if not pages:
         return ()
     opening, raw = pages.pop()
-    raw = _settled(raw[: _index(raw, _sure(opening, limit))])
-    made = [closed(opening_ + raw_) for opening_, raw_ in pages]
+    raw = _stable_text(raw[: _index_at_units(raw, _stable_units(opening, limit))])
+    made = [close_fence(opening_ + raw_) for opening_, raw_ in pages]
     return (*made, opening + raw) if raw.strip() else tuple(made)
 
 
-def wait(now: float, wrote: float | None, every: float) -> float:
+def seconds_until_write(now: float, wrote: float | None, every: float) -> float:
     """Seconds until the next write may begin; the first one need not wait."""
     return 0.0 if wrote is None else max(0.0, wrote + every - now)
 
 
-def says_something(text: str) -> bool:
+def has_sentence(text: str) -> bool:
     """Whether a growing text says something already: a whole sentence or line of several words."""
-    begun = text.lstrip()[:SURELY]
-    if len(begun) == SURELY or any(end in begun for end in "。！？"):
+    begun = text.lstrip()[:LONG_TEXT_LENGTH]
+    if len(begun) == LONG_TEXT_LENGTH or any(end in begun for end in "。！？"):
         return True
     ends = (found.start() for found in _SENTENCE.finditer(begun))
-    return any(len(begun[:end].split()) >= FEWEST for end in ends)
+    return any(len(begun[:end].split()) >= MIN_SENTENCE_WORDS for end in ends)
 
 
-def closed(text: str) -> str:
+def close_fence(text: str) -> str:
     """A text with its open fence closed, for where it is shown as it stands."""
-    fence = fence_after(text)
+    fence = open_fence(text)
     return text + fence.closing(text) if fence else text
 
 
-def fence_after(text: str) -> Fence | None:
+def open_fence(text: str) -> CodeFence | None:
     """The fence that is open at the end of a text."""
-    fence: Fence | None = None
+    fence: CodeFence | None = None
     for line in text.split("\n"):
-        fence = _fence_behind(line, fence)
+        fence = _fence_after_line(line, fence)
     return fence
 
 
-def _fence_behind(line: str, fence: Fence | None) -> Fence | None:
+def _fence_after_line(line: str, fence: CodeFence | None) -> CodeFence | None:
     """The fence that is open behind a line, given the one before it."""
     found = _FENCE.fullmatch(line)
     if found is None:
         return fence
     marks, info = found[1], found[2].strip()
     if fence is None:
-        return Fence(marks[:MARKS], info)
-    closes = marks[0] == fence.marks[0] and len(marks) >= len(fence.marks) and not info
+        return CodeFence(marks[:MAX_FENCE_LENGTH], info)
+    closes = marks[0] == fence.delimiter[0] and len(marks) >= len(fence.delimiter) and not info
     return None if closes else fence
 
 
-def _pages(text: str, limit: int) -> Iterator[tuple[str, str]]:
+def _split_raw(text: str, limit: int) -> Iterator[tuple[str, str]]:
     """The parts: what opens a fence again, and the text's own characters."""
     opening, rest = "", text
-    while _units(opening) + _units(rest) > limit - RESERVE:
-        window = rest[: _index(rest, limit - RESERVE - _units(opening))]
-        cut = _cut(opening, window, _index(rest, _sure(opening, limit)))
+    while _utf16_length(opening) + _utf16_length(rest) > limit - FENCE_RESERVE:
+        window = rest[: _index_at_units(rest, limit - FENCE_RESERVE - _utf16_length(opening))]
+        cut = _find_cut(opening, window, _index_at_units(rest, _stable_units(opening, limit)))
         if rest[:cut].strip():
             yield opening, rest[:cut]
-        fence = fence_after(opening + rest[:cut])
+        fence = open_fence(opening + rest[:cut])
         opening, rest = fence.opening if fence else "", rest[cut:]
     if rest.strip():
         yield opening, rest
 
 
-def _sure(opening: str, limit: int) -> int:
+def _stable_units(opening: str, limit: int) -> int:
     """The units of a part's own text that surely stay in it."""
-    return limit - RESERVE - min(ZONE, limit // 4) - _units(opening)
+    return limit - FENCE_RESERVE - min(CUT_ZONE, limit // 4) - _utf16_length(opening)
 
 
-def _cut(opening: str, window: str, sure: int) -> int:
+def _find_cut(opening: str, window: str, sure: int) -> int:
     """Where a part ends: at the best place of the window, and not within the characters that surely stay."""
-    least = max(1, len(_settled(window[:sure])))
-    links, brackets, unfinished = link_spans(window)
+    least = max(1, len(_stable_text(window[:sure])))
+    links, brackets, unfinished = find_link_spans(window)
     open_ends = [(start, len(window) + 1) for start in unfinished]
     links += open_ends[-1:]
     whole = links + brackets + open_ends
     fenced = _fence_lines(opening, window)
     places = [[found.end() for found in pattern.finditer(window)] for pattern in _BREAKS]
-    places.append([at for at in range(least, len(window) + 1) if not _is_pair(window, at)])
-    for spans in map(_joined, (whole + fenced, links + fenced, fenced, links, [])):
+    places.append([at for at in range(least, len(window) + 1) if not _splits_surrogates(window, at)])
+    for spans in map(_merge_spans, (whole + fenced, links + fenced, fenced, links, [])):
         for kind in places:
-            last = next((at for at in reversed(kind) if at >= least and not _within(at, spans)), None)
+            last = next((at for at in reversed(kind) if at >= least and not _is_inside_span(at, spans)), None)
             if last is not None:
                 return last
     return len(window)
 
 
-def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans in order, those that overlap as one."""
     found: list[tuple[int, int]] = []
     for start, stop in sorted(spans):
@@ -165,7 +165,7 @@ def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
-def _within(at: int, spans: list[tuple[int, int]]) -> bool:
+def _is_inside_span(at: int, spans: list[tuple[int, int]]) -> bool:
     """Whether a cut here would part one of the spans, which are in order and do not overlap."""
     before = bisect_left(spans, (at, 0)) - 1
     return before >= 0 and at < spans[before][1]
@@ -174,39 +174,39 @@ def _within(at: int, spans: list[tuple[int, int]]) -> bool:
 def _fence_lines(opening: str, window: str) -> list[tuple[int, int]]:
     """Where fence lines stand; to one that opens a block belongs what keeps a part from ending right behind it."""
     found: list[tuple[int, int]] = []
-    at, fence = 0, fence_after(opening)
+    at, fence = 0, open_fence(opening)
     for line in window.split("\n"):
         stop = at + len(line) + 1
-        fence = _fence_behind(line, fence)
+        fence = _fence_after_line(line, fence)
         if _FENCE_SO_FAR.fullmatch(line):
             found.append((at, stop + (fence is not None)))
         at = stop
     return found
 
 
-def _is_pair(text: str, at: int) -> bool:
+def _splits_surrogates(text: str, at: int) -> bool:
     """Whether a cut here would part the halves of one character."""
     return 0 < at < len(text) and "\ud800" <= text[at - 1] <= "\udbff" and "\udc00" <= text[at] <= "\udfff"
 
 
-def _settled(text: str) -> str:
+def _stable_text(text: str) -> str:
     """A text without an unfinished link at its end, and without a last line that may become a fence."""
-    first = min(link_spans(text).unfinished, default=len(text))
-    return _held(text)[:first]
+    first = min(find_link_spans(text).unfinished, default=len(text))
+    return _without_open_fence_line(text)[:first]
 
 
-def _held(text: str) -> str:
+def _without_open_fence_line(text: str) -> str:
     """A text without a last line that is, or may become, a fence."""
     head, newline, line = text.rpartition("\n")
     return head + newline if _LEAD_ONLY.match(line) or _FENCE_SO_FAR.fullmatch(line) else text
 
 
-def _units(text: str) -> int:
+def _utf16_length(text: str) -> int:
     """The length of a text in UTF-16 units."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _index(text: str, units: int) -> int:
+def _index_at_units(text: str, units: int) -> int:
     """How many characters of a text fit into so many units; half a character does not."""
     head = text[: max(0, units)]
     if not head or max(head) < "\ud800":

@@ -7,17 +7,17 @@ from datetime import UTC, datetime, time
 import typer
 
 
-def since(text: str) -> datetime | None:
+def parse_start_time(text: str) -> datetime | None:
     """The instant of a date or of a time (UTC unless it says otherwise); None for nothing. Raises BadParameter."""
-    return _instant(text, time.min)
+    return _parse_time(text, time.min)
 
 
-def until(text: str) -> datetime | None:
+def parse_end_time(text: str) -> datetime | None:
     """As `since`, but a date means its end."""
-    return _instant(text, time.max)
+    return _parse_time(text, time.max)
 
 
-def _instant(text: str, hour: time) -> datetime | None:
+def _parse_time(text: str, hour: time) -> datetime | None:
     if not text:
         return None
     try:

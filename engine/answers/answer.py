@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from engine.answers.answer_stream import ShownText, well_formed_deltas
-from engine.answers.citations import Citing
-from engine.answers.overview_parts import noted, parts_of
+from engine.answers.answer_key import answer_cache_key
+from engine.answers.answer_stream import AnswerFilter, repair_deltas
+from engine.answers.citations import CitationFilter
+from engine.answers.overview_parts import build_combined_prompt, split_prompt
 from engine.answers.query_cache import QueryCache
 from engine.answers.question_check import check_question
-from engine.errors import BadQuestion, Closed, Unavailable
-from engine.llm.plugin_calls import MODEL, guarded, next_piece
-from engine.models import Condensed, Context, Prompt
-from engine.retrieval.context_builder import Recalled
-from engine.retrieval.overview import recall_overview
-from engine.retrieval.prompt_budget import RESERVE, newest_turns, prompt_of, prompt_tokens, today
+from engine.errors import EngineClosed, InvalidQuestion, ModelUnavailable
+from engine.llm.plugin_calls import MODEL_LABEL, guard_plugin_call, next_answer_delta
+from engine.models import Context, Prompt, SearchQuery
+from engine.retrieval.overview import retrieve_overview
+from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_prompt_tokens, current_day, newest_turns
+from engine.retrieval.results import RetrievalResult
 from engine.retrieval.writers import narrowed_to_writers
 from engine.storage.ledger import cache
-from engine.storage.ledger.queries.provenance import passages_stating
-from engine.storage.ledger.queries.undated import leaves_out_undated
+from engine.storage.ledger.queries.provenance import find_stating_passages
+from engine.storage.ledger.queries.undated import has_excluded_undated
 from engine.storage.ledger.work import work_queue
-from engine.text.visible_text import is_visible_uncited
-from engine.usage import Bill
+from engine.text.visible_text import has_visible_uncited_text
+from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator
     from datetime import date
 
-    from engine.models import Message, Question, Scope, Source
-    from engine.retrieval.retriever import Recaller
+    from engine.models import LLMMessage, Question, Source
+    from engine.retrieval.retriever import Retriever
     from engine.runtime import Runtime
-    from engine.storage.ledger.queries.provenance import Stating
+    from engine.storage.ledger.queries.provenance import StatingPassage
     from engine.usage import Usage
 
 HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the newest turns stay
@@ -45,78 +44,84 @@ HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the new
 class Answer:
     """A streamed answer. `context` is known before the first word; `sources` and `usage` are complete at the end."""
 
-    def __init__(self, asker: Asker, recalled: Recalled, prompt: Prompt, bill: Bill) -> None:
+    def __init__(self, asker: AnswerService, recalled: RetrievalResult, prompt: Prompt, bill: UsageMeter) -> None:
         self.context = recalled.context
-        self._asker = asker
-        self._recalled = recalled
+        self._service = asker
+        self._result = recalled
         self._prompt = prompt
-        self._bill = bill
+        self._meter = bill
         texts = [f"{source.text}\n{source.link}" for source in self.context.sources]
         titles = [f"{source.title}\n{source.label}" for source in self.context.sources]
-        self._citing = Citing([source.number for source in self.context.sources], texts, prompt.question, titles)
-        self._shown = ShownText(self._citing, asker.runtime.options.window.answer)
-        self._begun = False
-        self._pieces = self._stream()
+        self._citation_filter = CitationFilter(
+            [source.number for source in self.context.sources], texts, prompt.question, titles
+        )
+        self._answer_filter = AnswerFilter(self._citation_filter, asker.runtime.options.context_window.answer)
+        self._started = False
+        self._deltas = self._stream()
 
     def __aiter__(self) -> AsyncIterator[str]:
-        return self._pieces
+        return self._deltas
 
     @property
     def sources(self) -> tuple[Source, ...]:
         """The sources really cited, numbered as they are shown."""
         given = {source.number: source for source in self.context.sources}
-        return tuple(replace(given[number], number=shown) for shown, number in enumerate(self._citing.used, 1))
+        return tuple(
+            replace(given[number], number=shown) for shown, number in enumerate(self._citation_filter.used_numbers, 1)
+        )
 
-    async def passages_stating(self) -> list[Stating]:
+    async def load_supporting_passages(self) -> list[StatingPassage]:
         """The passages behind the facts of the graph that it was shown, also those that are no sources."""
-        recalled, ledger = self._recalled, self._asker.runtime.ledger
-        return await ledger.read(passages_stating, recalled.names, recalled.pairs)
+        recalled, ledger = self._result, self._service.runtime.ledger
+        return await ledger.read(find_stating_passages, recalled.names, recalled.pairs)
 
     @property
-    def extractive(self) -> bool:
+    def is_extractive(self) -> bool:
         """Whether it consists of quotations; else it may tell anything of what the model was shown."""
-        return self._asker.runtime.language.extractive
+        return self._service.runtime.language.is_extractive
 
     @property
-    def cut_off(self) -> bool:
+    def is_truncated(self) -> bool:
         """Whether it ended before the model had finished it; complete when the stream has ended."""
-        return self._shown.full or any(each.cut_off for each in self._bill.items if each.purpose == "answer")
+        return self._answer_filter.is_full or any(
+            each.cut_off for each in self._meter.items if each.purpose == "answer"
+        )
 
     @property
-    def filtered(self) -> bool:
+    def is_filtered(self) -> bool:
         """Whether a content filter of the provider ended it; complete when the stream has ended."""
-        return any(each.filtered for each in self._bill.items if each.purpose == "answer")
+        return any(each.filtered for each in self._meter.items if each.purpose == "answer")
 
     @property
     def usage(self) -> tuple[Usage, ...]:
         """What the calls made for this question took."""
-        return tuple(self._bill.items)
+        return tuple(self._meter.items)
 
     @property
-    def _model(self) -> str:
-        return next((each.model for each in self._bill.items if each.purpose == "answer"), "The model")
+    def _model_name(self) -> str:
+        return next((each.model for each in self._meter.items if each.purpose == "answer"), "The model")
 
-    async def text(self) -> str:
+    async def collect_text(self) -> str:
         """The whole answer, where nobody waits for the first word."""
         return "".join([piece async for piece in self])
 
     async def aclose(self) -> None:
         """Stop the answer; nothing more is generated."""
-        await self._pieces.aclose()
-        if not self._begun:  # a generator that was never begun does not end either
-            self._begun = True
-            await self._asker.charge(self._bill)
+        await self._deltas.aclose()
+        if not self._started:  # a generator that was never begun does not end either
+            self._started = True
+            await self._service.record_usage(self._meter)
 
     async def _stream(self) -> AsyncGenerator[str, None]:
-        self._begun = True
-        shown = self._shown
+        self._started = True
+        shown = self._answer_filter
         try:
-            async with aclosing(self._asker.answer(self._prompt, self._recalled, self._bill)) as raw:
+            async with aclosing(self._service.stream_answer(self._prompt, self._result, self._meter)) as raw:
                 async for delta in raw:
-                    self._asker.runtime.ledger.must_be_open()
+                    self._service.runtime.ledger.check_open()
                     async for piece in shown.feed(delta):
                         yield piece
-                    if shown.full:
+                    if shown.is_full:
                         break
         except Exception:
             async for piece in shown.close():
@@ -125,168 +130,168 @@ class Answer:
         else:
             async for piece in shown.close():
                 yield piece
-            if not shown.visible:
-                raise Unavailable(f"{self._model} replied with nothing.")
+            if not shown.has_visible_text:
+                raise ModelUnavailable(f"{self._model_name} replied with nothing.")
         finally:
-            await self._asker.charge(self._bill)
+            await self._service.record_usage(self._meter)
 
 
 @dataclass(slots=True)
-class Asker:
+class AnswerService:
     """Answers questions with what is recalled for them."""
 
     runtime: Runtime
-    recaller: Recaller
-    queries: QueryCache = field(default_factory=QueryCache)
+    retriever: Retriever
+    query_cache: QueryCache = field(default_factory=QueryCache)
 
     async def ask(self, question: Question) -> Answer:
         """Recall, and make the answer ready to be streamed."""
-        bill, question = Bill(), self._fitted(question)
+        bill, question = UsageMeter(), self._fit_question(question)
         try:
-            recalled = await self._recall(question, bill)
+            recalled = await self._retrieve(question, bill)
         except BaseException:
-            await self.charge(bill)
+            await self.record_usage(bill)
             raise
-        return Answer(self, recalled, prompt_of(question, recalled.context), bill)
+        return Answer(self, recalled, build_prompt(question, recalled.context), bill)
 
-    async def recall(self, question: Question, bill: Bill) -> Recalled:
+    async def retrieve(self, question: Question, bill: UsageMeter) -> RetrievalResult:
         """What an answer would rest on; what that took is put on the bill."""
-        return await self._recall(self._trimmed(question), bill)
+        return await self._retrieve(self._trim_history(question), bill)
 
-    async def _recall(self, question: Question, bill: Bill) -> Recalled:
-        ledger, within = self.runtime.ledger, question.within
+    async def _retrieve(self, question: Question, bill: UsageMeter) -> RetrievalResult:
+        ledger, within = self.runtime.ledger, question.filters
         if question.mode == "bypass":
-            generation = await ledger.read(work_queue.generation)
-            asked = await self._condense(question, bill) if question.overheard else Condensed(question.text)
-            return Recalled(Context(asked, "bypass"), generation, scope=question.scope)
-        with self.runtime.priority.asked():
+            generation = await ledger.read(work_queue.current_generation)
+            asked = (
+                await self._build_search_query(question, bill)
+                if question.is_unaddressed
+                else SearchQuery(question.text)
+            )
+            return RetrievalResult(Context(asked, "bypass"), generation, scope=question.scope)
+        with self.runtime.priority.foreground_request():
             question = await narrowed_to_writers(ledger, question)
             if question.overview is not None:
-                recalled = await recall_overview(ledger, question, question.overview)
+                recalled = await retrieve_overview(ledger, question, question.overview)
             else:
-                recalled = await self.recaller.recall(question, self._condense(question, bill), bill)
-        undated = bool(within.since or within.until) and await ledger.read(leaves_out_undated, question.scope, within)
+                recalled = await self.retriever.retrieve(question, self._build_search_query(question, bill), bill)
+        undated = bool(within.since or within.until) and await ledger.read(has_excluded_undated, question.scope, within)
         return replace(recalled, scope=question.scope, context=replace(recalled.context, undated=undated))
 
-    async def context(self, question: Question) -> Context:
+    async def retrieve_context(self, question: Question) -> Context:
         """What an answer would rest on, with its cost added to the day's sums."""
-        return await self._context(self._trimmed(question))
+        return await self._retrieve_context(self._trim_history(question))
 
-    async def _context(self, question: Question) -> Context:
-        bill = Bill()
+    async def _retrieve_context(self, question: Question) -> Context:
+        bill = UsageMeter()
         try:
-            return (await self._recall(question, bill)).context
+            return (await self._retrieve(question, bill)).context
         finally:
-            await self.charge(bill)
+            await self.record_usage(bill)
 
-    async def messages(self, question: Question) -> list[Message]:
+    async def build_messages(self, question: Question) -> list[LLMMessage]:
         """What the model would be sent."""
-        question = self._fitted(question)
-        return self.runtime.language.messages(prompt_of(question, await self._context(question)))
+        question = self._fit_question(question)
+        return self.runtime.language.build_answer_messages(
+            build_prompt(question, await self._retrieve_context(question))
+        )
 
-    async def answer(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> AsyncGenerator[str, None]:
+    async def stream_answer(
+        self, prompt: Prompt, recalled: RetrievalResult, bill: UsageMeter
+    ) -> AsyncGenerator[str, None]:
         """The raw answer: streamed anew, or replayed if exactly this was answered before within the same scope."""
         runtime = self.runtime
         if prompt.context.overview is not None:
-            prompt = await self._reduced(prompt, recalled, bill)
-        key = reply_key(runtime.language.name, prompt.model, runtime.language.messages(prompt), recalled.scope)
+            prompt = await self._answer_parts(prompt, recalled, bill)
+        key = answer_cache_key(
+            runtime.language.name, prompt.model, runtime.language.build_answer_messages(prompt), recalled.scope
+        )
         # What an answer quotes of the history is not listed anywhere, so that it could not be forgotten with it.
-        keep = runtime.options.keep_replies and not prompt.history
-        if keep and (known := await runtime.ledger.read(cache.reply, key)) is not None:
-            await runtime.ledger.write(cache.touch_reply, key, time.time())
+        keep = runtime.options.cache_answers and not prompt.history
+        if keep and (known := await runtime.ledger.read(cache.find_cached_answer, key)) is not None:
+            await runtime.ledger.write(cache.touch_cached_answer, key, time.time())
             for piece in known.splitlines(keepends=True):
                 yield piece
             return
         pieces: list[str] = []
-        async with aclosing(well_formed_deltas(runtime.language.answer(prompt, bill))) as stream:
-            with runtime.priority.asked():
-                told: str | None = await next_piece(stream) or ""
+        async with aclosing(repair_deltas(runtime.language.answer(prompt, bill))) as stream:
+            with runtime.priority.foreground_request():
+                told: str | None = await next_answer_delta(stream) or ""
             while told is not None:
                 pieces.append(told)
                 yield told
-                told = await next_piece(stream)
+                told = await next_answer_delta(stream)
         reply = "".join(pieces)
-        if keep and is_visible_uncited(reply) and not any(each.cut_off for each in bill.items):
-            made = cache.Reply(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
-            await runtime.ledger.write(cache.keep_reply, made, time.time())
+        if keep and has_visible_uncited_text(reply) and not any(each.cut_off for each in bill.items):
+            made = cache.CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
+            await runtime.ledger.write(cache.save_cached_answer, made, time.time())
 
-    async def _reduced(self, prompt: Prompt, recalled: Recalled, bill: Bill) -> Prompt:
+    async def _answer_parts(self, prompt: Prompt, recalled: RetrievalResult, bill: UsageMeter) -> Prompt:
         """A prompt that fits: what is too long for one is noted part by part first."""
         runtime = self.runtime
-        parts = parts_of(prompt, runtime.language.messages, runtime.tokenizer.count)
+        parts = split_prompt(prompt, runtime.language.build_answer_messages, runtime.tokenizer.count)
         if len(parts) < 2:
             return prompt
-        notes = await asyncio.gather(*(self._note(part, recalled, bill) for part in parts))
-        return noted(prompt, notes, runtime.language.messages, runtime.tokenizer.count)
+        notes = await asyncio.gather(*(self._answer_part(part, recalled, bill) for part in parts))
+        return build_combined_prompt(prompt, notes, runtime.language.build_answer_messages, runtime.tokenizer.count)
 
-    async def _note(self, part: Prompt, recalled: Recalled, bill: Bill) -> str:
-        async with aclosing(self.answer(part, recalled, bill)) as stream:
+    async def _answer_part(self, part: Prompt, recalled: RetrievalResult, bill: UsageMeter) -> str:
+        async with aclosing(self.stream_answer(part, recalled, bill)) as stream:
             return "".join([piece async for piece in stream])
 
-    async def charge(self, bill: Bill) -> None:
+    async def record_usage(self, bill: UsageMeter) -> None:
         """Add the calls to the day's sums; what is on the bill stays there for whoever reads it."""
         if not bill.items:
             return
-        with suppress(Closed):  # of an answer that outlived its engine
-            await self.runtime.ledger.write(cache.add_usage, today().isoformat(), tuple(bill.items))
+        with suppress(EngineClosed):  # of an answer that outlived its engine
+            await self.runtime.ledger.write(cache.add_usage, current_day().isoformat(), tuple(bill.items))
 
-    async def _condense(self, question: Question, bill: Bill) -> Condensed:
+    async def _build_search_query(self, question: Question, bill: UsageMeter) -> SearchQuery:
         """Keywords that are given or remembered cost no call; a naive question without history needs none.
 
         They are remembered by all that they depend on, and by the scope: what comes at once was asked before.
         """
-        day, scope = today(), question.scope
-        key = (question.overheard, question.text, question.history, day, question.asker, scope)
-        if question.overheard:
-            return await self.queries.get(key, lambda: self._overheard(question, day, bill))
+        day, scope = current_day(), question.scope
+        key = (question.is_unaddressed, question.text, question.history, day, question.asker, scope)
+        if question.is_unaddressed:
+            return await self.query_cache.get_or_create(key, lambda: self._rewrite_unaddressed(question, day, bill))
         if question.high or question.low:
-            return Condensed(question.text, question.high, question.low)
+            return SearchQuery(question.text, question.high, question.low)
         if question.mode == "naive" and not question.history:
-            return Condensed(question.text)
-        made = await self.queries.get(key, lambda: self._condensed(question, day, bill))
+            return SearchQuery(question.text)
+        made = await self.query_cache.get_or_create(key, lambda: self._rewrite_query(question, day, bill))
         return made if made.high or made.low else replace(made, low=(made.question,))
 
-    async def _condensed(self, question: Question, day: date, bill: Bill) -> Condensed:
-        condense = self.runtime.language.condense
-        with guarded(MODEL):
+    async def _rewrite_query(self, question: Question, day: date, bill: UsageMeter) -> SearchQuery:
+        condense = self.runtime.language.rewrite_query
+        with guard_plugin_call(MODEL_LABEL):
             return await condense(question.text, question.history, bill, today=day, asker=question.asker)
 
-    async def _overheard(self, question: Question, day: date, bill: Bill) -> Condensed:
-        condense = self.runtime.language.condense_overheard
-        with guarded(MODEL):
+    async def _rewrite_unaddressed(self, question: Question, day: date, bill: UsageMeter) -> SearchQuery:
+        condense = self.runtime.language.rewrite_unaddressed_query
+        with guard_plugin_call(MODEL_LABEL):
             heard = await condense(question.text, question.history, bill, today=day, asker=question.asker)
-        return heard or Condensed(question.text, ignored=True)
+        return heard or SearchQuery(question.text, ignored=True)
 
-    def _trimmed(self, question: Question) -> Question:
+    def _trim_history(self, question: Question) -> Question:
         """The question with as many of the newest turns of its history as there is room for."""
         check_question(question)
-        question = self.runtime.options.window.question(question)
+        question = self.runtime.options.context_window.fit_question(question)
         total = question.max_total_tokens
-        left = min(total // HISTORY_SHARE, total - self._bare(question) - RESERVE)
+        left = min(total // HISTORY_SHARE, total - self._count_base_tokens(question) - RESERVED_TOKENS)
         return replace(question, history=newest_turns(question.history, left, self.runtime.tokenizer))
 
-    def _fitted(self, question: Question) -> Question:
-        """The same. Raises BadQuestion if even without history and sources the prompt would be too long."""
-        question = self._trimmed(question)
-        if (bare := self._bare(question)) > question.max_total_tokens:
-            raise BadQuestion(
+    def _fit_question(self, question: Question) -> Question:
+        """The same. Raises InvalidQuestion if even without history and sources the prompt would be too long."""
+        question = self._trim_history(question)
+        if (bare := self._count_base_tokens(question)) > question.max_total_tokens:
+            raise InvalidQuestion(
                 f"The question and what has to be said with it take {bare:,} tokens;"
                 f" {question.max_total_tokens:,} are allowed.",
                 hint="Ask in fewer words, with shorter instructions, or raise max_total_tokens.",
             )
         return question
 
-    def _bare(self, question: Question) -> int:
+    def _count_base_tokens(self, question: Question) -> int:
         """The tokens of the prompt without history and sources."""
-        bare = prompt_of(replace(question, history=()), Context(Condensed(question.text), question.mode))
-        return prompt_tokens(self.runtime, bare)
-
-
-def reply_key(language: str, model: str, messages: Sequence[Message], scope: Scope | None) -> bytes:
-    """The identity of an answer: the model and the final messages, so that it can never be out of date.
-
-    The scope belongs to it too: an answer that comes at once tells that somebody asked the same before.
-    """
-    asked = [sorted(scope.spaces), sorted(scope.rooms)] if scope else None
-    told = [language, model, asked, *([message.role, message.content] for message in messages)]
-    return sha256(json.dumps(told, ensure_ascii=False).encode()).digest()
+        bare = build_prompt(replace(question, history=()), Context(SearchQuery(question.text), question.mode))
+        return count_prompt_tokens(self.runtime, bare)

@@ -9,33 +9,36 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.answers.links.stream import Links
-from engine.text.stream_rewriter import Scanner, Step
+from engine.answers.links.stream import LinkFilter
+from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-LIMIT = 200  # characters of a list of numbers in brackets
-PADDING = 16  # spaces before a dropped citation that go with it
-JOINT = "·"  # stands where a dropped number would otherwise let its neighbours grow together into a citation or code
-
-FREELY = re.IGNORECASE | re.DOTALL
-BLANK = r"[\s\u00ad\u200b-\u200d\u2060\ufeff]"
-OPEN = "[【［"
-EDGE = re.compile(r"[\[\]【】［］]")
-ITEM = rf"(?:\^|(?:sources?|refs?)[.:]?{BLANK}*+)?\d{{1,9}}(?:{BLANK}*+[-‐-―−]{BLANK}*+\d{{1,9}})?"
-COMMA = rf"(?:[,;&，、；]|and){BLANK}*+"
-NOTE = r"(?::\d+)?†.*"  # as some models end a citation: 【4:0†file】
-LIST = re.compile(
-    rf"\A{BLANK}*+{ITEM}(?:(?:{BLANK}++(?:{COMMA})?|{COMMA}){ITEM})*(?:{BLANK}|[,;\\])*+(?:{NOTE})?\Z", FREELY
+MAX_LIST_CHARACTERS = 200  # characters of a list of numbers in brackets
+MAX_PADDING = 16  # spaces before a dropped citation that go with it
+SEPARATOR_DOT = (
+    "·"  # stands where a dropped number would otherwise let its neighbours grow together into a citation or code
 )
-PARTS = re.compile(rf"(\d{{1,9}})(?:{BLANK}*[-‐-―−]{BLANK}*(\d{{1,9}}))?")
-HALF = re.compile(rf"(?:\^|(?:sources?|refs?)[.:]?)?(?:{BLANK}|[\d,;&，、；^‐-―−\\-])*", FREELY)
-LISTLIKE = re.compile(rf"(?:{BLANK}|[\w,;&，、；^‐-―−\\.:-])*")
+
+REGEX_FLAGS = re.IGNORECASE | re.DOTALL
+BLANK = r"[\s\u00ad\u200b-\u200d\u2060\ufeff]"
+OPENING_BRACKETS = "[【［"
+BRACKET = re.compile(r"[\[\]【】［］]")
+LIST_ITEM = rf"(?:\^|(?:sources?|refs?)[.:]?{BLANK}*+)?\d{{1,9}}(?:{BLANK}*+[-‐-―−]{BLANK}*+\d{{1,9}})?"
+LIST_COMMA = rf"(?:[,;&，、；]|and){BLANK}*+"
+CITATION_SUFFIX = r"(?::\d+)?†.*"  # as some models end a citation: 【4:0†file】
+NUMBER_LIST = re.compile(
+    rf"\A{BLANK}*+{LIST_ITEM}(?:(?:{BLANK}++(?:{LIST_COMMA})?|{LIST_COMMA}){LIST_ITEM})*(?:{BLANK}|[,;\\])*+(?:{CITATION_SUFFIX})?\Z",
+    REGEX_FLAGS,
+)
+NUMBER_RANGE = re.compile(rf"(\d{{1,9}})(?:{BLANK}*[-‐-―−]{BLANK}*(\d{{1,9}}))?")
+PARTIAL_LIST = re.compile(rf"(?:\^|(?:sources?|refs?)[.:]?)?(?:{BLANK}|[\d,;&，、；^‐-―−\\-])*", REGEX_FLAGS)
+LIST_LIKE = re.compile(rf"(?:{BLANK}|[\w,;&，、；^‐-―−\\.:-])*")
 SPACES = re.compile(r"[ \t\u00a0]*")
 
 
-class Citing:
+class CitationFilter:
     """Fed with what a model writes, gives what a reader may see.
 
     `numbers` are those of the sources that the model was given; `texts` the recalled texts (and any address that
@@ -50,98 +53,109 @@ class Citing:
     def __init__(
         self, numbers: Collection[int], texts: Iterable[str], question: str, titles: Iterable[str] = ()
     ) -> None:
-        self.citations = Citations(frozenset(numbers))
-        self.links = Links.knowing(texts, question, titles)
+        self.rewriter = CitationRewriter(frozenset(numbers))
+        self.link_filter = LinkFilter.from_texts(texts, question, titles)
 
     @property
-    def used(self) -> tuple[int, ...]:
+    def used_numbers(self) -> tuple[int, ...]:
         """The numbers as they were given, in the order of first use: the first is shown as [1]."""
-        return tuple(self.citations.used)
+        return tuple(self.rewriter.new_numbers)
 
     def feed(self, delta: str) -> str:
         """What may be shown once `delta` has come, too."""
-        return self.links.feed(self.citations.feed(delta))
+        return self.link_filter.feed(self.rewriter.feed(delta))
 
     def close(self) -> str:
         """The rest, when the model has ended."""
-        return self.links.feed(self.citations.close()) + self.links.close()
+        return self.link_filter.feed(self.rewriter.close()) + self.link_filter.close()
 
 
-class Citations(Scanner):
+class CitationRewriter(StreamRewriter):
     """The first stage: numbers in brackets."""
 
     special = re.compile(r"[ \t\u00a0\\\[【［`]")
 
     def __init__(self, given: frozenset[int], *, certain: bool = True) -> None:
         super().__init__(certain=certain)
-        self.given = given
-        self.used: dict[int, int] = {}
-        self.opened = False  # behind a bracket that is text, with nothing but what a list of numbers may hold since
+        self.given_numbers = given
+        self.new_numbers: dict[int, int] = {}
+        self.in_text_bracket = (
+            False  # behind a bracket that is text, with nothing but what a list of numbers may hold since
+        )
 
-    def token(self, at: int, *, final: bool) -> Step | None:
-        edge = self.after_spaces(at)
-        if edge - at > PADDING:
-            return Step(edge - PADDING, self.buffer[at : edge - PADDING])
+    def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
+        edge = self.skip_spaces(at)
+        if edge - at > MAX_PADDING:
+            return RewriteStep(edge - MAX_PADDING, self.buffer[at : edge - MAX_PADDING])
         begin = edge + self.buffer.startswith("\\", edge)
         if begin == len(self.buffer):
-            return Step(begin, self.buffer[at:]) if final else None
-        if self.buffer[begin] not in OPEN:
-            return Step(begin, self.buffer[at:begin])
-        return self.bracket(at, begin, final=final)
+            return RewriteStep(begin, self.buffer[at:]) if final else None
+        if self.buffer[begin] not in OPENING_BRACKETS:
+            return RewriteStep(begin, self.buffer[at:begin])
+        return self.rewrite_bracket(at, begin, final=final)
 
-    def inside(self, code: str, *, certain: bool) -> str:
+    def rewrite_code(self, code: str, *, certain: bool) -> str:
         if certain:
             return code
-        inner = Citations(self.given, certain=False)
-        inner.used = self.used
+        inner = CitationRewriter(self.given_numbers, certain=False)
+        inner.new_numbers = self.new_numbers
         return inner.feed(code) + inner.close()
 
-    def after_spaces(self, at: int) -> int:
+    def skip_spaces(self, at: int) -> int:
         """Where the spaces from here on end."""
         found = SPACES.match(self.buffer, at)
         return found.end() if found else at
 
-    def bracket(self, at: int, begin: int, *, final: bool) -> Step | None:
+    def rewrite_bracket(self, at: int, begin: int, *, final: bool) -> RewriteStep | None:
         """A bracket at `begin`, with what stands before it from `at`: a citation, or text."""
-        edge = EDGE.search(self.buffer, begin + 1, begin + LIMIT)
+        edge = BRACKET.search(self.buffer, begin + 1, begin + MAX_LIST_CHARACTERS)
         if edge is None:
-            return self.unfinished(at, begin, final=final)
-        cited = None if edge[0] in OPEN else self.cited(self.buffer[begin + 1 : edge.start()])
+            return self.rewrite_unclosed(at, begin, final=final)
+        cited = None if edge[0] in OPENING_BRACKETS else self.parse_numbers(self.buffer[begin + 1 : edge.start()])
         if cited is None:
-            return Step(begin + 1, self.buffer[at : begin + 1])
-        return Step(edge.end(), self.shown(self.buffer[at : self.after_spaces(at)], cited))
+            return RewriteStep(begin + 1, self.buffer[at : begin + 1])
+        return RewriteStep(edge.end(), self.render_citations(self.buffer[at : self.skip_spaces(at)], cited))
 
-    def unfinished(self, at: int, begin: int, *, final: bool) -> Step | None:
+    def rewrite_unclosed(self, at: int, begin: int, *, final: bool) -> RewriteStep | None:
         """A bracket that does not close: wait; at the end, half a citation goes; too long a one loses its bracket."""
-        content = self.buffer[begin + 1 : begin + LIMIT]
-        short = len(self.buffer) - begin < LIMIT
+        content = self.buffer[begin + 1 : begin + MAX_LIST_CHARACTERS]
+        short = len(self.buffer) - begin < MAX_LIST_CHARACTERS
         if short and not final:
             return None
-        if not HALF.fullmatch(content) or (short and not any(map(str.isdigit, content))):
-            return Step(begin + 1, self.buffer[at : begin + 1])
-        return Step(len(self.buffer), "") if short else Step(begin + 1, self.buffer[at:begin] + JOINT)
+        if not PARTIAL_LIST.fullmatch(content) or (short and not any(map(str.isdigit, content))):
+            return RewriteStep(begin + 1, self.buffer[at : begin + 1])
+        return (
+            RewriteStep(len(self.buffer), "")
+            if short
+            else RewriteStep(begin + 1, self.buffer[at:begin] + SEPARATOR_DOT)
+        )
 
-    def cited(self, content: str) -> list[int] | None:
+    def parse_numbers(self, content: str) -> list[int] | None:
         """The given ones among the numbers in brackets, or None if these are not numbers."""
-        if not LIST.fullmatch(content):
+        if not NUMBER_LIST.fullmatch(content):
             return None
-        spans = [(int(low), int(high or low)) for low, high in PARTS.findall(re.sub(NOTE, "", content, flags=FREELY))]
-        if len(spans) == 1 and any(1900 <= number <= 2099 and number not in self.given for number in spans[0]):
+        spans = [
+            (int(low), int(high or low))
+            for low, high in NUMBER_RANGE.findall(re.sub(CITATION_SUFFIX, "", content, flags=REGEX_FLAGS))
+        ]
+        if len(spans) == 1 and any(1900 <= number <= 2099 and number not in self.given_numbers for number in spans[0]):
             return None
-        listed = [number for span in spans for number in sorted(self.given) if min(span) <= number <= max(span)]
+        listed = [number for span in spans for number in sorted(self.given_numbers) if min(span) <= number <= max(span)]
         return list(dict.fromkeys(listed))
 
-    def shown(self, before: str, cited: list[int]) -> str:
+    def render_citations(self, before: str, cited: list[int]) -> str:
         """The citations under their new numbers; nothing if there is none left."""
         if not cited:
-            if self.opened:
-                return before + JOINT
-            return (before or JOINT) if self.tail.endswith(("`", "~")) else ""
-        return before + "".join(f"[{self.used.setdefault(number, len(self.used) + 1)}]" for number in cited)
+            if self.in_text_bracket:
+                return before + SEPARATOR_DOT
+            return (before or SEPARATOR_DOT) if self.tail.endswith(("`", "~")) else ""
+        return before + "".join(
+            f"[{self.new_numbers.setdefault(number, len(self.new_numbers) + 1)}]" for number in cited
+        )
 
-    def note(self, read: str, wrote: str) -> None:
-        super().note(read, wrote)
-        if wrote and wrote[-1] in OPEN:
-            self.opened = True
+    def record_step(self, read: str, wrote: str) -> None:
+        super().record_step(read, wrote)
+        if wrote and wrote[-1] in OPENING_BRACKETS:
+            self.in_text_bracket = True
         else:
-            self.opened = self.opened and bool(LISTLIKE.fullmatch(wrote))
+            self.in_text_bracket = self.in_text_bracket and bool(LIST_LIKE.fullmatch(wrote))

@@ -6,12 +6,12 @@ import re
 from enum import Enum, auto
 from typing import NamedTuple
 
-MARKDOWN = frozenset({"markdown", "md", "mdx", "gfm", "commonmark"})
-PLAIN_TEXT = frozenset({"", "text", "txt", "plain", "plaintext"})
-LONGEST_LINE = 120  # characters; a longer line is no fence
+MARKDOWN_NAMES = frozenset({"markdown", "md", "mdx", "gfm", "commonmark"})
+PLAIN_TEXT_NAMES = frozenset({"", "text", "txt", "plain", "plaintext"})
+MAX_FENCE_CHARACTERS = 120  # characters; a longer line is no fence
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^`]*")
-_BEGUN = re.compile(r" {0,3}(?:`{1,2}|~{1,2})?|" + _FENCE.pattern)
+_FENCE_START = re.compile(r" {0,3}(?:`{1,2}|~{1,2})?|" + _FENCE.pattern)
 # Not `a[1]`, as code has it.
 _CITATION = re.compile(r"(?<![\w)\]])[\[【]\^?\d{1,3}[\]】](?=[\s.,;:!?)\[]|\Z)")
 
@@ -19,13 +19,13 @@ _CITATION = re.compile(r"(?<![\w)\]])[\[【]\^?\d{1,3}[\]】](?=[\s.,;:!?)\[]|\Z
 class _Fence(NamedTuple):
     """A line that opens or closes a code block."""
 
-    sign: str
+    marker: str
     length: int
     info: str
 
     def closes(self, opening: _Fence) -> bool:
         """Whether it may end the block that the other one opened."""
-        return not self.info and self.sign == opening.sign and self.length >= opening.length
+        return not self.info and self.marker == opening.marker and self.length >= opening.length
 
 
 class _State(Enum):
@@ -33,7 +33,7 @@ class _State(Enum):
     PASSING = auto()  # not wrapped: everything is passed on
     INSIDE = auto()  # within a Markdown wrapper, whose first line was dropped
     CLOSED = auto()  # after a line that may close the wrapper: what follows is held back
-    DOUBT = auto()  # within a fence that names no language: held back to its end
+    UNDECIDED = auto()  # within a fence that names no language: held back to its end
     ENDED = auto()  # after the end of that
 
 
@@ -47,14 +47,14 @@ class FenceUnwrapper:
     def __init__(self) -> None:
         self._state = _State.START
         self._mid_line = False
-        self._begun = ""  # of a line that may become a fence
+        self._partial_line = ""  # of a line that may become a fence
         self._opening = _Fence("", 0, "")
         self._nested: _Fence | None = None
         self._held: list[str] = []
 
     def feed(self, delta: str) -> str:
         """What can be passed on once `delta` has come, too."""
-        text, self._begun = self._begun + delta, ""
+        text, self._partial_line = self._partial_line + delta, ""
         shown: list[str] = []
         at = 0
         while at < len(text):
@@ -64,79 +64,79 @@ class FenceUnwrapper:
             end = text.find("\n", at) + 1 or len(text)
             line = text[at:end]
             if not self._mid_line and not line.endswith("\n") and _may_be_fence(line):
-                self._begun = line
+                self._partial_line = line
                 break
-            shown.append(self._taken(line))
+            shown.append(self._process_line(line))
             self._mid_line = not line.endswith("\n")
             at = end
         return "".join(shown)
 
     def close(self) -> str:
         """The rest, at the end of the answer."""
-        shown = self._taken(self._begun) if self._begun else ""
-        self._begun = ""
+        shown = self._process_line(self._partial_line) if self._partial_line else ""
+        self._partial_line = ""
         held = "".join(self._held[1:])
         if self._state is _State.CLOSED:  # what closed the wrapper is dropped
             return shown + (held if held.strip() else "")
-        if self._state in {_State.DOUBT, _State.ENDED}:
+        if self._state in {_State.UNDECIDED, _State.ENDED}:
             whole = "".join(self._held)
-            body = held.rstrip() if self._state is _State.DOUBT else held.rstrip().rpartition("\n")[0]
+            body = held.rstrip() if self._state is _State.UNDECIDED else held.rstrip().rpartition("\n")[0]
             return shown + (body if _CITATION.search(held) else whole)
         return shown
 
-    def _taken(self, line: str) -> str:
+    def _process_line(self, line: str) -> str:
         """What is shown of a line, or of the next part of one."""
-        fence = None if self._mid_line else _fence(line)
+        fence = None if self._mid_line else _parse_fence(line)
         match self._state:
             case _State.START:
-                return self._started(line, fence)
+                return self._process_start(line, fence)
             case _State.PASSING:
                 return line
             case _State.INSIDE:
-                return self._inside(line, fence)
+                return self._process_inside(line, fence)
             case _State.CLOSED:
-                return self._closed(line, fence)
+                return self._process_closed(line, fence)
             case _:
-                return self._doubted(line, fence)
+                return self._process_undecided(line, fence)
 
-    def _started(self, line: str, fence: _Fence | None) -> str:
+    def _process_start(self, line: str, fence: _Fence | None) -> str:
         if not line.strip():
             return line
-        if fence is None or fence.info not in MARKDOWN | PLAIN_TEXT:
+        if fence is None or fence.info not in MARKDOWN_NAMES | PLAIN_TEXT_NAMES:
             self._state = _State.PASSING
             return line
         self._opening = fence
-        if fence.info in MARKDOWN:
+        if fence.info in MARKDOWN_NAMES:
             self._state = _State.INSIDE
         else:
-            self._state, self._held = _State.DOUBT, [line]
+            self._state, self._held = _State.UNDECIDED, [line]
         return ""
 
-    def _inside(self, line: str, fence: _Fence | None) -> str:
-        if fence is not None and self._ends(fence):
+    def _process_inside(self, line: str, fence: _Fence | None) -> str:
+        if fence is not None and self._closes_wrapper(fence):
             self._state, self._held = _State.CLOSED, [line]
             return ""
         return line
 
-    def _closed(self, line: str, fence: _Fence | None) -> str:
+    def _process_closed(self, line: str, fence: _Fence | None) -> str:
         """Another fence like it after some text: the former one opened a block within the wrapper."""
         self._held.append(line)
-        if fence is None or not self._ends(fence):
+        if fence is None or not self._closes_wrapper(fence):
             return ""
         self._state, shown, self._held = _State.INSIDE, "".join(self._held), []
         return shown
 
-    def _doubted(self, line: str, fence: _Fence | None) -> str:
+    def _process_undecided(self, line: str, fence: _Fence | None) -> str:
         self._held.append(line)
-        if self._state is _State.DOUBT:
-            if fence is not None and self._ends(fence):
+        if self._state is _State.UNDECIDED:
+            if fence is not None and self._closes_wrapper(fence):
                 self._state = _State.ENDED
         elif line.strip():  # more follows: it was a block of its own
             self._state, shown, self._held = _State.PASSING, "".join(self._held), []
             return shown
         return ""
 
-    def _ends(self, fence: _Fence) -> bool:
+    def _closes_wrapper(self, fence: _Fence) -> bool:
         """Whether a fence ends the wrapper, and not a block within it."""
         if self._nested is not None:
             if fence.closes(self._nested):
@@ -149,9 +149,9 @@ class FenceUnwrapper:
 
 
 def _may_be_fence(line: str) -> bool:
-    return len(line) <= LONGEST_LINE and _BEGUN.fullmatch(line) is not None
+    return len(line) <= MAX_FENCE_CHARACTERS and _FENCE_START.fullmatch(line) is not None
 
 
-def _fence(line: str) -> _Fence | None:
-    found = _FENCE.fullmatch(line.strip("\r\n")) if len(line) <= LONGEST_LINE else None
+def _parse_fence(line: str) -> _Fence | None:
+    found = _FENCE.fullmatch(line.strip("\r\n")) if len(line) <= MAX_FENCE_CHARACTERS else None
     return _Fence(found[1][0], len(found[1]), found[2].lower()) if found else None

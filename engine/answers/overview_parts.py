@@ -5,29 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.llm.prompts import source_block
-from engine.retrieval.prompt_budget import RESERVE
+from engine.llm.prompts import render_source
+from engine.retrieval.prompt_budget import RESERVED_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engine.models import Message, Prompt, Source
+    from engine.models import LLMMessage, Prompt, Source
 
-LEAST = 400  # tokens of a part, however long the rest of its prompt is
+MIN_PART_TOKENS = 400  # tokens of a part, however long the rest of its prompt is
 
 
-def parts_of(
-    prompt: Prompt, messages: Callable[[Prompt], Sequence[Message]], count: Callable[[str], int]
+def split_prompt(
+    prompt: Prompt, messages: Callable[[Prompt], Sequence[LLMMessage]], count: Callable[[str], int]
 ) -> list[Prompt]:
     """The prompt, or several that each hold the next of its sources; the numbers of the sources stay.
 
     Only the answer that is made of several tells its days.
     """
-    room = _room(prompt, messages, count)
+    room = _available_tokens(prompt, messages, count)
     parts: list[list[Source]] = [[]]
     left = room
     for source in prompt.context.sources:
-        tokens = count(source_block(source)) + 1
+        tokens = count(render_source(source)) + 1
         if tokens > left and parts[-1]:
             parts.append([])
             left = room
@@ -39,11 +39,14 @@ def parts_of(
     return [replace(prompt, context=replace(prompt.context, sources=tuple(part), overview=overview)) for part in parts]
 
 
-def noted(
-    prompt: Prompt, notes: Sequence[str], messages: Callable[[Prompt], Sequence[Message]], count: Callable[[str], int]
+def build_combined_prompt(
+    prompt: Prompt,
+    notes: Sequence[str],
+    messages: Callable[[Prompt], Sequence[LLMMessage]],
+    count: Callable[[str], int],
 ) -> Prompt:
     """The prompt with notes in place of its sources; of notes that are too long, the first lines of each."""
-    left = _room(replace(prompt, notes=("",)), messages, count)
+    left = _available_tokens(replace(prompt, partial_answers=("",)), messages, count)
     lines = [note.splitlines() for note in notes]
     kept: list[list[str]] = [[] for _ in notes]
     for rank in range(max(map(len, lines), default=0)):
@@ -51,10 +54,15 @@ def noted(
             if rank < len(told) and (left := left - count(told[rank]) - 1) >= 0:
                 mine.append(told[rank])
     texts = tuple("\n".join(told) for told in kept if told)
-    return replace(prompt, context=replace(prompt.context, sources=()), notes=texts)
+    return replace(prompt, context=replace(prompt.context, sources=()), partial_answers=texts)
 
 
-def _room(prompt: Prompt, messages: Callable[[Prompt], Sequence[Message]], count: Callable[[str], int]) -> int:
+def _available_tokens(
+    prompt: Prompt, messages: Callable[[Prompt], Sequence[LLMMessage]], count: Callable[[str], int]
+) -> int:
     """The tokens that are left for sources or notes."""
     empty = replace(prompt, context=replace(prompt.context, sources=()))
-    return max(LEAST, prompt.budget - RESERVE - sum(count(message.content) for message in messages(empty)))
+    return max(
+        MIN_PART_TOKENS,
+        prompt.token_budget - RESERVED_TOKENS - sum(count(message.content) for message in messages(empty)),
+    )

@@ -5,53 +5,61 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from engine.ingest.rechunk import recut
-from engine.storage.ledger.content.amendments import EVERYTHING, REACH, Outcome, apply, plan
+from engine.ingest.rechunk import rechunk_region
+from engine.storage.ledger.content.amendments import (
+    INITIAL_REACH,
+    WHOLE_DOCUMENT,
+    AmendmentResult,
+    apply_amendment,
+    plan_amendment,
+)
 
 if TYPE_CHECKING:
-    from engine.options import Packing
+    from engine.options import ChunkingOptions
     from engine.runtime import Runtime
-    from engine.storage.ledger.content.documents import Change
+    from engine.storage.ledger.content.documents import DocumentChange
     from engine.storage.sqlite.connection import Connection
     from engine.text.windows import Tokenizer
 
-TRIES = 5  # while others change the same document
-WIDER = 8  # times as far, where too little was read
+MAX_TRIES = 5  # while others change the same document
+WIDEN_FACTOR = 8  # times as far, where too little was read
 
 
-async def amend(runtime: Runtime, key: str, change: Change) -> bool:
+async def amend_document(runtime: Runtime, key: str, change: DocumentChange) -> bool:
     """Make the change; says whether anything is different now. Raises NotFound if there is no such document."""
-    ledger, reach = runtime.ledger, REACH
-    tokenizer, packing = runtime.tokenizer, runtime.options.packing
-    for _ in range(TRIES):
-        made = await ledger.read(plan, key, change, reach)
+    ledger, reach = runtime.ledger, INITIAL_REACH
+    tokenizer, packing = runtime.tokenizer, runtime.options.chunking
+    for _ in range(MAX_TRIES):
+        made = await ledger.read(plan_amendment, key, change, reach)
         segment = None
-        if made.stretch is not None:
-            segment = await asyncio.to_thread(recut, made.stretch, tokenizer, packing)
+        if made.region is not None:
+            segment = await asyncio.to_thread(rechunk_region, made.region, tokenizer, packing)
             if segment is None:
-                reach = _wider(reach)
+                reach = _widen_reach(reach)
                 continue
-        outcome = await ledger.write(apply, made, segment)
-        if outcome in {Outcome.CHANGED, Outcome.UNCHANGED}:
-            return outcome is Outcome.CHANGED
-        reach = EVERYTHING if outcome is Outcome.TOO_LITTLE else reach
-    return await ledger.write(amend_at_once, key, change, tokenizer, packing)
+        outcome = await ledger.write(apply_amendment, made, segment)
+        if outcome in {AmendmentResult.CHANGED, AmendmentResult.UNCHANGED}:
+            return outcome is AmendmentResult.CHANGED
+        reach = WHOLE_DOCUMENT if outcome is AmendmentResult.RANGE_TOO_SMALL else reach
+    return await ledger.write(amend_in_transaction, key, change, tokenizer, packing)
 
 
-async def amend_at_once(db: Connection, key: str, change: Change, tokenizer: Tokenizer, packing: Packing) -> bool:
+async def amend_in_transaction(
+    db: Connection, key: str, change: DocumentChange, tokenizer: Tokenizer, packing: ChunkingOptions
+) -> bool:
     """The same within one transaction, where nobody comes between."""
-    reach = REACH
+    reach = INITIAL_REACH
     while True:
-        made = await plan(db, key, change, reach)
-        segment = None if made.stretch is None else recut(made.stretch, tokenizer, packing)
-        if made.stretch is not None and segment is None:
-            reach = _wider(reach)
+        made = await plan_amendment(db, key, change, reach)
+        segment = None if made.region is None else rechunk_region(made.region, tokenizer, packing)
+        if made.region is not None and segment is None:
+            reach = _widen_reach(reach)
             continue
-        outcome = await apply(db, made, segment)
-        if outcome is not Outcome.TOO_LITTLE:
-            return outcome is Outcome.CHANGED
-        reach = EVERYTHING
+        outcome = await apply_amendment(db, made, segment)
+        if outcome is not AmendmentResult.RANGE_TOO_SMALL:
+            return outcome is AmendmentResult.CHANGED
+        reach = WHOLE_DOCUMENT
 
 
-def _wider(reach: int) -> int:
-    return min(EVERYTHING, WIDER * reach)
+def _widen_reach(reach: int) -> int:
+    return min(WHOLE_DOCUMENT, WIDEN_FACTOR * reach)

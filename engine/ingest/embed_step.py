@@ -9,136 +9,142 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import BadKey, EngineError, NoSuchModel, StoreError
-from engine.llm.checked_embedder import identity
-from engine.projection.embedding_text import parts
-from engine.scheduling.batch_gate import Then
+from engine.errors import EngineError, InvalidApiKey, ModelNotFound, StoreError
+from engine.llm.checked_embedder import embedder_identity
+from engine.projection.embedding_text import split_into_parts
+from engine.scheduling.batch_gate import NextStep
 from engine.storage.ledger import cache
 from engine.storage.ledger.content import open_vectors
 from engine.storage.ledger.work import embedding_failures, stale_keys, work_queue
-from engine.storage.ledger.work.embedding_failures import Failure
-from engine.storage.ledger.work.stale_keys import Stale
-from engine.storage.vectors.base import Row
-from engine.usage import Bill
+from engine.storage.ledger.work.embedding_failures import EmbeddingFailure
+from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.vectors.base import VectorRow
+from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.runtime import Runtime
-    from engine.storage.ledger.work.stale_keys import Mark
-    from engine.storage.ledger.work.work_queue import Unembedded
+    from engine.storage.ledger.work.stale_keys import StaleKey
+    from engine.storage.ledger.work.work_queue import ChunkToEmbed
     from engine.storage.sqlite.connection import Connection
 
-Kept = tuple[int, bytes]  # the parts of a text, and their vectors as float32
+CachedVectors = tuple[int, bytes]  # the parts of a text, and their vectors as float32
 
 
 @dataclass(slots=True)
-class ChunkEmbedder:
+class EmbedStep:
     """Keeps the vectors of chunks in step with the ledger."""
 
     runtime: Runtime
 
-    async def step(self) -> Then:
+    async def step(self) -> NextStep:
         """Embed one batch; says what follows. Raises what keeps the embedder from working at all."""
-        ledger, most = self.runtime.ledger, self.runtime.options.embed_batch
-        found = await ledger.read(stale_keys.stale_marks, Stale.CHUNK, most)
+        ledger, most = self.runtime.ledger, self.runtime.options.embed_batch_size
+        found = await ledger.read(stale_keys.list_due_keys, KeyKind.CHUNK, most)
         if not found:
-            await ledger.write(work_queue.advance)
-            return Then.REST
-        chunks = await ledger.read(work_queue.chunks, [mark.id for mark in found])
+            await ledger.write(work_queue.advance_documents)
+            return NextStep.IDLE
+        chunks = await ledger.read(work_queue.load_chunks, [mark.id for mark in found])
         gone = {mark.id for mark in found} - {chunk.id for chunk in chunks}
         if gone:
-            await self.runtime.vectors.drop("chunks", gone)
-        bill = Bill()
-        failed = await self._embed(chunks, bill)
+            await self.runtime.vectors.delete("chunks", gone)
+        bill = UsageMeter()
+        failed = await self._embed_with_isolation(chunks, bill)
         done = [mark for mark in found if mark.id not in failed]
-        failures = [Failure(mark, failed[mark.id]) for mark in found if mark.id in failed]
-        await ledger.write(_finished, done, failures, self.runtime.options.embed_attempts, bill)
-        return Then.after(len(found), most)
+        failures = [EmbeddingFailure(mark, failed[mark.id]) for mark in found if mark.id in failed]
+        await ledger.write(_finish_batch, done, failures, self.runtime.options.max_embed_attempts, bill)
+        return NextStep.after_batch(len(found), most)
 
-    async def _embed(self, chunks: Sequence[Unembedded], bill: Bill) -> dict[int, EngineError]:
+    async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], bill: UsageMeter) -> dict[int, EngineError]:
         """Embed and put chunks; gives those whose own text cannot be embedded, with the reason."""
         try:
-            await self._put(chunks, bill)
+            await self._embed_chunks(chunks, bill)
         except StoreError:
             raise
         except EngineError as error:
-            if isinstance(error, BadKey | NoSuchModel):
-                await self.runtime.ledger.write(work_queue.fail_embedding, [chunk.id for chunk in chunks], error)
+            if isinstance(error, InvalidApiKey | ModelNotFound):
+                await self.runtime.ledger.write(
+                    work_queue.record_embedding_failure, [chunk.id for chunk in chunks], error
+                )
                 return {}
-            if not await self.runtime.embedder.blames_the_text(error, bill):
+            if not await self.runtime.embedder.is_text_at_fault(error, bill):
                 raise
             if len({chunk.text_hash for chunk in chunks}) == 1:
                 return {chunk.id: error for chunk in chunks}
         else:
             return {}
         half = len(chunks) // 2
-        return await self._embed(chunks[:half], bill) | await self._embed(chunks[half:], bill)
+        return await self._embed_with_isolation(chunks[:half], bill) | await self._embed_with_isolation(
+            chunks[half:], bill
+        )
 
-    async def _put(self, chunks: Sequence[Unembedded], bill: Bill) -> None:
-        known = await self._remembered({chunk.text_hash for chunk in chunks})
-        growing = [chunk for chunk in chunks if chunk.grows and chunk.text_hash not in known]
-        fresh = {c.text_hash: c.text for c in chunks if c.text_hash not in known and not c.grows}
+    async def _embed_chunks(self, chunks: Sequence[ChunkToEmbed], bill: UsageMeter) -> None:
+        known = await self._load_cached({chunk.text_hash for chunk in chunks})
+        growing = [chunk for chunk in chunks if chunk.is_growing and chunk.text_hash not in known]
+        fresh = {c.text_hash: c.text for c in chunks if c.text_hash not in known and not c.is_growing}
         if fresh:
-            known |= await self._made(fresh, bill)
+            known |= await self._embed_texts(fresh, bill)
         made = {chunk.id: known[chunk.text_hash] for chunk in chunks if chunk.text_hash in known}
-        made |= await self._grown(growing, bill)
+        made |= await self._embed_growing(growing, bill)
         if chunks:
-            rows = [Row(c.id, c.space, c.room, part) for c in chunks for part in range(made[c.id][0])]
+            rows = [VectorRow(c.id, c.space, c.room, part) for c in chunks for part in range(made[c.id][0])]
             data = b"".join(made[chunk.id][1] for chunk in chunks)
             vectors = np.frombuffer(data, np.float32).reshape(len(rows), self.runtime.embedder.dim)
-            await self.runtime.vectors.put("chunks", rows, vectors)
+            await self.runtime.vectors.upsert("chunks", rows, vectors)
 
-    async def _grown(self, chunks: Sequence[Unembedded], bill: Bill) -> dict[int, Kept]:
+    async def _embed_growing(self, chunks: Sequence[ChunkToEmbed], bill: UsageMeter) -> dict[int, CachedVectors]:
         """Vectors of chunks of open conversations: of what was embedded before, and of what came since."""
         if not chunks:
             return {}
         embedder, tokenizer = self.runtime.embedder, self.runtime.tokenizer
-        ledger, name = self.runtime.ledger, identity(embedder)
-        known = await ledger.read(open_vectors.partials, name, [chunk.id for chunk in chunks])
-        new = {c.id: (c.text[known[c.id].covered :] if c.id in known else c.text).strip() for c in chunks}
-        split = {id_: parts(text, embedder.max_tokens, tokenizer) if text else [] for id_, text in new.items()}
+        ledger, name = self.runtime.ledger, embedder_identity(embedder)
+        known = await ledger.read(open_vectors.load_partial_vectors, name, [chunk.id for chunk in chunks])
+        new = {c.id: (c.text[known[c.id].covered_chars :] if c.id in known else c.text).strip() for c in chunks}
+        split = {
+            id_: split_into_parts(text, embedder.max_tokens, tokenizer) if text else [] for id_, text in new.items()
+        }
         texts = [part for some in split.values() for part in some]
         vectors = await embedder.embed(texts, bill) if texts else np.empty((0, embedder.dim), np.float32)
-        made, at = dict[int, open_vectors.Partial](), 0
+        made, at = dict[int, open_vectors.PartialVectors](), 0
         for chunk in chunks:
             some, before = len(split[chunk.id]), known.get(chunk.id)
             data = (before.data if before else b"") + vectors[at : at + some].tobytes()
             count = (before.parts if before else 0) + some
-            whole = before is None or (bool(before.whole) and not some)
-            made[chunk.id] = open_vectors.Partial(name, len(chunk.text), int(whole), count, data)
+            whole = before is None or (bool(before.embedded_at_once) and not some)
+            made[chunk.id] = open_vectors.PartialVectors(name, len(chunk.text), int(whole), count, data)
             at += some
-        await ledger.write(open_vectors.keep_partials, made)
+        await ledger.write(open_vectors.save_partial_vectors, made)
         return {id_: (each.parts, each.data) for id_, each in made.items()}
 
-    async def _remembered(self, hashes: set[bytes]) -> dict[bytes, Kept]:
+    async def _load_cached(self, hashes: set[bytes]) -> dict[bytes, CachedVectors]:
         """The vectors that are known; what was remembered unchecked, and would not pass now, is made anew."""
         embedder = self.runtime.embedder
-        known = await self.runtime.ledger.read(cache.vectors, identity(embedder), hashes)
+        known = await self.runtime.ledger.read(cache.load_vectors, embedder_identity(embedder), hashes)
         return {
             key: (count, data)
             for key, (count, data) in known.items()
             if count and len(data) == 4 * count * embedder.dim and np.isfinite(np.frombuffer(data, np.float32)).all()
         }
 
-    async def _made(self, texts: dict[bytes, str], bill: Bill) -> dict[bytes, Kept]:
+    async def _embed_texts(self, texts: dict[bytes, str], bill: UsageMeter) -> dict[bytes, CachedVectors]:
         embedder, tokenizer = self.runtime.embedder, self.runtime.tokenizer
-        split = {key: parts(text, embedder.max_tokens, tokenizer) for key, text in texts.items()}
+        split = {key: split_into_parts(text, embedder.max_tokens, tokenizer) for key, text in texts.items()}
         vectors = await embedder.embed([part for some in split.values() for part in some], bill)
-        made, at = dict[bytes, Kept](), 0
+        made, at = dict[bytes, CachedVectors](), 0
         for key, some in split.items():
             made[key] = (len(some), vectors[at : at + len(some)].tobytes())
             at += len(some)
         rows = [(key, *kept) for key, kept in made.items()]
-        await self.runtime.ledger.write(cache.keep_vectors, identity(embedder), rows)
+        await self.runtime.ledger.write(cache.save_vectors, embedder_identity(embedder), rows)
         return made
 
 
-async def _finished(
-    db: Connection, done: Sequence[Mark], failures: Sequence[Failure], attempts: int, bill: Bill
+async def _finish_batch(
+    db: Connection, done: Sequence[StaleKey], failures: Sequence[EmbeddingFailure], attempts: int, bill: UsageMeter
 ) -> None:
-    await stale_keys.unmark(db, done)
-    await embedding_failures.record(db, failures, attempts, time.time())
-    await work_queue.advance(db, [mark.id for mark in done])
+    await stale_keys.remove_stale_keys(db, done)
+    await embedding_failures.record_failures(db, failures, attempts, time.time())
+    await work_queue.advance_documents(db, [mark.id for mark in done])
     if bill.items:
         await cache.add_usage(db, datetime.now(UTC).date().isoformat(), bill.items)

@@ -11,129 +11,134 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine.errors import (
-    BadKey,
     EngineError,
-    LanguageError,
-    NoSuchModel,
-    Refused,
+    InvalidApiKey,
+    ModelError,
+    ModelNotFound,
+    ModelRefused,
+    ModelUnavailable,
+    ModelUnreachable,
+    PromptTooLong,
     StoreError,
-    TooLong,
-    Unavailable,
-    Unreachable,
 )
-from engine.ingest.extraction_batches import MOST_EXCERPTS, Batch, batches, shared_key
-from engine.llm.plugin_calls import MODEL, guarded
+from engine.ingest.extraction_batches import MAX_EXCERPTS, ExtractionBatch, build_batches, shared_extraction_key
+from engine.llm.plugin_calls import MODEL_LABEL, guard_plugin_call
 from engine.models import Excerpt
-from engine.scheduling.batch_gate import Then, Wish
-from engine.scheduling.tasks import together
+from engine.scheduling.batch_gate import NextStep, WaitTarget
+from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger import cache, facts
 from engine.storage.ledger.work import work_queue
-from engine.usage import Bill
+from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engine.models import Reading
+    from engine.models import Extraction
     from engine.runtime import Runtime
-    from engine.scheduling.batch_gate import Haste
+    from engine.scheduling.batch_gate import BatchGate
     from engine.storage.ledger import Ledger
-    from engine.storage.ledger.facts import Unread
+    from engine.storage.ledger.facts import UnextractedChunk
 
 log = structlog.get_logger(__name__)
 
-HOPELESS = (BadKey, NoSuchModel, Refused, TooLong)
-FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
-TROUBLE_WAIT = 2.0
-LOOK_AGAIN = 0.25
+PERMANENT_ERRORS = (InvalidApiKey, ModelNotFound, ModelRefused, PromptTooLong)
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 600.0
+ERROR_WAIT_SECONDS = 2.0
+POLL_SECONDS = 0.25
 
 
-def wait_before(tries: int) -> float:
+def retry_delay(tries: int) -> float:
     """Seconds until a failed chunk is tried again: doubling, up to ten minutes."""
-    return float(min(FIRST_WAIT * 2**tries, LONGEST_WAIT))
+    return float(min(FIRST_RETRY_SECONDS * 2**tries, MAX_RETRY_SECONDS))
 
 
 @dataclass(slots=True)
-class ChunkReader:
+class ExtractStep:
     """Reads what is unread. `running`: the calls under way by chunk; `unheard`: no model could be reached.
 
     `failing`: the last failure for which calls are tried again, as long as none has succeeded since.
     """
 
     runtime: Runtime
-    haste: Haste
+    gate: BatchGate
     wake: Callable[[], None]
-    running: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    unheard: Unreachable | None = None
-    failing: Unavailable | None = None
-    _lingering: dict[int, float] = field(default_factory=dict)
-    _same: dict[bytes, asyncio.Lock] = field(default_factory=dict)
+    running_calls: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    unreachable_error: ModelUnreachable | None = None
+    last_failure: ModelUnavailable | None = None
+    _lingering_since: dict[int, float] = field(default_factory=dict)
+    _key_locks: dict[bytes, asyncio.Lock] = field(default_factory=dict)
 
     @property
     def ledger(self) -> Ledger:
         """The ledger that is worked on."""
         return self.runtime.ledger
 
-    async def step(self) -> Then:
+    async def step(self) -> NextStep:
         """Start calls for what is unread, and look after those under way for a moment."""
-        readers = self.runtime.options.readers
-        most = 1 if self.unheard else 2 * readers  # while nobody is there to read, one asks whether that is over
-        room = most - len(set(self.running.values()))
+        readers = self.runtime.options.extraction_concurrency
+        most = (
+            1 if self.unreachable_error else 2 * readers
+        )  # while nobody is there to read, one asks whether that is over
+        room = most - len(set(self.running_calls.values()))
         if room > min(most - 1, readers // 2):
-            await self._start(room)
-        self.haste.reads(bool(self.running) and self.unheard is None)
-        if not self.running:
-            if self.failing and not await self.ledger.read(work_queue.unread_left):
-                self.unheard = self.failing = None
-            return Then.REST
+            await self._start_calls(room)
+        self.gate.set_extracting(bool(self.running_calls) and self.unreachable_error is None)
+        if not self.running_calls:
+            if self.last_failure and not await self.ledger.read(work_queue.has_pending_extraction):
+                self.unreachable_error = self.last_failure = None
+            return NextStep.IDLE
         # Not for ever: what comes meanwhile is not to wait for a slow reply.
-        await asyncio.wait(set(self.running.values()), timeout=LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
-        done = [id_ for id_, task in self.running.items() if task.done()]
+        await asyncio.wait(set(self.running_calls.values()), timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        done = [id_ for id_, task in self.running_calls.items() if task.done()]
         for id_ in done:
-            self.running.pop(id_).result()
+            self.running_calls.pop(id_).result()
         if done:
             self.wake()
-        return Then.GO_ON
+        return NextStep.CONTINUE
 
-    async def _start(self, room: int) -> None:
+    async def _start_calls(self, room: int) -> None:
         """Begin as many calls as there is room for."""
-        shared = 0 if self.unheard else self.runtime.language.shared_tokens
-        limit = room * MOST_EXCERPTS if shared else room
-        found = await self.ledger.read(facts.unread, limit, time.time(), list(self.running))
-        for batch in self._due(batches(found, shared))[:room]:
-            task = self.runtime.supervisor.spawn("read chunks", self._read(batch.chunks))
-            self.running |= dict.fromkeys((chunk.id for chunk in batch.chunks), task)
+        shared = 0 if self.unreachable_error else self.runtime.language.batch_token_limit
+        limit = room * MAX_EXCERPTS if shared else room
+        found = await self.ledger.read(facts.list_unextracted, limit, time.time(), list(self.running_calls))
+        for batch in self._due_batches(build_batches(found, shared))[:room]:
+            task = self.runtime.supervisor.spawn("read chunks", self._extract(batch.chunks))
+            self.running_calls |= dict.fromkeys((chunk.id for chunk in batch.chunks), task)
 
-    def _due(self, found: Sequence[Batch]) -> list[Batch]:
+    def _due_batches(self, found: Sequence[ExtractionBatch]) -> list[ExtractionBatch]:
         """The batches that wait no longer for more of their space to share a call with."""
-        now, longest = time.monotonic(), 0.0 if self.haste.wanted(Wish.END) else self.runtime.options.linger
-        lingering, self._lingering = self._lingering, {}
+        now, longest = (
+            time.monotonic(),
+            0.0 if self.gate.has_waiter(WaitTarget.EVERYTHING) else self.runtime.options.extraction_linger,
+        )
+        lingering, self._lingering_since = self._lingering_since, {}
         for batch in found:
             since = lingering.get(batch.space, now)
-            if now - since < batch.linger(longest):
-                self._lingering[batch.space] = since
-        return [batch for batch in found if batch.full or batch.space not in self._lingering]
+            if now - since < batch.linger_seconds(longest):
+                self._lingering_since[batch.space] = since
+        return [batch for batch in found if batch.is_full or batch.space not in self._lingering_since]
 
-    async def _read(self, chunks: Sequence[Unread]) -> None:
+    async def _extract(self, chunks: Sequence[UnextractedChunk]) -> None:
         """Read chunks in one call; those of which its reply cannot be trusted alone."""
-        alone = chunks if len(chunks) == 1 else await self._read_together(chunks)
-        await together(*map(self._read_alone, alone))
+        alone = chunks if len(chunks) == 1 else await self._extract_shared(chunks)
+        await gather_or_cancel(*map(self._extract_alone, alone))
 
-    async def _read_together(self, chunks: Sequence[Unread]) -> Sequence[Unread]:
+    async def _extract_shared(self, chunks: Sequence[UnextractedChunk]) -> Sequence[UnextractedChunk]:
         """Read chunks of one space in one call, each text once; gives those that are to be read alone."""
-        bill = Bill()
+        bill = UsageMeter()
         first = {(chunk.text, chunk.section): chunk for chunk in reversed(chunks)}
-        asked = [chunk for chunk in first.values() if await self._remembered(chunk) is None][::-1]
+        asked = [chunk for chunk in first.values() if await self._load_cached(chunk) is None][::-1]
         if len(asked) == 1:
             return chunks
         try:
-            await self.runtime.priority.after_you()
-            with guarded(MODEL):
-                found = await self.runtime.language.extract_several([_excerpt(chunk) for chunk in asked], bill)
-            self.unheard = self.failing = None
+            await self.runtime.priority.yield_to_foreground()
+            with guard_plugin_call(MODEL_LABEL):
+                found = await self.runtime.language.extract_batch([_build_excerpt(chunk) for chunk in asked], bill)
+            self.unreachable_error = self.last_failure = None
             trusted = [(chunk, reading) for chunk, reading in zip(asked, found, strict=True) if reading is not None]
-            await self._keep_shared(trusted)
-        except LanguageError as error:
-            await self._fail(asked, error)
+            await self._save_shared(trusted)
+        except ModelError as error:
+            await self._record_failure(asked, error)
             return [chunk for chunk in chunks if chunk not in asked]
         except StoreError:
             raise
@@ -141,67 +146,70 @@ class ChunkReader:
             log.warning("shared_extraction_failed", error=type(error).__name__)
             return chunks
         finally:
-            await self._charge(bill)
+            await self._record_usage(bill)
         kept = {chunk.id for chunk, _ in trusted}
         return [chunk for chunk in chunks if chunk.id not in kept]
 
-    async def _keep_shared(self, found: Sequence[tuple[Unread, Reading]]) -> None:
-        await self.runtime.priority.after_you()
+    async def _save_shared(self, found: Sequence[tuple[UnextractedChunk, Extraction]]) -> None:
+        await self.runtime.priority.yield_to_foreground()
         for chunk, reading in found:
-            key = shared_key(self._key(chunk), chunk.space)
-            await self.ledger.write(facts.keep_reading, chunk.id, key, reading)
+            key = shared_extraction_key(self._cache_key(chunk), chunk.space)
+            await self.ledger.write(facts.save_extraction, chunk.id, key, reading)
 
-    async def _read_alone(self, chunk: Unread) -> None:
-        bill, key = Bill(), self._key(chunk)
+    async def _extract_alone(self, chunk: UnextractedChunk) -> None:
+        bill, key = UsageMeter(), self._cache_key(chunk)
         try:
-            async with self._same.setdefault(key, asyncio.Lock()):
-                found = await self._remembered(chunk)
+            async with self._key_locks.setdefault(key, asyncio.Lock()):
+                found = await self._load_cached(chunk)
                 if found is None:
-                    await self.runtime.priority.after_you()
-                    with guarded(MODEL):
-                        found = key, await self.runtime.language.extract(_excerpt(chunk), bill)
-                    self.unheard = self.failing = None
-                await self.runtime.priority.after_you()
-                await self.ledger.write(facts.keep_reading, chunk.id, *found)
+                    await self.runtime.priority.yield_to_foreground()
+                    with guard_plugin_call(MODEL_LABEL):
+                        found = key, await self.runtime.language.extract(_build_excerpt(chunk), bill)
+                    self.unreachable_error = self.last_failure = None
+                await self.runtime.priority.yield_to_foreground()
+                await self.ledger.write(facts.save_extraction, chunk.id, *found)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - one chunk must not keep the others from being read
-            await self._fail([chunk], error)
+            await self._record_failure([chunk], error)
         finally:
-            self._same.pop(key, None)
-            await self._charge(bill)
+            self._key_locks.pop(key, None)
+            await self._record_usage(bill)
 
-    def _key(self, chunk: Unread) -> bytes:
-        return self.runtime.language.reading_key(_excerpt(chunk))
+    def _cache_key(self, chunk: UnextractedChunk) -> bytes:
+        return self.runtime.language.extraction_key(_build_excerpt(chunk))
 
-    async def _remembered(self, chunk: Unread) -> tuple[bytes, Reading] | None:
+    async def _load_cached(self, chunk: UnextractedChunk) -> tuple[bytes, Extraction] | None:
         """What was read in the same words, alone or in a shared call of the same space, with the key of that."""
-        alone = self._key(chunk)
-        for key in (alone, shared_key(alone, chunk.space)):
-            reading = await self.ledger.read(facts.reading_of, key, chunk.id)
+        alone = self._cache_key(chunk)
+        for key in (alone, shared_extraction_key(alone, chunk.space)):
+            reading = await self.ledger.read(facts.find_extraction, key, chunk.id)
             if reading is not None:
                 return key, reading
         return None
 
-    async def _charge(self, bill: Bill) -> None:
+    async def _record_usage(self, bill: UsageMeter) -> None:
         if bill.items:
             await self.ledger.write(cache.add_usage, datetime.now(UTC).date().isoformat(), bill.items)
 
-    async def _fail(self, chunks: Sequence[Unread], error: Exception) -> None:
+    async def _record_failure(self, chunks: Sequence[UnextractedChunk], error: Exception) -> None:
         """Note that a call failed; each of its chunks is tried again by itself, or given up."""
-        known_before, self.unheard = self.unheard, error if isinstance(error, Unreachable) else None
-        self.failing = error if isinstance(error, Unavailable) else self.failing
+        known_before, self.unreachable_error = (
+            self.unreachable_error,
+            error if isinstance(error, ModelUnreachable) else None,
+        )
+        self.last_failure = error if isinstance(error, ModelUnavailable) else self.last_failure
         known = error if isinstance(error, EngineError) else EngineError(f"Reading failed: {type(error).__name__}.")
-        hopeless = not isinstance(error, LanguageError) or isinstance(error, HOPELESS)
+        hopeless = not isinstance(error, ModelError) or isinstance(error, PERMANENT_ERRORS)
         for chunk in chunks:
-            over = hopeless or (not self.unheard and chunk.tries + 1 >= self.runtime.options.attempts)
-            if not (known_before and self.unheard):
-                log.warning("chunk_unread", error=str(known), hint=known.hint, given_up=over, tries=chunk.tries + 1)
-            retry_at = float("inf") if over else time.time() + wait_before(chunk.tries)
-            await self.ledger.write(work_queue.fail, chunk.id, known, retry_at)
-        if self.unheard:
-            await asyncio.sleep(TROUBLE_WAIT)
+            over = hopeless or (not self.unreachable_error and chunk.attempts + 1 >= self.runtime.options.max_attempts)
+            if not (known_before and self.unreachable_error):
+                log.warning("chunk_unread", error=str(known), hint=known.hint, given_up=over, tries=chunk.attempts + 1)
+            retry_at = float("inf") if over else time.time() + retry_delay(chunk.attempts)
+            await self.ledger.write(work_queue.record_extraction_failure, chunk.id, known, retry_at)
+        if self.unreachable_error:
+            await asyncio.sleep(ERROR_WAIT_SECONDS)
 
 
-def _excerpt(chunk: Unread) -> Excerpt:
+def _build_excerpt(chunk: UnextractedChunk) -> Excerpt:
     return Excerpt(chunk.text, chunk.section)

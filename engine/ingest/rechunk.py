@@ -10,73 +10,77 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.ingest.chunking import Packer
-from engine.storage.ledger.content.stretch import Segment
-from engine.text.windows import stripped
+from engine.ingest.chunking import ChunkPacker
+from engine.storage.ledger.content.stretch import RechunkedRegion
+from engine.text.windows import strip_span
 
 if TYPE_CHECKING:
-    from engine.options import Packing
-    from engine.storage.ledger.content.stretch import Stretch
+    from engine.options import ChunkingOptions
+    from engine.storage.ledger.content.stretch import ChangedRegion
     from engine.text.windows import Tokenizer
 
 
-def recut(stretch: Stretch, tokenizer: Tokenizer, packing: Packing) -> Segment | None:
+def rechunk_region(stretch: ChangedRegion, tokenizer: Tokenizer, packing: ChunkingOptions) -> RechunkedRegion | None:
     """The chunks around a change; None if the stretch is too short to know where the cuts meet again."""
-    if packing.separator and not (stretch.begins and stretch.ends):
+    if packing.separator and not (stretch.is_first and stretch.is_last):
         return None
-    work = _Work(stretch, Packer(tokenizer, packing))
+    work = _RechunkState(stretch, ChunkPacker(tokenizer, packing))
     for place, passage in enumerate(stretch.passages):
-        work.packer.add(passage)
-        if work.after(place):
-            return work.segment
-    work.packer.close()
-    if not stretch.ends or not work.sound(len(stretch.passages)):
+        work.packer.add_passage(passage)
+        if work.is_done_after(place):
+            return work.result
+    work.packer.finish_chunk()
+    if not stretch.is_last or not work.check_sync(len(stretch.passages)):
         return None
-    work.meets(len(stretch.passages))
-    return work.segment or Segment(tuple(work.packer.chunks), len(stretch.old))
+    work.check_convergence(len(stretch.passages))
+    return work.result or RechunkedRegion(tuple(work.packer.chunks), len(stretch.old_chunks))
 
 
-class _Work:
+class _RechunkState:
     """A cut under way, beside the old one. `made` is the number of new chunks that were looked at."""
 
-    def __init__(self, stretch: Stretch, packer: Packer) -> None:
+    def __init__(self, stretch: ChangedRegion, packer: ChunkPacker) -> None:
         self.packer = packer
-        self.segment: Segment | None = None
+        self.result: RechunkedRegion | None = None
         self._stretch = stretch
-        self._made = 0
-        self._begun = stretch.begins
-        starts = ((chunk.pieces[0], place) for place, chunk in enumerate(stretch.old))
+        self._checked_count = 0
+        self._in_sync = stretch.is_first
+        starts = ((chunk.pieces[0], place) for place, chunk in enumerate(stretch.old_chunks))
         self._starts = {(piece.passage, piece.start): place for piece, place in starts}
-        self._meeting: int | None = None  # the old chunk that begins where the last new one ended, behind the change
+        self._meeting_chunk: int | None = (
+            None  # the old chunk that begins where the last new one ended, behind the change
+        )
 
-    def after(self, place: int) -> bool:
+    def is_done_after(self, place: int) -> bool:
         """Whether all is known after this passage was taken."""
-        if len(self.packer.chunks) == self._made:
+        if len(self.packer.chunks) == self._checked_count:
             return False
-        if not self.sound(place):
+        if not self.check_sync(place):
             return True
-        return self.meets(place)
+        return self.check_convergence(place)
 
-    def sound(self, place: int) -> bool:
+    def check_sync(self, place: int) -> bool:
         """Whether the old cut was in the same state where this one began: its first chunks are the same."""
-        if not self._begun:
+        if not self._in_sync:
             first = self.packer.chunks
-            self._begun = place < self._stretch.changed.start and first == list(self._stretch.old[: len(first)])
-        return self._begun
+            self._in_sync = place < self._stretch.changed.start and first == list(
+                self._stretch.old_chunks[: len(first)]
+            )
+        return self._in_sync
 
-    def meets(self, place: int) -> bool:
+    def check_convergence(self, place: int) -> bool:
         """Whether the chunks that were just made are those of the old cut, which so goes on as it was."""
-        made, self._made = self.packer.chunks[self._made :], len(self.packer.chunks)
-        at, old = self._meeting, self._stretch.old
+        made, self._checked_count = self.packer.chunks[self._checked_count :], len(self.packer.chunks)
+        at, old = self._meeting_chunk, self._stretch.old_chunks
         if at is not None and made and made == list(old[at : at + len(made)]):
-            self.segment = Segment(tuple(self.packer.chunks[: -len(made)]), at)
+            self.result = RechunkedRegion(tuple(self.packer.chunks[: -len(made)]), at)
             return True
-        self._meeting = self._old_start(place)
+        self._meeting_chunk = self._find_old_start(place)
         return False
 
-    def _old_start(self, place: int) -> int | None:
+    def _find_old_start(self, place: int) -> int | None:
         """The old chunk that begins where the next new one does, if nothing from there on has changed."""
-        passages, waiting = self._stretch.passages, self.packer.waiting
+        passages, waiting = self._stretch.passages, self.packer.pending_piece
         if waiting is None:
             following = next((n for n in range(place + 1, len(passages)) if passages[n].text.strip()), len(passages))
         else:
@@ -84,5 +88,5 @@ class _Work:
         if following < self._stretch.changed.stop or following == len(passages):
             return None
         text = passages[following].text
-        start = stripped(text, 0, len(text))[0] if waiting is None else waiting.start
+        start = strip_span(text, 0, len(text))[0] if waiting is None else waiting.start
         return self._starts.get((passages[following].key, start))

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.errors import BrokenProjection, EngineError, LanguageError, StoreError
-from engine.ingest.embed_step import ChunkEmbedder
-from engine.ingest.extract_step import ChunkReader
-from engine.scheduling.batch_gate import Haste, Then, Wish
-from engine.scheduling.supervisor import ends_task, reason
-from engine.scheduling.tasks import end, running_task
+from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
+from engine.ingest.embed_step import EmbedStep
+from engine.ingest.extract_step import ExtractStep
+from engine.scheduling.batch_gate import BatchGate, NextStep, WaitTarget
+from engine.scheduling.supervisor import describe_error, is_task_exit
+from engine.scheduling.tasks import cancel_tasks, current_task
 from engine.storage.ledger.work import work_queue
 
 if TYPE_CHECKING:
@@ -25,161 +25,163 @@ if TYPE_CHECKING:
     from engine.runtime import Runtime
     from engine.storage.ledger import Ledger
 
-TROUBLE_WAIT = 2.0
-SHORTEST_QUIET = 1.0
-GRACE = 0.3  # seconds after the start: a question for which the program was begun comes first
+ERROR_WAIT_SECONDS = 2.0
+MIN_COOLDOWN_SECONDS = 1.0
+STARTUP_GRACE_SECONDS = 0.3  # seconds after the start: a question for which the program was begun comes first
 # Seconds from the beginning of a batch to the next while more keeps coming: one by one costs several times as much.
-PACE = {"embed": 1.0, "project": 2.0}
+BATCH_INTERVAL_SECONDS = {"embed": 1.0, "project": 2.0}
 
 
 @dataclass(slots=True)
-class Worker:
+class IngestWorker:
     """Runs in the background of an engine."""
 
     runtime: Runtime
     projector: Projector
-    _troubles: dict[str, EngineError] = field(default_factory=dict)
+    _step_errors: dict[str, EngineError] = field(default_factory=dict)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
-    _news: dict[str, asyncio.Event] = field(default_factory=dict)
-    _calm: asyncio.Condition = field(default_factory=asyncio.Condition)
-    _haste: Haste = field(default_factory=Haste)
-    broken: asyncio.Queue[BrokenProjection] = field(default_factory=asyncio.Queue)
-    _chunks: ChunkEmbedder = field(init=False)
-    _reader: ChunkReader = field(init=False)
+    _wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
+    _idle_condition: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _gate: BatchGate = field(default_factory=BatchGate)
+    corrupt_projections: asyncio.Queue[CorruptProjection] = field(default_factory=asyncio.Queue)
+    _embed_step: EmbedStep = field(init=False)
+    _extract_step: ExtractStep = field(init=False)
 
     def __post_init__(self) -> None:
-        self._chunks = ChunkEmbedder(self.runtime)
-        self._reader = ChunkReader(self.runtime, self._haste, self.wake)
+        self._embed_step = EmbedStep(self.runtime)
+        self._extract_step = ExtractStep(self.runtime, self._gate, self.wake)
 
     def start(self) -> None:
         """Begin, or go on where the last run stopped."""
-        steps: dict[str, Callable[[], Awaitable[Then]]] = {
+        steps: dict[str, Callable[[], Awaitable[NextStep]]] = {
             "embed": self._embed,
-            "read": self._read,
+            "read": self._extract,
             "project": self._project,
         }
-        self._news = {name: asyncio.Event() for name in steps}
+        self._wake_events = {name: asyncio.Event() for name in steps}
         run = self.runtime.supervisor.run
-        self._tasks = [run(name, partial(self._repeat, name, step, self._news[name])) for name, step in steps.items()]
-        self._tasks.append(run("quiet periods", self._quiet_periods))
+        self._tasks = [
+            run(name, partial(self._run_step, name, step, self._wake_events[name])) for name, step in steps.items()
+        ]
+        self._tasks.append(run("quiet periods", self._end_cooldowns))
 
     async def stop(self) -> None:
         """Let go at once; what is unfinished is taken up at the next start."""
-        await end(*self._tasks, *self._reader.running.values())
+        await cancel_tasks(*self._tasks, *self._extract_step.running_calls.values())
         self._tasks.clear()
-        self._reader.running.clear()
+        self._extract_step.running_calls.clear()
 
     @property
-    def trouble(self) -> EngineError | None:
+    def step_error(self) -> EngineError | None:
         """What keeps one of the steps from going on, while it does."""
-        return next(iter(self._troubles.values()), None)
+        return next(iter(self._step_errors.values()), None)
 
     @property
-    def hindrance(self) -> EngineError | None:
+    def indexing_error(self) -> EngineError | None:
         """What keeps the worker from going on, or a model that fails, as long as either lasts; it is tried again."""
-        return self.trouble or self._reader.failing
+        return self.step_error or self._extract_step.last_failure
 
-    def recover(self) -> None:
+    def clear_errors(self) -> None:
         """Forget about troubles: their cause was removed."""
-        self._troubles.clear()
+        self._step_errors.clear()
         self.wake()
 
     def wake(self) -> None:
         """Say that there is something to do."""
-        for news in self._news.values():
+        for news in self._wake_events.values():
             news.set()
 
-    async def settled(self) -> None:
+    async def wait_until_indexed(self) -> None:
         """Return once every accepted document is indexed or failed; raises what keeps the worker from it."""
-        with self._haste.waiting(Wish.END):
+        with self._gate.register_waiter(WaitTarget.EVERYTHING):
             self.wake()
-            async with self._calm:  # held while looking, so that no step comes to rest unseen
-                while not await self._done():
-                    await self._rested()
+            async with self._idle_condition:  # held while looking, so that no step comes to rest unseen
+                while not await self._is_done():
+                    await self._wait_until_idle()
 
-    def urgent(self) -> AbstractContextManager[None]:
+    def expedite(self) -> AbstractContextManager[None]:
         """Somebody waits for what is stale already, for as long as this is held."""
-        return self._haste.waiting(Wish.NOW)
+        return self._gate.register_waiter(WaitTarget.PRESENT)
 
-    async def progress(self) -> None:
+    async def wait_for_progress(self) -> None:
         """Return when some step has come to rest, or after half a second; raises what keeps it from going on."""
-        async with self._calm:
-            await self._rested()
+        async with self._idle_condition:
+            await self._wait_until_idle()
 
-    async def _rested(self) -> None:
-        if self.trouble is not None:
-            raise self.trouble
+    async def _wait_until_idle(self) -> None:
+        if self.step_error is not None:
+            raise self.step_error
         with suppress(TimeoutError):
             async with asyncio.timeout(0.5):
-                await self._calm.wait()
+                await self._idle_condition.wait()
 
-    async def _done(self) -> bool:
-        return not self._reader.running and await self.ledger.read(work_queue.idle, skip_quiet=True)
+    async def _is_done(self) -> bool:
+        return not self._extract_step.running_calls and await self.ledger.read(work_queue.is_idle, skip_quiet=True)
 
     @property
     def ledger(self) -> Ledger:
         """The ledger that is worked on."""
         return self.runtime.ledger
 
-    async def _repeat(self, name: str, step: Callable[[], Awaitable[Then]], news: asyncio.Event) -> None:
+    async def _run_step(self, name: str, step: Callable[[], Awaitable[NextStep]], news: asyncio.Event) -> None:
         """Do a step as long as there is something to do, at its pace, then wait for news; trouble is waited out."""
-        await self._haste.let_gather(time.monotonic() + GRACE)
+        await self._gate.wait_for_more(time.monotonic() + STARTUP_GRACE_SECONDS)
         while True:
             news.clear()
-            await self.runtime.priority.after_you()
+            await self.runtime.priority.yield_to_foreground()
             since = time.monotonic()
             try:
                 then = await step()
-            except (StoreError, LanguageError) as error:
-                if isinstance(error, BrokenProjection) and isinstance(self._troubles.get(name), BrokenProjection):
-                    self.broken.put_nowait(error)
-                self._troubles[name], then = error, Then.REST
-                self.runtime.supervisor.failed(name, error)
-                await asyncio.sleep(TROUBLE_WAIT)
+            except (StoreError, ModelError) as error:
+                if isinstance(error, CorruptProjection) and isinstance(self._step_errors.get(name), CorruptProjection):
+                    self.corrupt_projections.put_nowait(error)
+                self._step_errors[name], then = error, NextStep.IDLE
+                self.runtime.supervisor.record_failure(name, error)
+                await asyncio.sleep(ERROR_WAIT_SECONDS)
             except BaseException as error:  # the supervisor runs this anew
-                if ends_task(error, running_task()):
+                if is_task_exit(error, current_task()):
                     raise
-                self._troubles[name] = EngineError(f"The step “{name}” of indexing failed: {reason(error)}.")
+                self._step_errors[name] = EngineError(f"The step “{name}” of indexing failed: {describe_error(error)}.")
                 raise
             else:
-                proved = name != "project" or self.projector.proved
-                if proved and self._troubles.pop(name, None) is not None:
-                    self.runtime.supervisor.succeeded(name)
-            if then is Then.REST:
-                await self._rest(news)
-            elif then is Then.GATHER:
-                await self._haste.let_gather(since + PACE[name])
+                proved = name != "project" or self.projector.can_deliver
+                if proved and self._step_errors.pop(name, None) is not None:
+                    self.runtime.supervisor.record_success(name)
+            if then is NextStep.IDLE:
+                await self._wait_for_work(news)
+            elif then is NextStep.GATHER:
+                await self._gate.wait_for_more(since + BATCH_INTERVAL_SECONDS[name])
 
-    async def _rest(self, news: asyncio.Event) -> None:
-        async with self._calm:
-            self._calm.notify_all()
+    async def _wait_for_work(self, news: asyncio.Event) -> None:
+        async with self._idle_condition:
+            self._idle_condition.notify_all()
         with suppress(TimeoutError):
             # Not wait_for: up to Python 3.11 it loses a cancellation that comes together with the news.
             async with asyncio.timeout(1.0):
                 await news.wait()
 
-    async def _embed(self) -> Then:
-        if (then := await self._chunks.step()) is not Then.REST:
+    async def _embed(self) -> NextStep:
+        if (then := await self._embed_step.step()) is not NextStep.IDLE:
             self.wake()
         return then
 
-    async def _read(self) -> Then:
-        return await self._reader.step()
+    async def _extract(self) -> NextStep:
+        return await self._extract_step.step()
 
     # Projecting: hot keys wait for the end of their quiet period, unless somebody waits for everything.
 
-    async def _project(self) -> Then:
-        if (then := await self.projector.step()) is not Then.REST:
+    async def _project(self) -> NextStep:
+        if (then := await self.projector.step()) is not NextStep.IDLE:
             self.wake()
             return then
-        if self._haste.wanted(Wish.END) and await self.ledger.read(work_queue.only_held_left):
-            await self.projector.end_quiet()
+        if self._gate.has_waiter(WaitTarget.EVERYTHING) and await self.ledger.read(work_queue.has_only_held_keys):
+            await self.projector.end_cooldown()
             return await self.projector.step()
-        return Then.REST
+        return NextStep.IDLE
 
-    async def _quiet_periods(self) -> None:
+    async def _end_cooldowns(self) -> None:
         while True:
-            await asyncio.sleep(max(self.runtime.options.quiet, SHORTEST_QUIET))
-            await self.projector.end_quiet()
-            self.runtime.supervisor.succeeded("quiet periods")
+            await asyncio.sleep(max(self.runtime.options.summary_cooldown, MIN_COOLDOWN_SECONDS))
+            await self.projector.end_cooldown()
+            self.runtime.supervisor.record_success("quiet periods")
             self.wake()

@@ -6,27 +6,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.models import Mention
-from engine.text.names import canonical
+from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
-    from engine.models import Link, Reading
+    from engine.models import Extraction, Link
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExtractedFacts:
     """A reading's records, each once, with the canonical names beside them."""
 
     mentions: list[tuple[str, Mention]]
     links: list[tuple[str, str, Link]]
 
 
-def tidy(reading: Reading) -> Told:
+def clean_extraction(reading: Extraction) -> ExtractedFacts:
     """The records worth keeping; an end of a link that is not mentioned becomes a mention without a type.
 
     A copy of what is kept is kept just so: an implied name has one surface, a link is the same in both directions.
     """
     surfaces = {m.name for m in reading.mentions} | {end for x in reading.links for end in (x.source, x.target)}
-    names = {surface: canonical(surface) for surface in surfaces}
+    names = {surface: normalize_name(surface) for surface in surfaces}
     mentions = [(names[m.name], m) for m in dict.fromkeys(reading.mentions) if names[m.name] and m.type]
     links: dict[tuple[frozenset[str], str, str], tuple[str, str, Link]] = {}
     for x in reading.links:
@@ -41,4 +41,4 @@ def tidy(reading: Reading) -> Told:
         for end in (x.source, x.target)
         if names[end] not in stated
     )
-    return Told(mentions + list(implied), list(links.values()))
+    return ExtractedFacts(mentions + list(implied), list(links.values()))

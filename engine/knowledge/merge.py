@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-UNKNOWN = "unknown"
-KEYWORDS_KEPT = 40
+UNKNOWN_TYPE = "unknown"
+MAX_KEYWORDS = 40
 
 
-def row_hash(description: str) -> int:
+def description_hash(description: str) -> int:
     """63 bits of a description: its place among rows of equal time, and what cuts the groups of a summary."""
     return int.from_bytes(blake2b(description.encode(), digest_size=8).digest(), "big") >> 1
 
@@ -34,7 +34,7 @@ class Fragment:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FactRow:
     """One row of facts: `label` is a name's surface form or a link's keywords; an empty `type` marks an implied end."""
 
     chunk: int
@@ -46,7 +46,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class FactCounts:
     """The rows of one key, counted: all that the fold needs to know of them."""
 
     chunks: int
@@ -74,19 +74,19 @@ class Relation:
     fragments: tuple[Fragment, ...]
 
 
-def tally(rows: Iterable[Told]) -> Tally:
+def count_facts(rows: Iterable[FactRow]) -> FactCounts:
     """Count the rows of one key. A name that was only ever an end of links is described by those links."""
     rows = set(rows)
     stated = [row for row in rows if row.type] or list(rows)
-    return Tally(
+    return FactCounts(
         chunks=len({row.chunk for row in rows}),
         labels=Counter(row.label for row in stated),
         types=Counter(row.type for row in stated if row.type),
-        fragments=distinct(Fragment(row.time, row.hash, row.description) for row in stated),
+        fragments=distinct_fragments(Fragment(row.time, row.hash, row.description) for row in stated),
     )
 
 
-def distinct(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
+def distinct_fragments(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
     """Every text once, at its earliest, in order."""
     first: dict[str, Fragment] = {}
     for fragment in sorted(fragments):
@@ -94,18 +94,18 @@ def distinct(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
     return tuple(first.values())
 
 
-def entity(told: Tally) -> Entity:
+def merge_entity(told: FactCounts) -> Entity:
     """One entity of all that was said about a name."""
-    return Entity(most_frequent(told.labels), most_frequent(told.types) or UNKNOWN, told.chunks, told.fragments)
+    return Entity(most_frequent(told.labels), most_frequent(told.types) or UNKNOWN_TYPE, told.chunks, told.fragments)
 
 
-def relation(told: Tally) -> Relation:
+def merge_relation(told: FactCounts) -> Relation:
     """One relation of all that was said about a pair."""
     counts: Counter[str] = Counter()
     for label, times in told.labels.items():
         for keyword in {part.strip() for part in label.split(",")} - {""}:
             counts[keyword] += times
-    kept = sorted(counts, key=lambda keyword: (-counts[keyword], keyword))[:KEYWORDS_KEPT]
+    kept = sorted(counts, key=lambda keyword: (-counts[keyword], keyword))[:MAX_KEYWORDS]
     return Relation(", ".join(kept), told.chunks, told.fragments)
 
 
@@ -114,17 +114,17 @@ def most_frequent(counts: Mapping[str, int]) -> str:
     return min(counts, key=lambda value: (-counts[value], value), default="")
 
 
-def unite(entities: Iterable[Entity]) -> Entity:
+def merge_across_spaces(entities: Iterable[Entity]) -> Entity:
     """The same name in several spaces as one entity, for one question: counts add, descriptions stand side by side."""
     entities = list(entities)
     names, types = Counter[str](), Counter[str]()
     for each in entities:
         names[each.name] += each.mentions
-        if each.type != UNKNOWN:
+        if each.type != UNKNOWN_TYPE:
             types[each.type] += each.mentions
     return Entity(
         most_frequent(names),
-        most_frequent(types) or UNKNOWN,
+        most_frequent(types) or UNKNOWN_TYPE,
         sum(each.mentions for each in entities),
-        distinct(chain.from_iterable(each.fragments for each in entities)),
+        distinct_fragments(chain.from_iterable(each.fragments for each in entities)),
     )

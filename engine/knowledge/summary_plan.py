@@ -11,32 +11,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.knowledge.merge import row_hash
+from engine.knowledge.merge import description_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from engine.knowledge.merge import Fragment
-    from engine.options import Limits
+    from engine.options import SummaryLimits
 
     Texts = tuple[str, ...]
 
 SEPARATOR = "\n"
 
 
-def newest(fragments: Sequence[Fragment], limits: Limits) -> Sequence[Fragment]:
+def select_newest(fragments: Sequence[Fragment], limits: SummaryLimits) -> Sequence[Fragment]:
     """The newest fragments that are described: whole groups, so that one more mention moves no other group's bounds."""
-    if len(fragments) <= limits.group:
+    if len(fragments) <= limits.group_size:
         return fragments
-    tail = fragments[-limits.fragments :]
+    tail = fragments[-limits.max_fragments :]
     if len(tail) < len(fragments):
-        cut = next((i for i, row in enumerate(tail) if row.hash % limits.modulo == 0), -1)
+        cut = next((i for i, row in enumerate(tail) if row.hash % limits.hash_modulo == 0), -1)
         tail = tail[cut + 1 :]
-    sizes = [len(group) for group in grouped([row.hash for row in tail], [0] * len(tail), limits)]
-    return tail[-sum(sizes[-limits.groups :]) :]
+    sizes = [len(group) for group in group_fragments([row.hash for row in tail], [0] * len(tail), limits)]
+    return tail[-sum(sizes[-limits.max_groups :]) :]
 
 
-def grouped(hashes: Sequence[int], tokens: Sequence[int], limits: Limits) -> list[range]:
+def group_fragments(hashes: Sequence[int], tokens: Sequence[int], limits: SummaryLimits) -> list[range]:
     """Stable groups of consecutive rows: one ends by content, at its greatest length, or when a call would be full."""
     groups, start, held = [], 0, 0
     for i, (value, size) in enumerate(zip(hashes, tokens, strict=True)):
@@ -44,20 +44,20 @@ def grouped(hashes: Sequence[int], tokens: Sequence[int], limits: Limits) -> lis
             groups.append(range(start, i))
             start, held = i, 0
         held += size
-        if value % limits.modulo == 0 or i - start + 1 == limits.group:
+        if value % limits.hash_modulo == 0 or i - start + 1 == limits.group_size:
             groups.append(range(start, i + 1))
             start, held = i + 1, 0
     return groups + ([range(start, len(hashes))] if start < len(hashes) else [])
 
 
-def needs_model(texts: Sequence[str], count: Callable[[str], int], limits: Limits) -> bool:
+def needs_model(texts: Sequence[str], count: Callable[[str], int], limits: SummaryLimits) -> bool:
     """Whether joining would go beyond the limits."""
     if len(texts) < 2 or len(texts) >= limits.join_fragments:
         return len(texts) >= 2
-    return _beyond(texts, count, limits.join_tokens - 1)
+    return _exceeds_tokens(texts, count, limits.join_tokens - 1)
 
 
-def joined(fragments: Sequence[Fragment], count: Callable[[str], int], limits: Limits) -> str:
+def join_newest(fragments: Sequence[Fragment], count: Callable[[str], int], limits: SummaryLimits) -> str:
     """The newest fragments, joined, within the limits of a join: what is shown while no summary is at hand."""
     kept: list[str] = []
     held = 0
@@ -69,29 +69,29 @@ def joined(fragments: Sequence[Fragment], count: Callable[[str], int], limits: L
     return SEPARATOR.join(reversed(kept))
 
 
-def reduction(
-    fragments: Sequence[Fragment], count: Callable[[str], int], limits: Limits
+def summary_steps(
+    fragments: Sequence[Fragment], count: Callable[[str], int], limits: SummaryLimits
 ) -> Generator[list[Texts], Sequence[str], str]:
     """One text of all fragments: gives the inputs of summaries that can be made at once, and is sent the summaries."""
     texts, hashes = [row.text for row in fragments], [row.hash for row in fragments]
     while needs_model(texts, count, limits):
-        if len(texts) == 2 or not _beyond(texts, count, limits.call_tokens):
+        if len(texts) == 2 or not _exceeds_tokens(texts, count, limits.call_tokens):
             [text] = yield [tuple(texts)]
             return text
-        groups = grouped(hashes, [count(text) for text in texts], limits)
+        groups = group_fragments(hashes, [count(text) for text in texts], limits)
         if len(groups) == len(texts):  # nothing would shrink: two at a time
             groups = [range(i, min(i + 2, len(texts))) for i in range(0, len(texts), 2)]
         inputs = [tuple(texts[i] for i in group) for group in groups]
         made = iter((yield [each for each in inputs if len(each) > 1]))
-        texts = _fitting([next(made) if len(each) > 1 else each[0] for each in inputs], count, limits)
-        hashes = [row_hash(text) for text in texts]
+        texts = _newest_fitting([next(made) if len(each) > 1 else each[0] for each in inputs], count, limits)
+        hashes = [description_hash(text) for text in texts]
     return SEPARATOR.join(texts)
 
 
-def _fitting(texts: list[str], count: Callable[[str], int], limits: Limits) -> list[str]:
+def _newest_fitting(texts: list[str], count: Callable[[str], int], limits: SummaryLimits) -> list[str]:
     """The newest summaries that one call takes, two at least: groups of groups would move with the oldest one."""
     held = kept = 0
-    for text in reversed(texts[-limits.group :]):
+    for text in reversed(texts[-limits.group_size :]):
         held += count(text)
         if kept >= 2 and held > limits.call_tokens:
             break
@@ -99,6 +99,6 @@ def _fitting(texts: list[str], count: Callable[[str], int], limits: Limits) -> l
     return texts[len(texts) - kept :]
 
 
-def _beyond(texts: Sequence[str], count: Callable[[str], int], tokens: int) -> bool:
+def _exceeds_tokens(texts: Sequence[str], count: Callable[[str], int], tokens: int) -> bool:
     """Whether the texts have more tokens; what has no more bytes than that needs no counting."""
     return sum(len(text.encode()) for text in texts) > tokens and sum(map(count, texts)) > tokens

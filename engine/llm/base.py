@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from engine.models import Condensed, Excerpt, Fragments, Message, Prompt, Reading, Turn
-    from engine.usage import Bill
+    from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
+    from engine.usage import UsageMeter
 
 
-class Language(Protocol):
-    """Reads, rewrites, summarises and answers. Failures are raised as `LanguageError`, never turned into text."""
+class LanguageModel(Protocol):
+    """Reads, rewrites, summarises and answers. Failures are raised as `ModelError`, never turned into text."""
 
     @property
     def name(self) -> str:
@@ -26,42 +26,42 @@ class Language(Protocol):
         """The identity of what summarises: part of the key of remembered summaries."""
 
     @property
-    def extractive(self) -> bool:
+    def is_extractive(self) -> bool:
         """Whether its answers consist of quotations, each with its [n]; else they may tell anything of a prompt."""
 
-    def reading_key(self, excerpt: Excerpt) -> bytes:
+    def extraction_key(self, excerpt: Excerpt) -> bytes:
         """The hash of the complete messages that `extract` would send, and of the reader: the key of its memo."""
 
-    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
+    async def extract(self, excerpt: Excerpt, bill: UsageMeter) -> Extraction:
         """The names and links that one excerpt states."""
 
     @property
-    def shared_tokens(self) -> int:
+    def batch_token_limit(self) -> int:
         """How many tokens of excerpts of one space may share a call; 0: each excerpt is read alone."""
 
-    async def extract_several(self, excerpts: Sequence[Excerpt], bill: Bill) -> list[Reading | None]:
+    async def extract_batch(self, excerpts: Sequence[Excerpt], bill: UsageMeter) -> list[Extraction | None]:
         """What each excerpt states, read in one call; None for those of which the reply cannot be trusted."""
 
-    async def condense(
-        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
-    ) -> Condensed:
+    async def rewrite_query(
+        self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
+    ) -> SearchQuery:
         """The question rewritten to stand alone, and its keywords; `today` in UTC and who asks help to resolve it."""
 
-    async def condense_overheard(
-        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
-    ) -> Condensed | None:
+    async def rewrite_unaddressed_query(
+        self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
+    ) -> SearchQuery | None:
         """The same for what was said without addressing the program; None if it is no question to it."""
 
-    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
+    async def summarize(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> list[str | None]:
         """One text of each, in order; None where none was given. They may share a call, so they are of one space.
 
-        Raises LanguageError if not one was given.
+        Raises ModelError if not one was given.
         """
 
-    def messages(self, prompt: Prompt) -> list[Message]:
+    def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:
         """What the model would be sent for an answer."""
 
-    def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
+    def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
         """The answer, in pieces, with [n] as given in the context."""
 
 
@@ -80,7 +80,7 @@ class Embedder(Protocol):
     def max_tokens(self) -> int:
         """The longest text it takes whole, in o200k_base tokens; longer texts are given in parts."""
 
-    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
         """float32 of shape (len(texts), dim), rows of length one."""
 
 
@@ -91,5 +91,5 @@ class Reranker(Protocol):
     def name(self) -> str:
         """The identity."""
 
-    async def rerank(self, question: str, texts: Sequence[str], bill: Bill) -> list[float | None]:
+    async def rerank(self, question: str, texts: Sequence[str], bill: UsageMeter) -> list[float | None]:
         """One score a text, in the order of the texts; None where none was given."""

@@ -7,34 +7,43 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import BadKey, EngineError, NoSuchModel, RateLimited, Refused, TooLong, Unavailable, Unreachable
-from engine.llm.plugin_calls import guarded
+from engine.errors import (
+    EngineError,
+    InvalidApiKey,
+    ModelNotFound,
+    ModelRefused,
+    ModelUnavailable,
+    ModelUnreachable,
+    PromptTooLong,
+    RateLimited,
+)
+from engine.llm.plugin_calls import guard_plugin_call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.llm.base import Embedder
-    from engine.usage import Bill
+    from engine.usage import UsageMeter
 
-PROBE = "Hello."  # a text that every embedder takes
+PROBE_TEXT = "Hello."  # a text that every embedder takes
 # Failures that say themselves whose they are; any other is the text's if a harmless text is embedded all the same.
-OF_THE_TEXT = (Refused, TooLong)
-OF_THE_PROVIDER = (BadKey, NoSuchModel, RateLimited, Unreachable)
+TEXT_ERRORS = (ModelRefused, PromptTooLong)
+PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, RateLimited, ModelUnreachable)
 
 
-def identity(embedder: Embedder) -> str:
+def embedder_identity(embedder: Embedder) -> str:
     """What tells vectors of one embedder from those of another: its name and its number of dimensions."""
     return f"{embedder.name} ({embedder.dim} dimensions)"
 
 
-def checked(embedder: Embedder) -> CheckedEmbedder:
+def wrap_embedder(embedder: Embedder) -> CheckedEmbedder:
     """The embedder behind the checks."""
     return embedder if isinstance(embedder, CheckedEmbedder) else CheckedEmbedder(embedder)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedEmbedder:
-    """Implements `Embedder`: one finite vector of `dim` numbers a text, or a LanguageError that says what is wrong."""
+    """Implements `Embedder`: one finite vector of `dim` numbers a text, or a ModelError that says what is wrong."""
 
     embedder: Embedder
 
@@ -50,35 +59,35 @@ class CheckedEmbedder:
     def max_tokens(self) -> int:
         return self.embedder.max_tokens
 
-    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
         if not texts:
             return np.empty((0, self.dim), np.float32)
         try:
-            with guarded(f"The embedder {self.name}"):
-                return self._checked(await self.embedder.embed(texts, bill), len(texts))
+            with guard_plugin_call(f"The embedder {self.name}"):
+                return self._validate_vectors(await self.embedder.embed(texts, bill), len(texts))
         except EngineError:
             raise
         except Exception as error:  # plug-ins raise what they like
-            raise Unavailable(f"The embedder {self.name} failed ({type(error).__name__}).") from error
+            raise ModelUnavailable(f"The embedder {self.name} failed ({type(error).__name__}).") from error
 
-    async def blames_the_text(self, error: EngineError, bill: Bill) -> bool:
+    async def is_text_at_fault(self, error: EngineError, bill: UsageMeter) -> bool:
         """Whether a failure is due to what was embedded: the embedder says so, or still embeds a harmless text."""
-        if isinstance(error, OF_THE_TEXT + OF_THE_PROVIDER):
-            return isinstance(error, OF_THE_TEXT)
+        if isinstance(error, TEXT_ERRORS + PROVIDER_ERRORS):
+            return isinstance(error, TEXT_ERRORS)
         try:
-            await self.embed([PROBE], bill)
+            await self.embed([PROBE_TEXT], bill)
         except EngineError:
             return False
         return True
 
-    def _checked(self, made: np.ndarray, count: int) -> np.ndarray:
+    def _validate_vectors(self, made: np.ndarray, count: int) -> np.ndarray:
         with np.errstate(over="ignore"):
             vectors = np.asarray(made, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != count:
             given = len(vectors) if vectors.ndim else 0
-            raise Unavailable(f"The embedder {self.name} gave {given} vectors for {count} texts.")
+            raise ModelUnavailable(f"The embedder {self.name} gave {given} vectors for {count} texts.")
         if vectors.shape[1] != self.dim:
-            raise Unavailable(f"The embedder {self.name} gave {vectors.shape[1]} dimensions, not {self.dim}.")
+            raise ModelUnavailable(f"The embedder {self.name} gave {vectors.shape[1]} dimensions, not {self.dim}.")
         if not np.isfinite(vectors).all():
-            raise Unavailable(f"The embedder {self.name} gave a vector that is not finite.")
+            raise ModelUnavailable(f"The embedder {self.name} gave a vector that is not finite.")
         return vectors

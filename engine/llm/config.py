@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-OLLAMA = frozenset({"ollama", "ollama_chat"})
+OLLAMA_PROVIDERS = frozenset({"ollama", "ollama_chat"})
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSettings:
+class ModelConfig:
     """A model as litellm names it ("openai/gpt-4o-mini", "ollama_chat/qwen3"); empty strings leave it to the provider.
 
     `extra` goes to the provider as it is (reasoning_effort, dimensions, input_type …). `num_ctx` is the context that
@@ -42,7 +42,7 @@ class ModelSettings:
         """What stands before the first slash."""
         return self.model.partition("/")[0] if "/" in self.model else ""
 
-    def instead(self, model: str) -> ModelSettings:
+    def with_model(self, model: str) -> ModelConfig:
         """Another model with the same settings; address and key stay with their provider."""
         if not model or model == self.model:
             return self
@@ -51,20 +51,23 @@ class ModelSettings:
         other = replace(self, model=model)
         return other if other.provider == self.provider else replace(other, api_base="", api_key="", extra={})
 
-    def parameters(self) -> dict[str, Any]:
+    def chat_parameters(self) -> dict[str, Any]:
         """What a chat call is given besides its messages."""
-        num_ctx = self.num_ctx if self.provider in OLLAMA and self.num_ctx else None
+        num_ctx = self.num_ctx if self.provider in OLLAMA_PROVIDERS and self.num_ctx else None
         optional = {"temperature": self.temperature, "max_tokens": self.max_output_tokens, "num_ctx": num_ctx}
-        return {**self.address(), **{name: value for name, value in optional.items() if value is not None}}
+        return {
+            **self.connection_parameters(),
+            **{name: value for name, value in optional.items() if value is not None},
+        }
 
-    def address(self) -> dict[str, Any]:
+    def connection_parameters(self) -> dict[str, Any]:
         """What every call is given."""
         optional = {"api_base": self.api_base, "api_key": self.api_key}
         return {"model": self.model, **{name: value for name, value in optional.items() if value}, **self.extra}
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class CallTimeouts:
     """How long a call may take, and how often it is tried; all times in seconds.
 
     `timeout` is for a whole call, or up to the first text or thought of a stream; `silence` is for each further text.
@@ -74,9 +77,9 @@ class Patience:
     """
 
     timeout: float = 180.0
-    silence: float = 60.0
+    idle_timeout: float = 60.0
     thinking: float = 600.0
-    attempts: int = 4
-    first_wait: float = 1.0
-    longest_wait: float = 30.0
+    max_attempts: int = 4
+    initial_wait: float = 1.0
+    max_wait: float = 30.0
     jitter: float = 1.0

@@ -12,19 +12,19 @@ from string import Template
 from typing import TYPE_CHECKING, Literal
 
 from engine.errors import EngineError
-from engine.models import Excerpt, Message
+from engine.models import Excerpt, LLMMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date, datetime
 
-    from engine.models import EntityRow, Fragments, Prompt, RelationRow, Source, Turn
+    from engine.models import ChatTurn, ContextEntity, ContextRelation, Prompt, Source, SummaryInput
 
-Format = Literal["tuples", "json"]
+ExtractionFormat = Literal["tuples", "json"]
 
 DELIMITER = "<|#|>"
-END = "<|COMPLETE|>"
-TYPES = (
+END_MARKER = "<|COMPLETE|>"
+ENTITY_TYPES = (
     "Person",
     "Creature",
     "Organization",
@@ -37,140 +37,160 @@ TYPES = (
     "Artifact",
     "NaturalObject",
 )
-ROWS = 100
+MAX_EXTRACTION_ROWS = 100
 SUMMARY_WORDS = 450
-OWN_LANGUAGE = "the language of the text"
-STYLE = "Markdown; as short as the question allows."
-NOTHING = "(none)"
+TEXT_LANGUAGE = "the language of the text"
+DEFAULT_STYLE = "Markdown; as short as the question allows."
+EMPTY_SECTION = "(none)"
 UNDATED = "undated"
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
 MIDNIGHT = time()
 _MESSAGE_HEAD = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,100}): ")
 SUMMARY_PROMPTS = ("summarise", "summarise_user", "summarise_several", "summarise_several_user", "summary_rules")
 
 
-def render_extract(excerpt: Excerpt, form: Format, language: str = OWN_LANGUAGE) -> list[Message]:
+def render_extract(excerpt: Excerpt, form: ExtractionFormat, language: str = TEXT_LANGUAGE) -> list[LLMMessage]:
     """What asks for the names and links of an excerpt; `language` is that of the descriptions."""
-    values = {"types": ", ".join(TYPES), "limit": str(ROWS), "language": language}
+    values = {"types": ", ".join(ENTITY_TYPES), "limit": str(MAX_EXTRACTION_ROWS), "language": language}
     if form == "tuples":
-        system = fill("extract_system", **values, delimiter=DELIMITER, end=END)
+        system = fill_template("extract_system", **values, delimiter=DELIMITER, end=END_MARKER)
     else:
-        system = fill("extract_json_system", **values)
-    section = f"It stands under (data too): {_line(excerpt.section)}\n" if excerpt.section.strip() else ""
-    fence = _fence(excerpt.text, excerpt.section)
-    return _pair(system, fill("extract_user", section=section, text=excerpt.text, fence=fence))
+        system = fill_template("extract_json_system", **values)
+    section = f"It stands under (data too): {_single_line(excerpt.section)}\n" if excerpt.section.strip() else ""
+    fence = _fence_token(excerpt.text, excerpt.section)
+    return _build_messages(system, fill_template("extract_user", section=section, text=excerpt.text, fence=fence))
 
 
-def render_extract_several(excerpts: Sequence[Excerpt], form: Format, language: str = OWN_LANGUAGE) -> list[Message]:
+def render_extract_batch(
+    excerpts: Sequence[Excerpt], form: ExtractionFormat, language: str = TEXT_LANGUAGE
+) -> list[LLMMessage]:
     """What asks for the same of several excerpts at once, each by its number; where they stand is told once."""
     alone, _ = render_extract(Excerpt(""), form, language)
-    values = {"limit": str(ROWS), "delimiter": DELIMITER, "end": END}
-    rules = fill("extract_several" if form == "tuples" else "extract_json_several", **values)
+    values = {"limit": str(MAX_EXTRACTION_ROWS), "delimiter": DELIMITER, "end": END_MARKER}
+    rules = fill_template("extract_several" if form == "tuples" else "extract_json_several", **values)
     before, told = "", list[dict[str, object]]()
     for number, excerpt in enumerate(excerpts, 1):
-        under = _line(excerpt.section)
+        under = _single_line(excerpt.section)
         told.append({"number": number, **({"under": under} if under != before else {}), "text": excerpt.text})
         before = under
     rows = "\n".join(map(_json, told))
-    user = fill("extract_several_user", excerpts=rows, fence=_fence(rows))
-    return _pair(f"{alone.content}\n\n{rules}", user)
+    user = fill_template("extract_several_user", excerpts=rows, fence=_fence_token(rows))
+    return _build_messages(f"{alone.content}\n\n{rules}", user)
 
 
-def render_glean(reply: str, form: Format) -> list[Message]:
+def render_glean(reply: str, form: ExtractionFormat) -> list[LLMMessage]:
     """What asks for a second look, after the first exchange."""
-    again = fill("glean", end=END) if form == "tuples" else fill("glean_json")
-    return [Message("assistant", reply), Message("user", again)]
+    again = fill_template("glean", end=END_MARKER) if form == "tuples" else fill_template("glean_json")
+    return [LLMMessage("assistant", reply), LLMMessage("user", again)]
 
 
-def render_condense(
-    text: str, history: Sequence[Turn], today: date | None = None, asker: str = "", *, overheard: bool = False
-) -> list[Message]:
+def render_query_rewrite(
+    text: str, history: Sequence[ChatTurn], today: date | None = None, asker: str = "", *, overheard: bool = False
+) -> list[LLMMessage]:
     """What asks for a question that stands alone, and for its keywords; `overheard`: and whether it is one at all."""
     system = "\n\n".join(
-        [fill("condense", occasion=_occasion(today, asker)), *([fill("overheard")] if overheard else [])]
+        [
+            fill_template("condense", occasion=_render_occasion(today, asker)),
+            *([fill_template("overheard")] if overheard else []),
+        ]
     )
-    said = "\n".join(f"{turn.role}: {_indented(turn.text)}" for turn in history) or NOTHING
-    return _pair(system, fill("condense_user", history=said, text=text, fence=_fence(said, text)))
+    said = "\n".join(f"{turn.role}: {_indent_lines(turn.text)}" for turn in history) or EMPTY_SECTION
+    return _build_messages(
+        system, fill_template("condense_user", history=said, text=text, fence=_fence_token(said, text))
+    )
 
 
-def render_summarise(wanted: Fragments) -> list[Message]:
+def render_summarize(wanted: SummaryInput) -> list[LLMMessage]:
     """What asks for one text of several descriptions, given from the oldest to the newest."""
     rows = "\n".join(_json(text) for text in wanted.texts)
-    user = fill("summarise_user", name=_line(wanted.name), fragments=rows, fence=_fence(rows, wanted.name))
-    return _pair(fill("summarise", rules=_summary_rules()), user)
+    user = fill_template(
+        "summarise_user", name=_single_line(wanted.name), fragments=rows, fence=_fence_token(rows, wanted.name)
+    )
+    return _build_messages(fill_template("summarise", rules=_summary_rules()), user)
 
 
-def render_summarise_several(wanted: Sequence[Fragments]) -> list[Message]:
+def render_summarize_batch(wanted: Sequence[SummaryInput]) -> list[LLMMessage]:
     """What asks for the same of several names at once, each by its number."""
-    told = ({"number": n, "name": _line(each.name), "descriptions": each.texts} for n, each in enumerate(wanted, 1))
+    told = (
+        {"number": n, "name": _single_line(each.name), "descriptions": each.texts} for n, each in enumerate(wanted, 1)
+    )
     rows = "\n".join(map(_json, told))
-    system = fill("summarise_several", rules=_summary_rules(), delimiter=DELIMITER, end=END)
-    return _pair(system, fill("summarise_several_user", names=rows, fence=_fence(rows)))
+    system = fill_template("summarise_several", rules=_summary_rules(), delimiter=DELIMITER, end=END_MARKER)
+    return _build_messages(system, fill_template("summarise_several_user", names=rows, fence=_fence_token(rows)))
 
 
-def render_answer(prompt: Prompt) -> list[Message]:
+def render_answer(prompt: Prompt) -> list[LLMMessage]:
     """What asks for an answer: the context, the conversation so far, the question."""
-    told = {"style": prompt.style.strip() or STYLE, "instructions": prompt.instructions.strip() or "nothing more."}
-    told["occasion"] = _occasion(prompt.today, prompt.asker)
+    told = {
+        "style": prompt.style.strip() or DEFAULT_STYLE,
+        "instructions": prompt.instructions.strip() or "nothing more.",
+    }
+    told["occasion"] = _render_occasion(prompt.today, prompt.asker)
     context = prompt.context
     if context.overview is not None:
-        wanted = fill(f"overview_{context.overview.wanted}")
+        wanted = fill_template(f"overview_{context.overview.wanted}")
         told["instructions"] = " ".join(
-            [wanted, *([fill("overview_notes")] if prompt.notes else []), prompt.instructions]
+            [wanted, *([fill_template("overview_notes")] if prompt.partial_answers else []), prompt.instructions]
         )
-    if context.mode == "bypass" and context.empty:
-        system = fill("bypass_system", **told)
+    if context.mode == "bypass" and context.is_empty:
+        system = fill_template("bypass_system", **told)
     else:
-        entities = "\n".join(map(entity_line, context.entities)) or NOTHING
-        relations = "\n".join(map(relation_line, context.relations)) or NOTHING
-        sources = "\n".join([*map(source_block, context.sources), *prompt.notes]) or NOTHING
-        fence = _fence(entities, relations, sources)
-        system = fill("answer_system", **told, entities=entities, relations=relations, sources=sources, fence=fence)
-    history = (Message(turn.role, turn.text) for turn in prompt.history)
-    return [Message("system", system), *history, Message("user", prompt.question)]
+        entities = "\n".join(map(render_entity, context.entities)) or EMPTY_SECTION
+        relations = "\n".join(map(render_relation, context.relations)) or EMPTY_SECTION
+        sources = "\n".join([*map(render_source, context.sources), *prompt.partial_answers]) or EMPTY_SECTION
+        fence = _fence_token(entities, relations, sources)
+        system = fill_template(
+            "answer_system", **told, entities=entities, relations=relations, sources=sources, fence=fence
+        )
+    history = (LLMMessage(turn.role, turn.text) for turn in prompt.history)
+    return [LLMMessage("system", system), *history, LLMMessage("user", prompt.question)]
 
 
-def entity_line(row: EntityRow) -> str:
+def render_entity(row: ContextEntity) -> str:
     """An entity as the model is shown it: one line of JSON."""
     shown = {"entity": row.name, "type": row.type, "description": row.description}
     return _json({**shown, "sources": list(row.sources)})
 
 
-def relation_line(row: RelationRow) -> str:
+def render_relation(row: ContextRelation) -> str:
     """A relation as the model is shown it: one line of JSON."""
     ends = {"entity1": row.source, "entity2": row.target}
     shown = {**ends, "keywords": row.keywords, "description": row.description}
     return _json({**shown, "sources": list(row.sources)})
 
 
-def source_block(source: Source) -> str:
+def render_source(source: Source) -> str:
     """A source as the model is shown it: `[n] (title, label, author, date) text`; no other line of it begins with [.
 
     Each of these stands once: not if another one holds it, and not before the text of a message either.
     """
-    date = _date(source.time) if source.time else UNDATED
-    told = _once([_line(part) for part in (source.title, source.label, source.author, date)])
+    date = _format_date(source.time) if source.time else UNDATED
+    told = _join_distinct([_single_line(part) for part in (source.title, source.label, source.author, date)])
     if ":" in date:
         told = re.sub(rf"(?<!\w){date}(?!\w| UTC)", f"{date} UTC", told, count=1)
     head = _MESSAGE_HEAD.match(source.text)
-    text = source.text[head.end() :] if head and all(_stands_in(part, told) for part in head.groups()) else source.text
-    return f"[{source.number}] ({told}) {_indented(text)}"
+    text = (
+        source.text[head.end() :]
+        if head and all(_contains_words(part, told) for part in head.groups())
+        else source.text
+    )
+    return f"[{source.number}] ({told}) {_indent_lines(text)}"
 
 
-def _date(moment: datetime) -> str:
+def _format_date(moment: datetime) -> str:
     """A time in UTC; midnight stands for a day without a time."""
     utc = moment.astimezone(UTC)
     return utc.strftime("%Y-%m-%d" if utc.time() == MIDNIGHT else "%Y-%m-%d %H:%M")
 
 
-def _once(parts: Sequence[str]) -> str:
+def _join_distinct(parts: Sequence[str]) -> str:
     """The parts, but for those that stand in another one."""
     kept = [
         part
         for place, part in enumerate(parts)
         if part
         and not any(
-            _stands_in(part, other) and (len(other) > len(part) or at < place)
+            _contains_words(part, other) and (len(other) > len(part) or at < place)
             for at, other in enumerate(parts)
             if at != place
         )
@@ -178,20 +198,20 @@ def _once(parts: Sequence[str]) -> str:
     return ", ".join(kept)
 
 
-def _stands_in(part: str, text: str) -> bool:
+def _contains_words(part: str, text: str) -> bool:
     """Whether the words stand in the text, not as a piece of longer ones."""
     return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 
-def prompts_hash(*names: str) -> str:
+def hash_prompts(*names: str) -> str:
     """16 hex digits that change with any word of these prompts, or of any prompt if none is named."""
-    return _hash(*(part for name in names or _names() for part in (name, _text(name))))[:16]
+    return _hash(*(part for name in names or _template_names() for part in (name, _load_template(name))))[:16]
 
 
-def fill(prompt: str, /, **values: str) -> str:
+def fill_template(prompt: str, /, **values: str) -> str:
     """The prompt of that name with its `$names` filled in. Raises EngineError if one is not given."""
     try:
-        return Template(_text(prompt)).substitute(values).strip()
+        return Template(_load_template(prompt)).substitute(values).strip()
     except KeyError as missing:
         raise EngineError(
             f"The prompt {prompt}.md wants ${missing.args[0]}, which is not given.",
@@ -200,32 +220,32 @@ def fill(prompt: str, /, **values: str) -> str:
 
 
 @functools.cache
-def _text(name: str) -> str:
+def _load_template(name: str) -> str:
     return (resources.files("engine.llm") / "templates" / f"{name}.md").read_text(encoding="utf-8")
 
 
 @functools.cache
-def _names() -> tuple[str, ...]:
+def _template_names() -> tuple[str, ...]:
     folder = resources.files("engine.llm") / "templates"
     return tuple(sorted(file.name.removesuffix(".md") for file in folder.iterdir() if file.name.endswith(".md")))
 
 
 def _summary_rules() -> str:
-    return fill("summary_rules", length=str(SUMMARY_WORDS))
+    return fill_template("summary_rules", length=str(SUMMARY_WORDS))
 
 
-def _occasion(today: date | None, asker: str) -> str:
+def _render_occasion(today: date | None, asker: str) -> str:
     """When and by whom the question is asked, in a line. The name is foreign text: one JSON string."""
     day = f"Today is {today:%A}, {today:%Y-%m-%d} (UTC)." if today else ""
-    name = f"The name of who asks, as data: {_json(_line(asker)[:LONGEST_NAME])}." if asker.strip() else ""
+    name = f"The name of who asks, as data: {_json(_single_line(asker)[:MAX_NAME_LENGTH])}." if asker.strip() else ""
     return " ".join(filter(None, (day, name))) or "When and by whom it is asked is not known."
 
 
-def _pair(system: str, user: str) -> list[Message]:
-    return [Message("system", system), Message("user", user)]
+def _build_messages(system: str, user: str) -> list[LLMMessage]:
+    return [LLMMessage("system", system), LLMMessage("user", user)]
 
 
-def _fence(*parts: str) -> str:
+def _fence_token(*parts: str) -> str:
     """A mark that the fenced text cannot hold, since it depends on all of that text."""
     return _hash(*parts)[:12]
 
@@ -238,9 +258,9 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _line(text: str) -> str:
+def _single_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _indented(text: str) -> str:
+def _indent_lines(text: str) -> str:
     return "\n    ".join(text.strip().splitlines())

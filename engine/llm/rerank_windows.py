@@ -18,22 +18,28 @@ Strategy = Literal["max", "mean", "first"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
+class DocumentPieces:
     """What is sent to a reranker; `owners` are the documents (by position) that the pieces were cut from."""
 
     texts: tuple[str, ...]
-    owners: tuple[int, ...]
+    document_indexes: tuple[int, ...]
 
 
-def cut(
+def split_documents(
     documents: Sequence[str], tokenizer: Tokenizer, size: int = PIECE_TOKENS, overlap: int = PIECE_OVERLAP
-) -> Pieces:
+) -> DocumentPieces:
     """The documents, those longer than `size` tokens in windows of it. Raises ValueError if size is below 1."""
-    owned = [(text, owner) for owner, whole in enumerate(documents) for text in split(whole, tokenizer, size, overlap)]
-    return Pieces(tuple(text for text, _ in owned), tuple(owner for _, owner in owned))
+    owned = [
+        (text, owner)
+        for owner, whole in enumerate(documents)
+        for text in split_into_windows(whole, tokenizer, size, overlap)
+    ]
+    return DocumentPieces(tuple(text for text, _ in owned), tuple(owner for _, owner in owned))
 
 
-def split(text: str, tokenizer: Tokenizer, size: int = PIECE_TOKENS, overlap: int = PIECE_OVERLAP) -> list[str]:
+def split_into_windows(
+    text: str, tokenizer: Tokenizer, size: int = PIECE_TOKENS, overlap: int = PIECE_OVERLAP
+) -> list[str]:
     """Windows of at most `size` tokens; an overlap that would leave no step forward is cut to half of the size."""
     if size < 1:
         raise ValueError(f"a piece must have at least 1 token, not {size}")
@@ -45,13 +51,13 @@ def split(text: str, tokenizer: Tokenizer, size: int = PIECE_TOKENS, overlap: in
     return [tokenizer.decode(tokens[start : start + size]) for start in starts]
 
 
-def scores_of(rows: Iterable[Any], count: int) -> dict[int, float]:
+def parse_scores(rows: Iterable[Any], count: int) -> dict[int, float]:
     """The scores by piece that a provider's rows {index, relevance_score} really give; every other row is dropped."""
-    read = (_score_of(row, count) for row in rows)
+    read = (_parse_score(row, count) for row in rows)
     return dict(score for score in read if score is not None)
 
 
-def aggregate(
+def aggregate_scores(
     scores: Mapping[int, float], owners: Sequence[int], documents: int, strategy: str = "max", top_n: int = 0
 ) -> list[tuple[int, float]]:
     """(document, score), best first; documents without any score are absent.
@@ -68,17 +74,17 @@ def aggregate(
     return ranked[:top_n] if top_n > 0 else ranked
 
 
-def _score_of(row: Any, count: int) -> tuple[int, float] | None:
+def _parse_score(row: Any, count: int) -> tuple[int, float] | None:
     if not isinstance(row, dict):
         return None
     index, score = row.get("index"), row.get("relevance_score")
     if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count:
         return None
-    value = _number(score)
+    value = _parse_number(score)
     return None if value is None else (index, value)
 
 
-def _number(value: Any) -> float | None:
+def _parse_number(value: Any) -> float | None:
     """A finite number, also one that is written as text."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None

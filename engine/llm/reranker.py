@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.llm.rerank_windows import PIECE_OVERLAP, PIECE_TOKENS, aggregate, cut, scores_of
+from engine.llm.rerank_windows import PIECE_OVERLAP, PIECE_TOKENS, aggregate_scores, parse_scores, split_documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.llm.client.client import Calls
-    from engine.llm.config import ModelSettings
+    from engine.llm.client.client import ModelClient
+    from engine.llm.config import ModelConfig
     from engine.llm.rerank_windows import Strategy
     from engine.text.windows import Tokenizer
-    from engine.usage import Bill
+    from engine.usage import UsageMeter
 
 
 class LiteLLMReranker:
@@ -21,8 +21,8 @@ class LiteLLMReranker:
 
     def __init__(
         self,
-        model: ModelSettings,
-        calls: Calls,
+        model: ModelConfig,
+        calls: ModelClient,
         tokenizer: Tokenizer,
         *,
         max_tokens: int = PIECE_TOKENS,
@@ -30,7 +30,7 @@ class LiteLLMReranker:
         top_n: int = 0,
     ) -> None:
         self._model = model
-        self._calls = calls
+        self._client = calls
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
         self._strategy = strategy
@@ -40,13 +40,15 @@ class LiteLLMReranker:
     def name(self) -> str:
         return f"{self._model.name} {self._strategy}/{self._max_tokens}/{self._top_n}"
 
-    async def rerank(self, question: str, texts: Sequence[str], bill: Bill) -> list[float | None]:
+    async def rerank(self, question: str, texts: Sequence[str], bill: UsageMeter) -> list[float | None]:
         scores: list[float | None] = [None] * len(texts)
         if not texts:
             return scores
-        pieces = cut(texts, self._tokenizer, self._max_tokens, PIECE_OVERLAP)
-        rows = await self._calls.rerank(self._model, question, pieces.texts, bill)
-        given = scores_of(rows, len(pieces.texts))
-        for document, score in aggregate(given, pieces.owners, len(texts), self._strategy, self._top_n):
+        pieces = split_documents(texts, self._tokenizer, self._max_tokens, PIECE_OVERLAP)
+        rows = await self._client.rerank(self._model, question, pieces.texts, bill)
+        given = parse_scores(rows, len(pieces.texts))
+        for document, score in aggregate_scores(
+            given, pieces.document_indexes, len(texts), self._strategy, self._top_n
+        ):
             scores[document] = score
         return scores

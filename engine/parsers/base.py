@@ -14,7 +14,7 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ParsedFile:
     """A file as passages. `time` is the document's date as it states it, None if it states none.
 
     `stamp` is when a program says it saved the file: it counts where neither the document nor its name states a date.
@@ -23,21 +23,21 @@ class Read:
     title: str
     passages: tuple[Passage, ...]
     time: datetime | None = None
-    stamp: datetime | None = None
+    saved_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How much one file may take: bytes, seconds, and characters of text; beyond them it is TooLarge.
+class ParserLimits:
+    """How much one file may take: bytes, seconds, and characters of text; beyond them it is DocumentTooLarge.
 
     `unpacked` bounds what a zipped format (DOCX, EPUB...) may unfold to, `ratio` how many times its own size.
     `memory` is the address space of one worker process; `workers` how many files are read at once.
     """
 
-    size: int = 50 * MIB
-    unpacked: int = 400 * MIB
-    ratio: int = 200
-    text: int = 20_000_000
-    memory: int = 2048 * MIB
-    seconds: float = 60.0
+    max_file_size: int = 50 * MIB
+    max_unpacked_size: int = 400 * MIB
+    max_unpack_ratio: int = 200
+    max_text_length: int = 20_000_000
+    max_memory: int = 2048 * MIB
+    timeout_seconds: float = 60.0
     workers: int = 2

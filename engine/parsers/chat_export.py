@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from engine.errors import Broken, Empty
+from engine.errors import CorruptFile, EmptyDocument
 from engine.models import Passage
 from engine.parsers import json_records
-from engine.parsers.base import Read
-from engine.parsers.encoding import decode
-from engine.text.cleaning import one_line, tidy
+from engine.parsers.base import ParsedFile
+from engine.parsers.encoding import decode_text
+from engine.text.cleaning import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-GAP = timedelta(minutes=15)
-BUDGET = 1200
-LOOKED_AT = 20  # lines that tell what JSON Lines hold
+CONVERSATION_GAP = timedelta(minutes=15)
+CONVERSATION_TOKENS = 1200
+SAMPLE_LINES = 20  # lines that tell what JSON Lines hold
 _HINT = "Each line is one JSON object with id, user, text and time; thread and link may be there."
 # The beginning of a line that reads as the head of a message: [2026-05-18 09:20] Ada: …
 _MESSAGE_HEAD = re.compile(r"^[ \t]{0,16}+(?=\[\d{4}-\d\d-\d\d \d\d:\d\d\])", re.MULTILINE)
@@ -57,127 +57,132 @@ def parse_messages(data: bytes) -> list[ChatMessage]:
     Times are ISO 8601 (in UTC, if they name no zone) or seconds since 1970. Raises Broken, naming the line, and Empty.
     """
     messages: dict[str, ChatMessage] = {}
-    for number, line in enumerate(decode(data).split("\n"), 1):
+    for number, line in enumerate(decode_text(data).split("\n"), 1):
         if line.strip():
-            message = _message(line, number)
+            message = _parse_message(line, number)
             messages[message.id] = message
     if not messages:
-        raise Empty("There are no messages in the file.", hint=_HINT)
+        raise EmptyDocument("There are no messages in the file.", hint=_HINT)
     return list(messages.values())
 
 
-def holds_messages(data: bytes) -> bool:
+def has_chat_messages(data: bytes) -> bool:
     """Whether JSON Lines hold chat messages: one of their first lines is one. Raises Broken if it is no text."""
-    lines = (line for line in decode(data).split("\n") if line.strip())
-    return any(_is_message(line) for line in islice(lines, LOOKED_AT))
+    lines = (line for line in decode_text(data).split("\n") if line.strip())
+    return any(_is_chat_message(line) for line in islice(lines, SAMPLE_LINES))
 
 
-def _is_message(line: str) -> bool:
+def _is_chat_message(line: str) -> bool:
     try:
-        _message(line, 0)
-    except Broken:
+        _parse_message(line, 0)
+    except CorruptFile:
         return False
     return True
 
 
-def conversations(
+def group_conversations(
     messages: Iterable[ChatMessage],
     count: Callable[[str], int],
     *,
-    gap: timedelta = GAP,
-    budget: int = BUDGET,
+    gap: timedelta = CONVERSATION_GAP,
+    budget: int = CONVERSATION_TOKENS,
 ) -> list[Conversation]:
     """Threads, and windows of what stands outside of them, by the time of their first message.
 
     A window ends before a silence of at least `gap` and before it would have more than `budget` tokens by `count`.
     Messages without text are left out.
     """
-    spoken = sorted((m for m in messages if m.text.strip()), key=_order)
+    spoken = sorted((m for m in messages if m.text.strip()), key=_sort_key)
     answered = {message.thread for message in spoken if message.thread}
     threads: dict[str, list[ChatMessage]] = {}
     loose: list[ChatMessage] = []
     for message in spoken:
         root = message.thread or (message.id if message.id in answered else "")
         (threads.setdefault(root, []) if root else loose).append(message)
-    found = [_conversation(group, _thread_title(group)) for group in threads.values()]
-    found += [_conversation(group, _window_title(group)) for group in _windows(loose, count, gap, budget)]
+    found = [_build_conversation(group, _thread_title(group)) for group in threads.values()]
+    found += [_build_conversation(group, _window_title(group)) for group in _split_windows(loose, count, gap, budget)]
     return sorted(found, key=lambda conversation: (conversation.passages[0].time, conversation.key))
 
 
-def read(name: str, data: bytes) -> Read:
+def parse(name: str, data: bytes) -> ParsedFile:
     """The whole file as one document with a passage a message, each marked as a claim of the file.
 
     Anybody can write any author, time and link into a file: they are text of the passage and nothing more. JSON Lines
     that are no chat are read as records. Raises Broken and Empty.
     """
-    if not holds_messages(data):
-        return json_records.read(name, data)
-    spoken = sorted((m for m in parse_messages(data) if m.text.strip()), key=_order)
-    return Read(name, tuple(_claim(name, place, message) for place, message in enumerate(spoken)))
+    if not has_chat_messages(data):
+        return json_records.parse(name, data)
+    spoken = sorted((m for m in parse_messages(data) if m.text.strip()), key=_sort_key)
+    return ParsedFile(name, tuple(_build_claim(name, place, message) for place, message in enumerate(spoken)))
 
 
-def _instant(value: Any) -> datetime:
+def _parse_time(value: Any) -> datetime:
     """A time; without a zone it is read as UTC. Raises ValueError."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("a time is ISO 8601 or seconds since 1970")  # noqa: TRY004  - pydantic reports ValueErrors
     try:
-        return _seconds(value) or _iso(str(value))
+        return _parse_unix_time(value) or _parse_iso_time(str(value))
     except (OverflowError, OSError) as error:
         raise ValueError("the time is out of range") from error
 
 
-def _seconds(value: str | float) -> datetime | None:
+def _parse_unix_time(value: str | float) -> datetime | None:
     try:
         return datetime.fromtimestamp(float(value), UTC)
     except ValueError:
         return None
 
 
-def _iso(text: str) -> datetime:
+def _parse_iso_time(text: str) -> datetime:
     time = datetime.fromisoformat(text.strip())
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
 
 
-def _word(value: Any) -> Any:
-    return "" if value is None else tidy(value) if isinstance(value, str) else value
+def _clean_field(value: Any) -> Any:
+    return "" if value is None else clean_multiline(value) if isinstance(value, str) else value
 
 
-class _Line(BaseModel):
+class _MessageRow(BaseModel):
     """A message as foreign programs write it."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True, extra="ignore")
 
-    id: Annotated[str, BeforeValidator(_word), Field(min_length=1)]
-    user: Annotated[str, BeforeValidator(_word)]
-    text: Annotated[str, BeforeValidator(_word)]
-    time: Annotated[datetime, BeforeValidator(_instant)]
-    thread: Annotated[str, BeforeValidator(_word)] = ""
-    link: Annotated[str, BeforeValidator(_word)] = ""
+    id: Annotated[str, BeforeValidator(_clean_field), Field(min_length=1)]
+    user: Annotated[str, BeforeValidator(_clean_field)]
+    text: Annotated[str, BeforeValidator(_clean_field)]
+    time: Annotated[datetime, BeforeValidator(_parse_time)]
+    thread: Annotated[str, BeforeValidator(_clean_field)] = ""
+    link: Annotated[str, BeforeValidator(_clean_field)] = ""
 
 
-def _message(line: str, number: int) -> ChatMessage:
+def _parse_message(line: str, number: int) -> ChatMessage:
     try:
-        found = _Line.model_validate(json_records.parsed(line, number))
+        found = _MessageRow.model_validate(json_records.parse_json_line(line, number))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the line"
-        raise Broken(f"Line {number} is no chat message: {where}: {first['msg']}.", hint=_HINT) from error
+        raise CorruptFile(f"Line {number} is no chat message: {where}: {first['msg']}.", hint=_HINT) from error
     return ChatMessage(
-        found.id, one_line(found.user) or "unknown", found.text, found.time, found.thread, one_line(found.link)
+        found.id,
+        clean_single_line(found.user) or "unknown",
+        found.text,
+        found.time,
+        found.thread,
+        clean_single_line(found.link),
     )
 
 
-def _order(message: ChatMessage) -> tuple[datetime, str]:
+def _sort_key(message: ChatMessage) -> tuple[datetime, str]:
     return (message.time, message.id)
 
 
-def _windows(
+def _split_windows(
     messages: Iterable[ChatMessage], count: Callable[[str], int], gap: timedelta, budget: int
 ) -> list[list[ChatMessage]]:
     windows: list[list[ChatMessage]] = []
     tokens = 0
     for message in messages:
-        more = count(_line(message))
+        more = count(_render_line(message))
         if not windows or message.time - windows[-1][-1].time >= gap or tokens + more > budget:
             windows.append([])
             tokens = 0
@@ -186,27 +191,28 @@ def _windows(
     return windows
 
 
-def _conversation(messages: list[ChatMessage], title: str) -> Conversation:
-    passages = tuple(_passage(message) for message in messages)
+def _build_conversation(messages: list[ChatMessage], title: str) -> Conversation:
+    passages = tuple(_build_passage(message) for message in messages)
     return Conversation(messages[0].id, title, passages, messages[-1].time)
 
 
-def _passage(message: ChatMessage) -> Passage:
+def _build_passage(message: ChatMessage) -> Passage:
     label = f"{message.user}, {message.time:{_MINUTE}}"
-    return Passage(message.id, _line(message), label, message.link, message.user, message.time)
+    return Passage(message.id, _render_line(message), label, message.link, message.user, message.time)
 
 
-def _claim(name: str, position: int, message: ChatMessage) -> Passage:
+def _build_claim(name: str, position: int, message: ChatMessage) -> Passage:
     who = f"{message.user}, {message.time:{_MINUTE}}"
-    text = f"According to the file {name}, {message.user} wrote ({message.time:{_MINUTE}}): {_unforged(message.text)}"
+    quoted = _quote_forged_heads(message.text)
+    text = f"According to the file {name}, {message.user} wrote ({message.time:{_MINUTE}}): {quoted}"
     return Passage(message.id, text, f"claimed by this file: {who}", position=position)
 
 
-def _line(message: ChatMessage) -> str:
-    return f"[{message.time:{_MINUTE}}] {message.user}: {_unforged(message.text)}"
+def _render_line(message: ChatMessage) -> str:
+    return f"[{message.time:{_MINUTE}}] {message.user}: {_quote_forged_heads(message.text)}"
 
 
-def _unforged(text: str) -> str:
+def _quote_forged_heads(text: str) -> str:
     """The text of a message with lines that look like another message marked as quoted."""
     return _MESSAGE_HEAD.sub("> ", text)
 

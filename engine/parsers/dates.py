@@ -62,7 +62,7 @@ _DEFAULT_TIMES = frozenset({datetime(2000, 1, 1, tzinfo=UTC), datetime(2013, 12,
 _FIRST_DAYS = frozenset({date(1969, 12, 31), date(1970, 1, 1), date(1979, 12, 31), date(1980, 1, 1)})
 
 
-def stated_date(name: str, text: str) -> datetime | None:
+def find_stated_date(name: str, text: str) -> datetime | None:
     """The date in a file's name, else the one that its head states as the document's own; midnight UTC.
 
     A head states it behind a label ("Updated: …"), in its first line ("Minutes of 12 May 2026"), or as a line of its
@@ -71,8 +71,10 @@ def stated_date(name: str, text: str) -> datetime | None:
     lines = islice(
         (line.strip()[:LINE_LENGTH] for line in text.split("\n", 4 * HEAD_LINES) if line.strip()), HEAD_LINES
     )
-    named = [day for day, *_ in _dates(name.replace("_", "-"))]
-    candidates = named[:1] + [day for number, line in enumerate(lines) if (day := _own(line, first=number == 0))]
+    named = [day for day, *_ in _find_dates(name.replace("_", "-"))]
+    candidates = named[:1] + [
+        day for number, line in enumerate(lines) if (day := _find_line_date(line, first=number == 0))
+    ]
     return candidates[0] if candidates else None
 
 
@@ -87,14 +89,14 @@ def parse_date(text: str) -> datetime | None:
     return None
 
 
-def is_default(time: datetime) -> bool:
+def is_default_time(time: datetime) -> bool:
     """Whether a program wrote this time because it knew none."""
     return time in _DEFAULT_TIMES or time.date() in _FIRST_DAYS
 
 
-def _own(line: str, *, first: bool) -> datetime | None:
+def _find_line_date(line: str, *, first: bool) -> datetime | None:
     """The date of a line that states the document's date, None for all others."""
-    found = _dates(line)
+    found = _find_dates(line)
     if len(found) != 1:
         return None
     day, start, stop = found[0]
@@ -107,7 +109,7 @@ def _own(line: str, *, first: bool) -> datetime | None:
     return day if others <= (OTHER_HEADING_WORDS if first else OTHER_WORDS) else None
 
 
-def _dates(text: str) -> list[tuple[datetime, int, int]]:
+def _find_dates(text: str) -> list[tuple[datetime, int, int]]:
     """All full dates of a text with their places; impossible ones are left out."""
     found = []
     for match in _DATE.finditer(text):

@@ -6,11 +6,11 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from engine.errors import Broken, Empty, Encrypted, Unsupported
-from engine.parsers.archives import kind_of_archive
+from engine.errors import CorruptFile, EmptyDocument, EncryptedFile, UnsupportedFormat
+from engine.parsers.archives import detect_zip_format
 
 if TYPE_CHECKING:
-    from engine.parsers.base import Limits
+    from engine.parsers.base import ParserLimits
 
 _TEXT = frozenset(
     {"txt", "text", "log", "csv", "tsv", "json", "json5", "xml", "yaml", "yml", "toml", "ini", "cfg", "conf"}
@@ -26,7 +26,7 @@ _ZIPPED = frozenset({"docx", "pptx", "xlsx", "odt", "epub"})
 _OLE = frozenset({"doc", "xls", "ppt", "msg"})
 _OTHER = frozenset({"eml", "ipynb"})
 _DOCUMENTS = _ZIPPED | _OLE | {"pdf", "rtf"}
-_FAMILIES = dict.fromkeys(_TEXT, "plain") | {
+_FORMAT_BY_EXTENSION = dict.fromkeys(_TEXT, "plain") | {
     ending: family
     for family, endings in (("markdown", _MARKDOWN), ("html", _HTML), ("messages", _MESSAGES))
     for ending in endings
@@ -50,8 +50,8 @@ _MAGIC = (
     (b"SQLite format 3\0", "a database"),
 )
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_LOCKED = "EncryptedPackage".encode("utf-16-le")
-_PAGE = re.compile(
+_ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
+_HTML_PAGE = re.compile(
     rb"\A\s*+(?:<\?xml[^>]{0,200}+>\s*+)?(?:<!--(?>.{0,2000}?-->)\s*+){0,3}+<(?:!doctype\s++html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
@@ -59,56 +59,58 @@ _HEAD = 4096
 _PDF_HEAD = 1024
 
 
-def kind_of(name: str, data: bytes, limits: Limits) -> str:
+def detect_format(name: str, data: bytes, limits: ParserLimits) -> str:
     """plain, markdown, html, messages, pdf, docx, or one of the office kinds.
 
-    Raises Empty, Encrypted, Broken (the name promises a document that the bytes are not), TooLarge or Unsupported.
+    Raises Empty, Encrypted, Broken (the bytes are not what the name promises), DocumentTooLarge or Unsupported.
     """
     if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xff\xfe"):
-        raise Empty(f"{name} is empty.", hint="Check that the file was saved or uploaded completely.")
+        raise EmptyDocument(f"{name} is empty.", hint="Check that the file was saved or uploaded completely.")
     ending = PurePath(name.lower()).suffix[1:]
-    return _by_bytes(ending, data, limits) or _by_name(name, ending, data)
+    return _detect_by_bytes(ending, data, limits) or _detect_by_name(name, ending, data)
 
 
-def _by_bytes(ending: str, data: bytes, limits: Limits) -> str:
+def _detect_by_bytes(ending: str, data: bytes, limits: ParserLimits) -> str:
     """The kind that the first bytes prove, or nothing."""
     if b"%PDF-" in data[:_PDF_HEAD] and (ending == "pdf" or data.lstrip()[:5] == b"%PDF-"):
         return "pdf"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return kind_of_archive(data, limits)
+        return detect_zip_format(data, limits)
     if data.startswith(b"{\\rtf" if ending != "rtf" else b"{\\"):
         return "rtf"
     if data.startswith(_OLE_MAGIC):
-        return _old_office(ending, data)
+        return _legacy_office_format(ending, data)
     for magic, what in _MAGIC:
         if data.startswith(magic):
-            raise Unsupported(f"The file is {what}.")
+            raise UnsupportedFormat(f"The file is {what}.")
     return ""
 
 
-def _old_office(ending: str, data: bytes) -> str:
-    if _LOCKED in data:
-        raise Encrypted("The file is locked with a password.")
+def _legacy_office_format(ending: str, data: bytes) -> str:
+    if _ENCRYPTED_STREAM in data:
+        raise EncryptedFile("The file is locked with a password.")
     if ending not in _OLE:
-        raise Unsupported("The file is in an old Office format.", hint="Save it in a current format and add that.")
+        raise UnsupportedFormat(
+            "The file is in an old Office format.", hint="Save it in a current format and add that."
+        )
     return ending
 
 
-def _by_name(name: str, ending: str, data: bytes) -> str:
-    page = bool(_PAGE.match(data[:_HEAD]))
+def _detect_by_name(name: str, ending: str, data: bytes) -> str:
+    page = bool(_HTML_PAGE.match(data[:_HEAD]))
     if ending in _DOCUMENTS:
         if page:
-            raise Broken(
+            raise CorruptFile(
                 f"{name} is a web page, not a {ending.upper()} file: perhaps the page that asked for a login.",
                 hint="Download the file again while you are logged in.",
             )
-        raise Broken(f"{name} is not a {ending.upper()} file, or it is damaged.")
+        raise CorruptFile(f"{name} is not a {ending.upper()} file, or it is damaged.")
     if ending in _OTHER:
         return ending
     if page and ending not in _MARKDOWN | _MESSAGES:
         return "html"
-    if ending in _FAMILIES:
-        return _FAMILIES[ending]
+    if ending in _FORMAT_BY_EXTENSION:
+        return _FORMAT_BY_EXTENSION[ending]
     if not ending or not ending.isalnum():
         return "plain"
-    raise Unsupported(f"Files of the kind .{ending} cannot be read.")
+    raise UnsupportedFormat(f"Files of the kind .{ending} cannot be read.")

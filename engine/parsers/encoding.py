@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 
-from engine.errors import Broken
+from engine.errors import CorruptFile
 
 # The longer marks first: UTF-32's begins with UTF-16's.
-_MARKS = (
+_BYTE_ORDER_MARKERS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -16,38 +16,38 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
-_SAMPLE = 64 * 1024
+_SAMPLE_SIZE = 64 * 1024
 # More than one unprintable character in a hundred is no text.
-_JUNK_SHARE = 0.01
+_MAX_CONTROL_SHARE = 0.01
 # In a language of Latin letters at most a quarter of the bytes lie beyond ASCII.
-_LATIN_SHARE = 0.25
+_MAX_LATIN_SHARE = 0.25
 
 
-def decode(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """The text, by its byte order mark, as UTF-8, UTF-16 or -32 without a mark, or in the likeliest old code page.
 
     Raises Broken if what comes out is no text.
     """
-    text = _decoded(data)
-    sample = text[:_SAMPLE]
-    if sample and len(_CONTROLS.findall(sample)) > _JUNK_SHARE * len(sample):
-        raise Broken("The file holds binary data, not text.", hint="Give it the ending of its real format.")
+    text = _decode_bytes(data)
+    sample = text[:_SAMPLE_SIZE]
+    if sample and len(_CONTROLS.findall(sample)) > _MAX_CONTROL_SHARE * len(sample):
+        raise CorruptFile("The file holds binary data, not text.", hint="Give it the ending of its real format.")
     return text
 
 
-def _decoded(data: bytes) -> str:
-    for mark, name in _MARKS:
+def _decode_bytes(data: bytes) -> str:
+    for mark, name in _BYTE_ORDER_MARKERS:
         if data.startswith(mark):
             return data.decode(name, "replace")
-    if name := _wide(data[:_SAMPLE]):
+    if name := _detect_wide_encoding(data[:_SAMPLE_SIZE]):
         return data.decode(name, "replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return data.decode(_code_page(data[:_SAMPLE]), "replace")
+        return data.decode(_detect_code_page(data[:_SAMPLE_SIZE]), "replace")
 
 
-def _wide(sample: bytes) -> str:
+def _detect_wide_encoding(sample: bytes) -> str:
     """The wide encoding which the places of the zero bytes betray, or nothing."""
     whole = len(sample) // 4
     if not whole or b"\0" not in sample:
@@ -62,10 +62,10 @@ def _wide(sample: bytes) -> str:
     return next((name for name, fits in patterns.items() if fits), "")
 
 
-def _code_page(sample: bytes) -> str:
+def _detect_code_page(sample: bytes) -> str:
     """Windows-1252 where few bytes lie beyond ASCII; for other scripts the guess of charset-normalizer."""
     beyond = sum(byte > 127 for byte in sample)
-    if beyond <= _LATIN_SHARE * len(sample):
+    if beyond <= _MAX_LATIN_SHARE * len(sample):
         return "cp1252"
     import charset_normalizer  # noqa: PLC0415  - loads slowly and is seldom needed
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from engine.parsers.base import Read
+from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
-from engine.parsers.encoding import decode
-from engine.parsers.passages.packing import Block, Shape, weight
-from engine.parsers.passages.sections import first_heading, sections
-from engine.text.cleaning import lines_of, one_line
+from engine.parsers.encoding import decode_text
+from engine.parsers.passages.packing import Block, BlockType, word_count
+from engine.parsers.passages.sections import find_first_heading, passages_by_section
+from engine.text.cleaning import clean_lines, clean_single_line
 
-_CODE = frozenset({"script", "style"})
+_SCRIPT_TAGS = frozenset({"script", "style"})
 # What is not read aloud.
-_SILENT = _CODE | {"template", "noscript", "svg", "nav", "iframe", "select", "button", "object"}
-_PARAGRAPHS = frozenset(
+_SKIPPED_TAGS = _SCRIPT_TAGS | {"template", "noscript", "svg", "nav", "iframe", "select", "button", "object"}
+_BLOCK_TAGS = frozenset(
     {"address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt"}
     | {"fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main", "ol", "p", "pre"}
     | {"section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul"}
 )
-_MARK = re.compile(r"\A\s*+(?:-|\d++\.)\s*+\Z")
+_LIST_MARKER = re.compile(r"\A\s*+(?:-|\d++\.)\s*+\Z")
 _BLANKS = re.compile(r"\s+")
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-:]{2,40})", re.IGNORECASE)
 _HEAD = 4096
 # What pages call the date of their last change or of their publication, best first.
@@ -38,22 +38,22 @@ _DATE_NAMES = (
     "date",
 )
 # A cell with more words than this is layout, not data.
-_CELL = 60
+_MAX_CELL_WORDS = 60
 
 
-def read(name: str, data: bytes) -> Read:
+def parse(name: str, data: bytes) -> ParsedFile:
     """Passages by section. The title is the page's own, else its first heading, else the name."""
-    text = "\n".join(lines_of(_text(data)))
-    walk = _walk(text, _SILENT)
-    if walk.unclosed:
+    text = "\n".join(clean_lines(_decode_page(data)))
+    walk = _build_blocks(text, _SKIPPED_TAGS)
+    if walk.unclosed_tags:
         # An element that never ends would silence all that follows it: then it is read after all.
-        walk = _walk(text, _SILENT - walk.unclosed | _CODE)
-    title = one_line(walk.title) or first_heading(walk.blocks) or name
+        walk = _build_blocks(text, _SKIPPED_TAGS - walk.unclosed_tags | _SCRIPT_TAGS)
+    title = clean_single_line(walk.title) or find_first_heading(walk.blocks) or name
     dates = (parse_date(walk.meta[key]) for key in _DATE_NAMES if key in walk.meta)
-    return Read(title, sections(walk.blocks, "paragraph"), next(filter(None, dates), None))
+    return ParsedFile(title, passages_by_section(walk.blocks, "paragraph"), next(filter(None, dates), None))
 
 
-def _text(data: bytes) -> str:
+def _decode_page(data: bytes) -> str:
     """The characters; the page's own word on its encoding counts where the bytes themselves leave it open."""
     declared = _CHARSET.search(data[:_HEAD])
     if declared and b"\0" not in data[:_HEAD]:
@@ -64,45 +64,45 @@ def _text(data: bytes) -> str:
                 return data.decode(declared[1].decode("ascii"))
             except (LookupError, UnicodeDecodeError):
                 pass  # a false declaration: the bytes decide
-    return decode(data)
+    return decode_text(data)
 
 
-def _walk(text: str, silent: frozenset[str]) -> _Walk:
-    walk = _Walk(silent)
+def _build_blocks(text: str, silent: frozenset[str]) -> _HtmlBlockBuilder:
+    walk = _HtmlBlockBuilder(silent)
     # Behind the last ">" no tag ends: the parser would look for its end from each "<" on.
     head, end, tail = text.rpartition(">")
     walk.feed(head + end + tail.replace("<", "&lt;"))
     walk.close()
-    walk.flush()
+    walk.end_block()
     return walk
 
 
-class _Walk(HTMLParser):
+class _HtmlBlockBuilder(HTMLParser):
     """One pass over the tags; text gathers until the next block begins."""
 
     def __init__(self, silent: frozenset[str]) -> None:
         super().__init__(convert_charrefs=True)
-        self._quiet = silent
+        self._skipped_tags = silent
         self.blocks: list[Block] = []
         self.title = ""
         self.meta: dict[str, str] = {}
         self._text = ""
-        self._shape: Shape = "text"
+        self._block_type: BlockType = "text"
         self._level = 0
-        self._open: list[str] = []
+        self._open_skipped: list[str] = []
         self._lists: list[int | None] = []
         self._tables: list[list[list[str]]] = []
         self._link = ("", 0)
 
     @property
-    def unclosed(self) -> frozenset[str]:
+    def unclosed_tags(self) -> frozenset[str]:
         """The silent elements that have not ended."""
-        return frozenset(self._open)
+        return frozenset(self._open_skipped)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in self._quiet:
-            self._open.append(tag)
-        elif self._open:
+        if tag in self._skipped_tags:
+            self._open_skipped.append(tag)
+        elif self._open_skipped:
             return
         elif tag == "br":
             self._text += "\n"
@@ -113,52 +113,52 @@ class _Walk(HTMLParser):
             self._link = (dict(attrs).get("href") or "", len(self._text))
         elif tag == "img":
             self._text += f" {dict(attrs).get('alt') or ''} "
-        elif tag in _PARAGRAPHS or tag in _HEADINGS:
-            self._begin(tag)
+        elif tag in _BLOCK_TAGS or tag in _HEADING_LEVELS:
+            self._start_element(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in self._open:
-            while self._open.pop() != tag:
+        if tag in self._open_skipped:
+            while self._open_skipped.pop() != tag:
                 pass  # what was left open inside of it ends too
-        elif self._open:
+        elif self._open_skipped:
             return
         elif tag == "a":
             self._close_link()
-        elif tag in _PARAGRAPHS or tag in _HEADINGS:
-            self._end(tag)
+        elif tag in _BLOCK_TAGS or tag in _HEADING_LEVELS:
+            self._end_element(tag)
 
     def handle_data(self, data: str) -> None:
-        if not self._open:
-            self._text += data if self._shape == "code" else _BLANKS.sub(" ", data)
+        if not self._open_skipped:
+            self._text += data if self._block_type == "code" else _BLANKS.sub(" ", data)
 
-    def flush(self) -> None:
+    def end_block(self) -> None:
         """End the block that is open. Inside of a table the text waits for its cell's end."""
         if self._tables and not self._level:
             self._text += " "
             return
-        if self._shape == "item" and _MARK.fullmatch(self._text):
+        if self._block_type == "item" and _LIST_MARKER.fullmatch(self._text):
             return  # the item's text stands in a paragraph of its own
-        self._take()
-        self._shape, self._level = "text", 0
+        self._flush_text()
+        self._block_type, self._level = "text", 0
 
-    def _begin(self, tag: str) -> None:
-        if tag in _HEADINGS or tag == "table":
-            self._leave_layout()
-        self.flush()
-        if tag in _HEADINGS:
-            self._shape, self._level = "heading", _HEADINGS[tag]
+    def _start_element(self, tag: str) -> None:
+        if tag in _HEADING_LEVELS or tag == "table":
+            self._flatten_layout_table()
+        self.end_block()
+        if tag in _HEADING_LEVELS:
+            self._block_type, self._level = "heading", _HEADING_LEVELS[tag]
         elif tag == "pre":
-            self._shape = "code"
+            self._block_type = "code"
         elif tag in {"ul", "ol"}:
             self._lists.append(None if tag == "ul" else 0)
         elif tag == "li":
-            self._shape, self._text = "item", self._text + self._mark()
+            self._block_type, self._text = "item", self._text + self._list_marker()
         elif tag == "table":
             self._tables.append([])
         elif tag == "tr" and self._tables:
             self._tables[-1].append([])
 
-    def _end(self, tag: str) -> None:
+    def _end_element(self, tag: str) -> None:
         if tag == "title":
             self.title, self._text = self.title or self._text, ""
         elif tag in {"td", "th"} and self._tables:
@@ -166,14 +166,14 @@ class _Walk(HTMLParser):
         elif tag == "table" and self._tables:
             self._end_table(self._tables.pop())
         else:
-            if tag == "li" and _MARK.fullmatch(self._text):
+            if tag == "li" and _LIST_MARKER.fullmatch(self._text):
                 self._text = ""
-            self.flush()
+            self.end_block()
             if tag in {"ul", "ol"} and self._lists:
                 self._lists.pop()
 
     def _end_cell(self) -> None:
-        text, self._text = one_line(self._text), ""
+        text, self._text = clean_single_line(self._text), ""
         rows = self._tables[-1]
         if not rows:
             rows.append([])
@@ -182,30 +182,36 @@ class _Walk(HTMLParser):
     def _end_table(self, rows: list[list[str]]) -> None:
         rest, self._text = self._text, ""
         rows = [row for row in rows if any(row)]
-        if any(weight(cell) > _CELL for row in rows for cell in row) or all(len(row) == 1 for row in rows):
+        if any(word_count(cell) > _MAX_CELL_WORDS for row in rows for cell in row) or all(
+            len(row) == 1 for row in rows
+        ):
             for cell in (cell for row in rows for cell in row):
-                self._add(cell, "text")
+                self._add_block(cell, "text")
         else:
-            self._add("\n".join(" | ".join(row) for row in rows), "table")
+            self._add_block("\n".join(" | ".join(row) for row in rows), "table")
         self._text = rest
-        self.flush()
+        self.end_block()
 
-    def _leave_layout(self) -> None:
+    def _flatten_layout_table(self) -> None:
         """A table that holds headings or tables arranges the page: what it gave so far is text like any other."""
         if self._tables:
             rows, self._tables[-1] = self._tables[-1], []
             for cell in (cell for row in rows for cell in row):
-                self._add(cell, "text")
-            self._take()
+                self._add_block(cell, "text")
+            self._flush_text()
 
-    def _take(self) -> None:
+    def _flush_text(self) -> None:
         text, self._text = self._text, ""
-        lines = [line.rstrip() for line in text.split("\n")] if self._shape == "code" else text.split("\n")
-        tidy = "\n".join(lines).strip("\n") if self._shape == "code" else "\n".join(one_line(line) for line in lines)
-        indent = "  " * (len(self._lists) - 1) if self._shape == "item" else ""
-        self._add(indent + tidy.strip("\n"), self._shape)
+        lines = [line.rstrip() for line in text.split("\n")] if self._block_type == "code" else text.split("\n")
+        tidy = (
+            "\n".join(lines).strip("\n")
+            if self._block_type == "code"
+            else "\n".join(clean_single_line(line) for line in lines)
+        )
+        indent = "  " * (len(self._lists) - 1) if self._block_type == "item" else ""
+        self._add_block(indent + tidy.strip("\n"), self._block_type)
 
-    def _mark(self) -> str:
+    def _list_marker(self) -> str:
         number = self._lists[-1] if self._lists else None
         if number is None:
             return "- "
@@ -222,7 +228,7 @@ class _Walk(HTMLParser):
             self._text = self._text.rstrip() + f" ({address})"
         self._link = ("", 0)
 
-    def _add(self, text: str, shape: Shape) -> None:
+    def _add_block(self, text: str, shape: BlockType) -> None:
         if text.strip():
             number = len(self.blocks) + 1
             self.blocks.append(Block(text, number, number, shape, self._level))

@@ -5,62 +5,64 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import Broken
+from engine.errors import CorruptFile
 from engine.models import Passage
-from engine.parsers.base import Read
-from engine.parsers.encoding import decode
-from engine.parsers.passages.packing import Block, joined, pack
-from engine.parsers.passages.sections import span
-from engine.text.cleaning import tidy
+from engine.parsers.base import ParsedFile
+from engine.parsers.encoding import decode_text
+from engine.parsers.passages.packing import Block, group_blocks, join_blocks
+from engine.parsers.passages.sections import format_span
+from engine.text.cleaning import clean_multiline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LONGEST = 1_000_000  # characters of a line: parsed, each may take a hundred times its size
-DEEPEST = 20
-HINT = "JSON Lines have one JSON value a line; of chat messages it is an object with id, user, text and time."
+MAX_LINE_LENGTH = 1_000_000  # characters of a line: parsed, each may take a hundred times its size
+MAX_DEPTH = 20
+JSON_LINES_HINT = (
+    "JSON Lines have one JSON value a line; of chat messages it is an object with id, user, text and time."
+)
 
 
-def read(name: str, data: bytes) -> Read:
+def parse(name: str, data: bytes) -> ParsedFile:
     """Passages of whole records, as far as they fit, labelled "records 1–12". Raises Broken, naming the line."""
     blocks = [
         Block(text, number, number)
-        for number, line in enumerate(decode(data).split("\n"), 1)
-        if line.strip() and (text := "\n".join(_lines(parsed(line, number))))
+        for number, line in enumerate(decode_text(data).split("\n"), 1)
+        if line.strip() and (text := "\n".join(_flatten_value(parse_json_line(line, number))))
     ]
     passages: list[Passage] = []
-    for group in pack(blocks):
-        if text := tidy(joined(group)):
+    for group in group_blocks(blocks):
+        if text := clean_multiline(join_blocks(group)):
             start, stop = group[0].start, group[-1].stop
             key = f"R{start}-{stop}.{len(passages)}"
-            passages.append(Passage(key, text, span("record", start, stop), position=len(passages)))
-    return Read(name, tuple(passages))
+            passages.append(Passage(key, text, format_span("record", start, stop), position=len(passages)))
+    return ParsedFile(name, tuple(passages))
 
 
-def parsed(line: str, number: int) -> Any:
+def parse_json_line(line: str, number: int) -> Any:
     """The value of a line. Raises Broken for what is no JSON, or too long or deep to be looked at."""
-    if len(line) > LONGEST:
-        raise Broken(f"Line {number} has more than {LONGEST:,} characters.", hint=HINT)
+    if len(line) > MAX_LINE_LENGTH:
+        raise CorruptFile(f"Line {number} has more than {MAX_LINE_LENGTH:,} characters.", hint=JSON_LINES_HINT)
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise Broken(f"Line {number} is not JSON.", hint=HINT) from error
+        raise CorruptFile(f"Line {number} is not JSON.", hint=JSON_LINES_HINT) from error
 
 
-def _lines(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
+def _flatten_value(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
     """`name: value` for every value inside; names of nested ones are joined with dots, plain lists with commas."""
-    if isinstance(value, dict | list) and depth < DEEPEST:
+    if isinstance(value, dict | list) and depth < MAX_DEPTH:
         plain = isinstance(value, list) and not any(isinstance(each, dict | list) for each in value)
         if plain:
-            yield from _lines(", ".join(filter(None, map(_word, value))), path, DEEPEST)
+            yield from _flatten_value(", ".join(filter(None, map(_render_value, value))), path, MAX_DEPTH)
             return
         for name, each in value.items() if isinstance(value, dict) else enumerate(value, 1):
-            yield from _lines(each, f"{path}.{name}" if path else str(name), depth + 1)
-    elif word := _word(value):
+            yield from _flatten_value(each, f"{path}.{name}" if path else str(name), depth + 1)
+    elif word := _render_value(value):
         yield f"{path}: {word}" if path else word
 
 
-def _word(value: Any) -> str:
+def _render_value(value: Any) -> str:
     if value is None or isinstance(value, dict | list):
         return "" if value is None else "…"
     return str(value).lower() if isinstance(value, bool) else str(value)

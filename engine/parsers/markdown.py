@@ -8,47 +8,49 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from engine.parsers.base import Read
+from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
-from engine.parsers.encoding import decode
+from engine.parsers.encoding import decode_text
 from engine.parsers.passages.packing import Block
-from engine.parsers.passages.sections import first_heading, sections
-from engine.text.cleaning import lines_of, one_line, tidy
+from engine.parsers.passages.sections import find_first_heading, passages_by_section
+from engine.text.cleaning import clean_lines, clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from markdown_it.token import Token
 
-_FRONT = re.compile(r"\A\n*+---[ \t]*+\n(?=[\w-]++[ \t]*+:)(.*?\n)(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
+_FRONT_MATTER = re.compile(r"\A\n*+---[ \t]*+\n(?=[\w-]++[ \t]*+:)(.*?\n)(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|date|updated)[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _TAGS = re.compile(r"</?[a-zA-Z][^<>]*>")
 # What is hidden from its opening to its closing mark.
-_HIDDEN = tuple(
+_HIDDEN_ELEMENTS = tuple(
     (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
     for opening, closing in (("<!--", "-->"), (r"<script\b", r"</script\s*+>"), (r"<style\b", r"</style\s*+>"))
 )
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
-def read(name: str, data: bytes) -> Read:
+def parse(name: str, data: bytes) -> ParsedFile:
     """Passages by section. The title is the front matter's, else the first heading, else the name."""
-    text = "\n".join(lines_of(decode(data)))
-    front = _FRONT.match(text)
+    text = "\n".join(clean_lines(decode_text(data)))
+    front = _FRONT_MATTER.match(text)
     matter = front[1] if front else ""
     first = text.count("\n", 0, front.start(1)) + 1 if front else 1
     fields = {match[1].lower(): match[2].strip("\"'") for match in _FIELD.finditer(matter)}
-    body = blocks(_blanked(text, front.end()) if front else text)
-    head = [Block(tidy(matter), first, first + matter.count("\n") - 1, "code")] if front else []
-    title = one_line(fields.get("title", "")) or first_heading(body) or name
-    return Read(title, sections([*head, *body], "line"), parse_date(fields.get("updated") or fields.get("date", "")))
+    body = parse_blocks(_blank_prefix(text, front.end()) if front else text)
+    head = [Block(clean_multiline(matter), first, first + matter.count("\n") - 1, "code")] if front else []
+    title = clean_single_line(fields.get("title", "")) or find_first_heading(body) or name
+    return ParsedFile(
+        title, passages_by_section([*head, *body], "line"), parse_date(fields.get("updated") or fields.get("date", ""))
+    )
 
 
-def blocks(text: str) -> list[Block]:
+def parse_blocks(text: str) -> list[Block]:
     """The blocks of a Markdown text in order, located by their lines."""
-    walk = _Walk()
+    walk = _MarkdownBlockBuilder()
     for token in _parser().parse(text):
-        walk.step(token)
+        walk.handle_token(token)
     return [block for block in walk.blocks if block.text.strip()]
 
 
@@ -57,43 +59,43 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"])
 
 
-class _Walk:
+class _MarkdownBlockBuilder:
     """One pass over the tokens of a document; it remembers lists, tables and headings that are open."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self._lists: list[int | None] = []
-        self._mark = ""
+        self._list_marker = ""
         self._level = 0
         self._rows: list[list[str]] | None = None
-        self._place = (1, 1)
+        self._line_range = (1, 1)
 
-    def step(self, token: Token) -> None:
+    def handle_token(self, token: Token) -> None:
         if token.map and self._rows is None:
-            self._place = (token.map[0] + 1, max(token.map[0] + 1, token.map[1]))
+            self._line_range = (token.map[0] + 1, max(token.map[0] + 1, token.map[1]))
         if token.type == "inline":
-            self._inline(inline(token.children or []))
+            self._handle_inline(render_inline(token.children or []))
         elif token.type in {"fence", "code_block"}:
-            self._add(token.content.strip("\n"), "code")
+            self._add_block(token.content.strip("\n"), "code")
         elif token.type == "html_block":
-            self._add(tidy(_visible(token.content)))
+            self._add_block(clean_multiline(_strip_markup(token.content)))
         elif token.type.startswith("heading_"):
             self._level = int(token.tag[1]) if token.nesting == 1 else 0
         else:
-            self._container(token)
+            self._handle_container(token)
 
-    def _inline(self, text: str) -> None:
+    def _handle_inline(self, text: str) -> None:
         if self._rows is not None:
-            self._rows[-1].append(one_line(text))
+            self._rows[-1].append(clean_single_line(text))
         elif self._level:
-            self.blocks.append(Block(one_line(text), *self._place, "heading", self._level))
-        elif self._mark:
-            self._add(self._mark + text, "item")
-            self._mark = ""
+            self.blocks.append(Block(clean_single_line(text), *self._line_range, "heading", self._level))
+        elif self._list_marker:
+            self._add_block(self._list_marker + text, "item")
+            self._list_marker = ""
         else:
-            self._add("  " * len(self._lists) + text, "item" if self._lists else "text")
+            self._add_block("  " * len(self._lists) + text, "item" if self._lists else "text")
 
-    def _container(self, token: Token) -> None:
+    def _handle_container(self, token: Token) -> None:
         match token.type:
             case "bullet_list_open":
                 self._lists.append(None)
@@ -102,28 +104,28 @@ class _Walk:
             case "bullet_list_close" | "ordered_list_close":
                 self._lists.pop()
             case "list_item_open":
-                self._mark = self._next_mark()
+                self._list_marker = self._next_list_marker()
             case "table_open":
                 self._rows = []
             case "tr_open" if self._rows is not None:
                 self._rows.append([])
             case "table_close" if self._rows is not None:
-                self._add("\n".join(" | ".join(row) for row in self._rows), "table")
+                self._add_block("\n".join(" | ".join(row) for row in self._rows), "table")
                 self._rows = None
             case _:
                 pass
 
-    def _next_mark(self) -> str:
+    def _next_list_marker(self) -> str:
         number = self._lists[-1]
         if number is not None:
             self._lists[-1] = number + 1
         return "  " * (len(self._lists) - 1) + ("- " if number is None else f"{number}. ")
 
-    def _add(self, text: str, shape: str = "text") -> None:
-        self.blocks.append(Block(text, *self._place, shape))  # type: ignore[arg-type]
+    def _add_block(self, text: str, shape: str = "text") -> None:
+        self.blocks.append(Block(text, *self._line_range, shape))  # type: ignore[arg-type]
 
 
-def inline(tokens: Sequence[Token]) -> str:
+def render_inline(tokens: Sequence[Token]) -> str:
     """The words of a paragraph; a link to the web keeps its address behind its text, a picture its description."""
     pieces: list[str] = []
     links: list[tuple[int, str]] = []
@@ -143,9 +145,9 @@ def inline(tokens: Sequence[Token]) -> str:
     return "".join(pieces)
 
 
-def _visible(markup: str) -> str:
+def _strip_markup(markup: str) -> str:
     """The text of HTML without its tags, comments, scripts and styles."""
-    for opening, closing in _HIDDEN:
+    for opening, closing in _HIDDEN_ELEMENTS:
         parts, at = [], 0
         while (start := opening.search(markup, at)) and (end := closing.search(markup, start.end())):
             parts.append(markup[at : start.start()])
@@ -154,6 +156,6 @@ def _visible(markup: str) -> str:
     return _TAGS.sub("", _BREAK.sub("\n", markup))
 
 
-def _blanked(text: str, end: int) -> str:
+def _blank_prefix(text: str, end: int) -> str:
     """The text with its beginning emptied, so that the lines keep their numbers."""
     return "\n" * text.count("\n", 0, end) + text[end:]

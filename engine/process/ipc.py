@@ -9,28 +9,28 @@ if TYPE_CHECKING:
     from asyncio import StreamReader
     from typing import BinaryIO
 
-PREFIX = 4
+LENGTH_PREFIX_BYTES = 4
 
 
-def framed(payload: bytes) -> bytes:
+def encode_frame(payload: bytes) -> bytes:
     """The payload with its length in front."""
-    return len(payload).to_bytes(PREFIX, "big") + payload
+    return len(payload).to_bytes(LENGTH_PREFIX_BYTES, "big") + payload
 
 
-def take(pipe: BinaryIO) -> bytes | None:
+def read_frame(pipe: BinaryIO) -> bytes | None:
     """The next payload, or None at the end of the pipe, also where that is within a frame."""
-    head = pipe.read(PREFIX)
+    head = pipe.read(LENGTH_PREFIX_BYTES)
     size = int.from_bytes(head, "big")
-    payload = pipe.read(size) if len(head) == PREFIX else b""
-    return payload if len(head) == PREFIX and len(payload) == size else None
+    payload = pipe.read(size) if len(head) == LENGTH_PREFIX_BYTES else b""
+    return payload if len(head) == LENGTH_PREFIX_BYTES and len(payload) == size else None
 
 
-async def taken(pipe: StreamReader) -> bytes:
+async def read_frame_async(pipe: StreamReader) -> bytes:
     """The next payload. Raises EOFError at the end of the pipe."""
-    return await pipe.readexactly(int.from_bytes(await pipe.readexactly(PREFIX), "big"))
+    return await pipe.readexactly(int.from_bytes(await pipe.readexactly(LENGTH_PREFIX_BYTES), "big"))
 
 
-def leave_signals() -> None:
+def ignore_stop_signals() -> None:
     """A helper ends with its pipe: an interrupt, or an end told to a whole group, is for who started it to obey."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import EngineError
-from engine.llm.checked_embedder import identity
-from engine.projection.embedding_text import clip, embed_each, text_hash
-from engine.storage.ledger.work.stale_keys import Stale
-from engine.storage.vectors.base import Row
+from engine.llm.checked_embedder import embedder_identity
+from engine.projection.embedding_text import embed_with_isolation, text_hash, truncate_to_tokens
+from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.vectors.base import VectorRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engine.llm.checked_embedder import CheckedEmbedder
     from engine.projection.embedding_text import Vector
-    from engine.storage.ledger.profiles import Kind, Profile
-    from engine.storage.vectors.base import Table, Vectors
+    from engine.storage.ledger.profiles import Profile, ProfileKind
+    from engine.storage.vectors.base import VectorStore, VectorTable
     from engine.text.windows import Tokenizer
-    from engine.usage import Bill
+    from engine.usage import UsageMeter
 
-TABLES: Mapping[Kind, Table] = {Stale.NAME: "entities", Stale.PAIR: "relations"}
-Embedded = tuple[bytes | None, int]  # the hash of the text that a vector is of, None where there is none; its key
+VECTOR_TABLES: Mapping[ProfileKind, VectorTable] = {KeyKind.NAME: "entities", KeyKind.PAIR: "relations"}
+EmbeddedKey = tuple[bytes | None, int]  # the hash of the text that a vector is of, None where there is none; its key
 
 
 @dataclass(frozen=True, slots=True)
-class Vectored:
+class ProfileEmbeddingResult:
     """Of which texts the vectors of keys are now, and which keys have none, with the reason."""
 
-    embedded: list[Embedded] = field(default_factory=list)
-    failed: dict[tuple[Stale, int], EngineError] = field(default_factory=dict)
+    embedded: list[EmbeddedKey] = field(default_factory=list)
+    failed: dict[tuple[KeyKind, int], EngineError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ class ProfileEmbedder:
 
     embedder: CheckedEmbedder
     tokenizer: Tokenizer
-    vectors: Vectors
-    kind: Kind
+    vectors: VectorStore
+    kind: ProfileKind
 
-    async def put(
-        self, texts: Sequence[tuple[Profile, str]], former: Mapping[int, bytes | None], bill: Bill
-    ) -> Vectored:
+    async def upsert(
+        self, texts: Sequence[tuple[Profile, str]], former: Mapping[int, bytes | None], bill: UsageMeter
+    ) -> ProfileEmbeddingResult:
         """Embed and put what is new. A text that is not taken gives way to its label, and both to no vector at all."""
-        result, name = Vectored(), identity(self.embedder)
+        result, name = ProfileEmbeddingResult(), embedder_identity(self.embedder)
         changed: list[tuple[Profile, str]] = []
         for row, text in texts:
             digest = text_hash(name, text)
@@ -56,31 +56,34 @@ class ProfileEmbedder:
                 result.embedded.append((digest, row.id))
             else:
                 changed.append((row, text))
-        vectors = await self._made([text for _, text in changed], bill)
+        vectors = await self._embed_truncated([text for _, text in changed], bill)
         refused = [place for place, made in enumerate(vectors) if isinstance(made, EngineError)]
-        labels = await self._made([changed[place][0].label for place in refused], bill)
+        labels = await self._embed_truncated([changed[place][0].label for place in refused], bill)
         for place, made in zip(refused, labels, strict=True):
             vectors[place], changed[place] = made, (changed[place][0], changed[place][0].label)
         await self._store(changed, vectors, result)
         return result
 
-    async def _made(self, texts: Sequence[str], bill: Bill) -> list[Vector | EngineError]:
-        clipped = [clip(text, self.embedder.max_tokens, self.tokenizer) for text in texts]
-        return await embed_each(self.embedder, clipped, bill)
+    async def _embed_truncated(self, texts: Sequence[str], bill: UsageMeter) -> list[Vector | EngineError]:
+        clipped = [truncate_to_tokens(text, self.embedder.max_tokens, self.tokenizer) for text in texts]
+        return await embed_with_isolation(self.embedder, clipped, bill)
 
     async def _store(
-        self, changed: Sequence[tuple[Profile, str]], vectors: Sequence[Vector | EngineError], result: Vectored
+        self,
+        changed: Sequence[tuple[Profile, str]],
+        vectors: Sequence[Vector | EngineError],
+        result: ProfileEmbeddingResult,
     ) -> None:
-        rows, made = list[Row](), list[np.ndarray]()
+        rows, made = list[VectorRow](), list[np.ndarray]()
         for (row, text), vector in zip(changed, vectors, strict=True):
             if isinstance(vector, EngineError):
                 result.failed[self.kind, row.id] = vector
                 result.embedded.append((None, row.id))
             else:
-                rows.append(Row(row.id, row.space, 0, 0))
+                rows.append(VectorRow(row.id, row.space, 0, 0))
                 made.append(vector)
-                result.embedded.append((text_hash(identity(self.embedder), text), row.id))
+                result.embedded.append((text_hash(embedder_identity(self.embedder), text), row.id))
         if rows:
-            await self.vectors.put(TABLES[self.kind], rows, np.stack(made))
+            await self.vectors.upsert(VECTOR_TABLES[self.kind], rows, np.stack(made))
         if result.failed:  # the vector of a former text may rest on what was forgotten since
-            await self.vectors.drop(TABLES[self.kind], {id_ for _, id_ in result.failed})
+            await self.vectors.delete(VECTOR_TABLES[self.kind], {id_ for _, id_ in result.failed})

@@ -7,78 +7,85 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.knowledge import merge
-from engine.projection.summaries import Describer, Subject
-from engine.scheduling.foreground import in_turns
+from engine.projection.summaries import Summarizer, SummaryRequest
+from engine.scheduling.foreground import iterate_cooperatively
 from engine.storage.ledger import cache
 from engine.storage.ledger.profiles import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from engine.llm.base import Language
-    from engine.options import Limits
-    from engine.scheduling.foreground import Courtesy
+    from engine.llm.base import LanguageModel
+    from engine.options import SummaryLimits
+    from engine.scheduling.foreground import ForegroundPriority
     from engine.storage.ledger import Ledger
-    from engine.storage.ledger.profiles import Key
-    from engine.usage import Bill
+    from engine.storage.ledger.profiles import KeyFacts
+    from engine.usage import UsageMeter
 
-RETRY_SUMMARY = 600.0  # seconds until a failed summary is tried again
+SUMMARY_RETRY_SECONDS = 600.0  # seconds until a failed summary is tried again
 
 
 @dataclass(slots=True)
-class Folder:
+class ProfileBuilder:
     """Folds and describes keys; summaries are remembered in the ledger."""
 
     ledger: Ledger
-    language: Language
-    count: Callable[[str], int]
-    limits: Limits
-    courtesy: Courtesy | None = None
+    language: LanguageModel
+    count_tokens: Callable[[str], int]
+    limits: SummaryLimits
+    priority: ForegroundPriority | None = None
 
-    async def entities(self, keys: Sequence[Key], bill: Bill) -> list[Profile]:
+    async def build_entities(self, keys: Sequence[KeyFacts], bill: UsageMeter) -> list[Profile]:
         """The profiles of those names of which anything is told."""
-        return await self._described(
-            [(key, *_entity(key)) async for key in in_turns(keys, self.courtesy) if key.told], bill
+        return await self._describe(
+            [(key, *_fold_entity(key)) async for key in iterate_cooperatively(keys, self.priority) if key.counts], bill
         )
 
-    async def relations(self, keys: Sequence[Key], bill: Bill) -> list[Profile]:
+    async def build_relations(self, keys: Sequence[KeyFacts], bill: UsageMeter) -> list[Profile]:
         """The profiles of those pairs of which anything is told."""
-        return await self._described(
-            [(key, *_relation(key)) async for key in in_turns(keys, self.courtesy) if key.told], bill
+        return await self._describe(
+            [(key, *_fold_relation(key)) async for key in iterate_cooperatively(keys, self.priority) if key.counts],
+            bill,
         )
 
-    async def _described(self, folded: Sequence[tuple[Key, Profile, Subject]], bill: Bill) -> list[Profile]:
+    async def _describe(
+        self, folded: Sequence[tuple[KeyFacts, Profile, SummaryRequest]], bill: UsageMeter
+    ) -> list[Profile]:
         """With their descriptions; what was pinned by hand is described by that."""
-        describer = Describer(self.language, self, self.count, self.limits, self.courtesy)
-        made = iter(await describer.describe([subject for key, _, subject in folded if key.pin is None], bill))
-        retry_at, profiles = time.time() + RETRY_SUMMARY, list[Profile]()
+        describer = Summarizer(self.language, self, self.count_tokens, self.limits, self.priority)
+        made = iter(
+            await describer.summarize([subject for key, _, subject in folded if key.pinned_description is None], bill)
+        )
+        retry_at, profiles = time.time() + SUMMARY_RETRY_SECONDS, list[Profile]()
         for key, profile, _ in folded:
-            if key.pin is not None:
-                profiles.append(replace(profile, description=key.pin))
+            if key.pinned_description is not None:
+                profiles.append(replace(profile, description=key.pinned_description))
                 continue
             described = next(made)
-            retry = None if described.complete else retry_at
-            profiles.append(replace(profile, description=described.text, retry_at=retry, memos=described.memos))
+            retry = None if described.is_complete else retry_at
+            profiles.append(
+                replace(profile, description=described.text, retry_at=retry, summary_keys=described.cache_keys)
+            )
         return profiles
 
-    async def recall_summaries(self, keys: Collection[bytes]) -> dict[bytes, str]:
+    async def load_summaries(self, keys: Collection[bytes]) -> dict[bytes, str]:
         """The summaries made of these inputs, as far as they are known."""
-        return await self.ledger.read(cache.summaries, keys)
+        return await self.ledger.read(cache.load_summaries, keys)
 
-    async def keep_summaries(self, made: Mapping[bytes, str]) -> None:
+    async def save_summaries(self, made: Mapping[bytes, str]) -> None:
         """Remember summaries."""
-        await self.ledger.write(cache.keep_summaries, made)
+        await self.ledger.write(cache.save_summaries, made)
 
 
-def _entity(key: Key) -> tuple[Profile, Subject]:
-    assert key.told is not None  # noqa: S101 - only told keys come here
-    entity = merge.entity(key.told)
+def _fold_entity(key: KeyFacts) -> tuple[Profile, SummaryRequest]:
+    assert key.counts is not None  # noqa: S101 - only told keys come here
+    entity = merge.merge_entity(key.counts)
     profile = Profile(key.id, key.space, entity.name, "", entity.mentions, entity.type)
-    return profile, Subject(key.space, entity.name, entity.fragments)
+    return profile, SummaryRequest(key.space, entity.name, entity.fragments)
 
 
-def _relation(key: Key) -> tuple[Profile, Subject]:
-    assert key.told is not None  # noqa: S101 - only told keys come here
-    relation = merge.relation(key.told)
+def _fold_relation(key: KeyFacts) -> tuple[Profile, SummaryRequest]:
+    assert key.counts is not None  # noqa: S101 - only told keys come here
+    relation = merge.merge_relation(key.counts)
     profile = Profile(key.id, key.space, relation.keywords, "", relation.weight, ends=key.ends)
-    return profile, Subject(key.space, key.title, relation.fragments)
+    return profile, SummaryRequest(key.space, key.title, relation.fragments)

@@ -10,26 +10,26 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
-from engine.errors import LanguageError
-from engine.knowledge.summary_plan import joined, newest, reduction
-from engine.llm.plugin_calls import MODEL, guarded
-from engine.models import Fragments
-from engine.options import Limits
-from engine.scheduling.foreground import in_turns
-from engine.scheduling.tasks import together
+from engine.errors import ModelError
+from engine.knowledge.summary_plan import join_newest, select_newest, summary_steps
+from engine.llm.plugin_calls import MODEL_LABEL, guard_plugin_call
+from engine.models import SummaryInput
+from engine.options import SummaryLimits
+from engine.scheduling.foreground import iterate_cooperatively
+from engine.scheduling.tasks import gather_or_cancel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
     from engine.knowledge.merge import Fragment
     from engine.knowledge.summary_plan import Texts
-    from engine.llm.base import Language
-    from engine.scheduling.foreground import Courtesy
-    from engine.usage import Bill
+    from engine.llm.base import LanguageModel
+    from engine.scheduling.foreground import ForegroundPriority
+    from engine.usage import UsageMeter
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class SummaryRequest:
     """A key that is to be described: summaries of keys of one space may share a call, of different ones never."""
 
     space: int
@@ -38,115 +38,117 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class Summary:
     """A description, the memos it rests on, and whether every summary that it wanted was made."""
 
     text: str
-    memos: frozenset[bytes] = frozenset()
-    complete: bool = True
+    cache_keys: frozenset[bytes] = frozenset()
+    is_complete: bool = True
 
 
-class Memo(Protocol):
+class SummaryCache(Protocol):
     """Where summaries are remembered."""
 
-    async def recall_summaries(self, keys: Collection[bytes]) -> dict[bytes, str]:
+    async def load_summaries(self, keys: Collection[bytes]) -> dict[bytes, str]:
         """The summaries made of these inputs, as far as they are known."""
 
-    async def keep_summaries(self, made: Mapping[bytes, str]) -> None:
+    async def save_summaries(self, made: Mapping[bytes, str]) -> None:
         """Remember summaries."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _PlannedSummary:
     """A summary that is to be made; `key` is the hash of all that it depends on."""
 
     key: bytes
     space: int
-    fragments: Fragments
+    fragments: SummaryInput
 
 
 @dataclass(slots=True)
-class _Work:
+class _PendingDescription:
     """A description on its way: the summaries it waits for, and those that it has used."""
 
-    subject: Subject
-    reducing: Generator[list[Texts], Sequence[str], str]
-    waiting: list[_Wanted] = field(default_factory=list)
-    memos: set[bytes] = field(default_factory=set)
-    described: Described | None = None
+    subject: SummaryRequest
+    steps: Generator[list[Texts], Sequence[str], str]
+    pending: list[_PlannedSummary] = field(default_factory=list)
+    cache_keys: set[bytes] = field(default_factory=set)
+    summary: Summary | None = None
 
 
 @dataclass(slots=True)
-class Describer:
+class Summarizer:
     """Describes keys with a language and a memo."""
 
-    language: Language
-    memo: Memo
-    count: Callable[[str], int]
-    limits: Limits = field(default_factory=Limits)
-    courtesy: Courtesy | None = None
+    language: LanguageModel
+    cache: SummaryCache
+    count_tokens: Callable[[str], int]
+    limits: SummaryLimits = field(default_factory=SummaryLimits)
+    priority: ForegroundPriority | None = None
 
-    async def describe(self, subjects: Sequence[Subject], bill: Bill) -> list[Described]:
+    async def summarize(self, subjects: Sequence[SummaryRequest], bill: UsageMeter) -> list[Summary]:
         """A text of all fragments of each; where a summary fails there is a join, said to be incomplete."""
-        works: list[_Work] = []
-        async for subject in in_turns(subjects, self.courtesy):
-            fragments = newest(subject.fragments, self.limits)
-            works.append(_Work(subject, reduction(fragments, self.count, self.limits)))
-            self._go_on(works[-1], None)
-        while under_way := [work for work in works if work.described is None]:
-            made = await self._summaries({each.key: each for work in under_way for each in work.waiting}, bill)
-            async for work in in_turns(under_way, self.courtesy):
-                summaries = [made[each.key] for each in work.waiting if each.key in made]
-                if len(summaries) == len(work.waiting):
-                    self._go_on(work, summaries)
+        works: list[_PendingDescription] = []
+        async for subject in iterate_cooperatively(subjects, self.priority):
+            fragments = select_newest(subject.fragments, self.limits)
+            works.append(_PendingDescription(subject, summary_steps(fragments, self.count_tokens, self.limits)))
+            self._advance(works[-1], None)
+        while under_way := [work for work in works if work.summary is None]:
+            made = await self._load_or_create({each.key: each for work in under_way for each in work.pending}, bill)
+            async for work in iterate_cooperatively(under_way, self.priority):
+                summaries = [made[each.key] for each in work.pending if each.key in made]
+                if len(summaries) == len(work.pending):
+                    self._advance(work, summaries)
                 else:
-                    text = joined(newest(work.subject.fragments, self.limits), self.count, self.limits)
-                    work.described = Described(text, frozenset(work.memos), complete=False)
-        return [work.described for work in works if work.described is not None]
+                    text = join_newest(
+                        select_newest(work.subject.fragments, self.limits), self.count_tokens, self.limits
+                    )
+                    work.summary = Summary(text, frozenset(work.cache_keys), is_complete=False)
+        return [work.summary for work in works if work.summary is not None]
 
-    def _go_on(self, work: _Work, summaries: Sequence[str] | None) -> None:
+    def _advance(self, work: _PendingDescription, summaries: Sequence[str] | None) -> None:
         """Up to the next summaries that a description wants, or to its end."""
         try:
-            inputs = next(work.reducing) if summaries is None else work.reducing.send(summaries)
+            inputs = next(work.steps) if summaries is None else work.steps.send(summaries)
         except StopIteration as end:
-            work.described = Described(end.value, frozenset(work.memos))
+            work.summary = Summary(end.value, frozenset(work.cache_keys))
             return
-        work.waiting = [self._wanted(work.subject, texts) for texts in inputs]
-        work.memos |= {each.key for each in work.waiting}
+        work.pending = [self._plan_summary(work.subject, texts) for texts in inputs]
+        work.cache_keys |= {each.key for each in work.pending}
 
-    def _wanted(self, subject: Subject, texts: Texts) -> _Wanted:
+    def _plan_summary(self, subject: SummaryRequest, texts: Texts) -> _PlannedSummary:
         digest = sha256()
         for part in (self.language.summary_model, str(subject.space), subject.name, *texts):
             data = part.encode()
             digest.update(len(data).to_bytes(8, "big") + data)
-        return _Wanted(digest.digest(), subject.space, Fragments(subject.name, texts))
+        return _PlannedSummary(digest.digest(), subject.space, SummaryInput(subject.name, texts))
 
-    async def _summaries(self, wanted: Mapping[bytes, _Wanted], bill: Bill) -> dict[bytes, str]:
+    async def _load_or_create(self, wanted: Mapping[bytes, _PlannedSummary], bill: UsageMeter) -> dict[bytes, str]:
         """Those that are known and those that could be made, by key."""
-        found = await self.memo.recall_summaries(wanted.keys())
-        calls = shared([each for key, each in wanted.items() if key not in found], self.limits)
-        for made in await together(*(self._made(call, bill) for call in calls)):
+        found = await self.cache.load_summaries(wanted.keys())
+        calls = group_calls([each for key, each in wanted.items() if key not in found], self.limits)
+        for made in await gather_or_cancel(*(self._summarize_call(call, bill) for call in calls)):
             found |= made
         return found
 
-    async def _made(self, call: Sequence[_Wanted], bill: Bill) -> dict[bytes, str]:
+    async def _summarize_call(self, call: Sequence[_PlannedSummary], bill: UsageMeter) -> dict[bytes, str]:
         made: dict[bytes, str] = {}
-        with suppress(LanguageError):
-            with guarded(MODEL):
-                texts = await self.language.summarise([each.fragments for each in call], bill)
+        with suppress(ModelError):
+            with guard_plugin_call(MODEL_LABEL):
+                texts = await self.language.summarize([each.fragments for each in call], bill)
             made = {each.key: text for each, text in zip(call, texts, strict=True) if text is not None}
-            await self.memo.keep_summaries(made)
+            await self.cache.save_summaries(made)
         return made
 
 
-def shared(wanted: Sequence[_Wanted], limits: Limits) -> Iterator[list[_Wanted]]:
+def group_calls(wanted: Sequence[_PlannedSummary], limits: SummaryLimits) -> Iterator[list[_PlannedSummary]]:
     """Summaries that share a call: of one space, in order, as many as the limits allow, one at least."""
-    calls: dict[int, list[_Wanted]] = {}
+    calls: dict[int, list[_PlannedSummary]] = {}
     held: dict[int, int] = {}
     for each in wanted:
         letters = sum(map(len, each.fragments.texts))
         call = calls.setdefault(each.space, [])
-        if call and (len(call) == limits.together or held[each.space] + letters > limits.together_letters):
+        if call and (len(call) == limits.keys_per_call or held[each.space] + letters > limits.characters_per_call):
             yield call
             call = calls[each.space] = []
             held[each.space] = 0

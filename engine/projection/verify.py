@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engine.storage.ledger.queries import stats
 from engine.storage.ledger.work import stale_keys, work_queue
-from engine.storage.ledger.work.stale_keys import Stale
+from engine.storage.ledger.work.stale_keys import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engine.storage.graph.base import Edge, Graph, Node
+    from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
     from engine.storage.ledger import Ledger
     from engine.storage.sqlite.connection import Connection
-    from engine.storage.vectors.base import Row, Table, Vectors
+    from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 
 Value = TypeVar("Value", int, tuple[int, int])
-TABLES: tuple[tuple[Stale, Table], ...] = (
-    (Stale.CHUNK, "chunks"),
-    (Stale.NAME, "entities"),
-    (Stale.PAIR, "relations"),
+TABLES_BY_KIND: tuple[tuple[KeyKind, VectorTable], ...] = (
+    (KeyKind.CHUNK, "chunks"),
+    (KeyKind.NAME, "entities"),
+    (KeyKind.PAIR, "relations"),
 )
 
 
@@ -30,117 +30,117 @@ TABLES: tuple[tuple[Stale, Table], ...] = (
 class Difference:
     """A key whose projection is not what the ledger says, in words."""
 
-    kind: Stale
+    kind: KeyKind
     id: int
-    words: str
+    message: str
 
     def __str__(self) -> str:
-        return self.words
+        return self.message
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class VerificationReport:
     """What a verification found, and how many things it looked at."""
 
     differences: tuple[Difference, ...]
     compared: int
 
     @property
-    def clean(self) -> bool:
+    def is_clean(self) -> bool:
         """Whether both projections are what the ledger says."""
         return not self.differences
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedState:
     """What the ledger says that the projections hold; keys in `stale` may differ."""
 
-    nodes: dict[int, Node]
-    edges: dict[int, Edge]
-    places: dict[Table, dict[int, tuple[int, int]]]
-    stale: frozenset[tuple[Stale, int]]
+    nodes: dict[int, GraphNode]
+    edges: dict[int, GraphEdge]
+    locations: dict[VectorTable, dict[int, tuple[int, int]]]
+    stale: frozenset[tuple[KeyKind, int]]
 
 
-async def expected(db: Connection) -> Expected:
+async def load_expected(db: Connection) -> ExpectedState:
     """Read it from the ledger, in one snapshot."""
-    return Expected(
-        {node.id: node for node in await stats.nodes(db)},
-        {edge.id: edge for edge in await stats.edges(db)},
+    return ExpectedState(
+        {node.id: node for node in await stats.list_nodes(db)},
+        {edge.id: edge for edge in await stats.list_edges(db)},
         {
-            "chunks": await stats.chunk_places(db),
-            "entities": await stats.profile_places(db, "entity"),
-            "relations": await stats.profile_places(db, "relation"),
+            "chunks": await stats.load_chunk_locations(db),
+            "entities": await stats.load_profile_locations(db, "entity"),
+            "relations": await stats.load_profile_locations(db, "relation"),
         },
-        frozenset(await stale_keys.all_stale(db) + await work_queue.given_up(db)),
+        frozenset(await stale_keys.list_all_stale(db) + await work_queue.list_failed_keys(db)),
     )
 
 
-async def verify(ledger: Ledger, graph: Graph, vectors: Vectors) -> Report:
+async def verify_projections(ledger: Ledger, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
     """Compare; the caller sees to it that nobody projects meanwhile.
 
     Chunks are embedded all the same, so whatever differs is looked at once more: what differs in both looks is told.
     """
-    first = await _look(ledger, graph, vectors)
-    if first.clean:
+    first = await _compare_stores(ledger, graph, vectors)
+    if first.is_clean:
         return first
-    again = frozenset((await _look(ledger, graph, vectors)).differences)
-    return Report(tuple(each for each in first.differences if each in again), first.compared)
+    again = frozenset((await _compare_stores(ledger, graph, vectors)).differences)
+    return VerificationReport(tuple(each for each in first.differences if each in again), first.compared)
 
 
-async def _look(ledger: Ledger, graph: Graph, vectors: Vectors) -> Report:
-    wanted = await ledger.read(expected)
-    nodes, edges = await graph.everything()
+async def _compare_stores(ledger: Ledger, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
+    wanted = await ledger.read(load_expected)
+    nodes, edges = await graph.list_all()
     found = [*compare_nodes(wanted.nodes, nodes), *compare_edges(wanted.edges, edges)]
     compared = len(wanted.nodes) + len(wanted.edges)
-    for kind, table in TABLES:
-        places = wanted.places[table]
-        found += compare_rows(kind, table, places, await vectors.everything(table))
+    for kind, table in TABLES_BY_KIND:
+        places = wanted.locations[table]
+        found += compare_rows(kind, table, places, await vectors.list_rows(table))
         compared += len(places)
-    return Report(tuple(each for each in found if (each.kind, each.id) not in wanted.stale), compared)
+    return VerificationReport(tuple(each for each in found if (each.kind, each.id) not in wanted.stale), compared)
 
 
-def compare_nodes(wanted: Mapping[int, Node], found: list[Node]) -> list[Difference]:
+def compare_nodes(wanted: Mapping[int, GraphNode], found: list[GraphNode]) -> list[Difference]:
     """Entities that the graph lacks, has too much, or has otherwise."""
     held = {node.id: node.space for node in found}
     differences = [
-        Difference(Stale.NAME, id_, f"graph: entity {id_} is there twice")
-        for id_ in _twice([node.id for node in found])
+        Difference(KeyKind.NAME, id_, f"graph: entity {id_} is there twice")
+        for id_ in _find_duplicates([node.id for node in found])
     ]
     for id_, node in wanted.items():
         if id_ not in held:
-            differences.append(Difference(Stale.NAME, id_, f"graph: entity {id_} is missing"))
+            differences.append(Difference(KeyKind.NAME, id_, f"graph: entity {id_} is missing"))
         elif held[id_] != node.space:
             words = f"graph: entity {id_} is in space {held[id_]} instead of {node.space}"
-            differences.append(Difference(Stale.NAME, id_, words))
+            differences.append(Difference(KeyKind.NAME, id_, words))
     extra = held.keys() - wanted.keys()
-    return differences + [Difference(Stale.NAME, id_, f"graph: entity {id_} is too much") for id_ in sorted(extra)]
+    return differences + [Difference(KeyKind.NAME, id_, f"graph: entity {id_} is too much") for id_ in sorted(extra)]
 
 
-def compare_edges(wanted: Mapping[int, Edge], found: list[Edge]) -> list[Difference]:
+def compare_edges(wanted: Mapping[int, GraphEdge], found: list[GraphEdge]) -> list[Difference]:
     """Relations that the graph lacks, has too much, or has otherwise."""
     held = {edge.id: ({edge.source, edge.target}, edge.weight) for edge in found}
     differences = [
-        Difference(Stale.PAIR, id_, f"graph: relation {id_} is there twice")
-        for id_ in _twice([edge.id for edge in found])
+        Difference(KeyKind.PAIR, id_, f"graph: relation {id_} is there twice")
+        for id_ in _find_duplicates([edge.id for edge in found])
     ]
     for id_, edge in wanted.items():
         if id_ not in held:
-            differences.append(Difference(Stale.PAIR, id_, f"graph: relation {id_} is missing"))
+            differences.append(Difference(KeyKind.PAIR, id_, f"graph: relation {id_} is missing"))
         elif held[id_] != ({edge.source, edge.target}, edge.weight):
             words = f"graph: relation {id_} has weight {held[id_][1]:g} instead of {edge.weight:g}, or other ends"
-            differences.append(Difference(Stale.PAIR, id_, words))
+            differences.append(Difference(KeyKind.PAIR, id_, words))
     extra = held.keys() - wanted.keys()
-    return differences + [Difference(Stale.PAIR, id_, f"graph: relation {id_} is too much") for id_ in sorted(extra)]
+    return differences + [Difference(KeyKind.PAIR, id_, f"graph: relation {id_} is too much") for id_ in sorted(extra)]
 
 
 def compare_rows(
-    kind: Stale, table: Table, wanted: Mapping[int, tuple[int, int]], found: list[Row]
+    kind: KeyKind, table: VectorTable, wanted: Mapping[int, tuple[int, int]], found: list[VectorRow]
 ) -> list[Difference]:
     """Vectors that are missing, too much, doubled, or in another space or room than they should be."""
     places: dict[int, set[tuple[int, int]]] = {}
     for row in found:
         places.setdefault(row.id, set()).add((row.space, row.room))
-    doubled = {id_ for id_, _ in _twice([(row.id, row.part) for row in found])}
+    doubled = {id_ for id_, _ in _find_duplicates([(row.id, row.part) for row in found])}
     differences = [Difference(kind, id_, f"vectors: {table} {id_} is there twice") for id_ in sorted(doubled)]
     for id_, place in wanted.items():
         if id_ not in places:
@@ -152,5 +152,5 @@ def compare_rows(
     return differences + [Difference(kind, id_, f"vectors: {table} {id_} is too much") for id_ in extra]
 
 
-def _twice(values: list[Value]) -> list[Value]:
+def _find_duplicates(values: list[Value]) -> list[Value]:
     return [value for value, times in Counter(values).items() if times > 1]

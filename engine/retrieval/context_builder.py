@@ -8,17 +8,23 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from engine.llm.plugin_calls import guarded
-from engine.llm.prompts import entity_line, relation_line, source_block
-from engine.models import Context, EntityRow, RelationRow
+from engine.llm.plugin_calls import guard_plugin_call
+from engine.llm.prompts import render_entity, render_relation, render_source
+from engine.models import Context, ContextEntity, ContextRelation
 from engine.retrieval import sources as context
-from engine.retrieval.pagerank import Fact, Named, walked
-from engine.retrieval.prompt_budget import JOINT, NUMBER, fit_sizes, prompt_of, prompt_tokens
-from engine.retrieval.search import Leg
-from engine.retrieval.views import Refresher
+from engine.retrieval.pagerank import EntityNode, FactEdge, rank_by_pagerank
+from engine.retrieval.prompt_budget import (
+    JOIN_TOKENS,
+    SOURCE_NUMBER_TOKENS,
+    build_prompt,
+    count_fitting_sizes,
+    count_prompt_tokens,
+)
+from engine.retrieval.results import RetrievalResult, SearchHits
+from engine.retrieval.views import ViewLoader
 from engine.storage.ledger import names
 from engine.storage.ledger.queries import lookup
-from engine.storage.ledger.work.stale_keys import Stale
+from engine.storage.ledger.work.stale_keys import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,176 +32,163 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.llm.base import Reranker
-    from engine.models import Condensed, Question, Scope, Within
-    from engine.retrieval.search import Known, Searcher, Vectors
-    from engine.retrieval.sources import Numbered
+    from engine.models import Filters, Question
+    from engine.retrieval.search import Searcher
+    from engine.retrieval.sources import NumberedSources
     from engine.retrieval.views import EntityView, RelationView
     from engine.runtime import Runtime
-    from engine.storage.graph.base import Edge
+    from engine.storage.graph.base import GraphEdge
     from engine.storage.ledger.queries.lookup import ChunkText, PieceText
-    from engine.usage import Bill
+    from engine.usage import UsageMeter
 
-EVIDENCE = 12  # newest chunks looked at for each entity and relation
-PICKED_FROM = 240  # candidates whose vectors are compared, those first that support most
+MAX_EVIDENCE_CHUNKS = 12  # newest chunks looked at for each entity and relation
+MAX_VECTOR_CANDIDATES = 240  # candidates whose vectors are compared, those first that support most
 GRAPH_SHARE = 0.5  # of what the prompt leaves, for entities and relations
-PER_ITEM = 5  # chunks wanted for an entity or a relation (A7)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """All that a question's searches found, in order, by id."""
-
-    asked: Condensed
-    vectors: Vectors | None
-    known: Known
-    local: Leg = field(default_factory=Leg)
-    world: Leg = field(default_factory=Leg)
-    chunks: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """A context, with the rows that it draws on, the ledger's generation when it was read, and for which scope."""
-
-    context: Context
-    generation: int = 0
-    chunks: frozenset[int] = frozenset()
-    names: frozenset[int] = frozenset()
-    pairs: frozenset[int] = frozenset()
-    scope: Scope | None = None
+CHUNKS_PER_ITEM = 5  # chunks wanted for an entity or a relation (A7)
 
 
 @dataclass(slots=True)
-class Draft:
+class ContextBuilder:
     """A context in the making."""
 
     runtime: Runtime
     searcher: Searcher
-    found: Found
+    hits: SearchHits
     entities: list[EntityView] = field(default_factory=list)
     relations: list[RelationView] = field(default_factory=list)
-    evidence: dict[tuple[Stale, int], list[int]] = field(default_factory=dict)
-    order: list[int] = field(default_factory=list)
+    evidence: dict[tuple[KeyKind, int], list[int]] = field(default_factory=dict)
+    chunk_order: list[int] = field(default_factory=list)
 
     @property
     def question(self) -> Question:
         """What was asked."""
         return self.searcher.question
 
-    async def renew(self) -> None:
+    async def load_views(self) -> None:
         """Merge the two legs of the graph search and make views of them; what has no evidence left goes."""
-        known = self.found.known
-        refresher = Refresher(self.runtime, known, self.searcher.where.facts)
-        local, world = self.found.local, self.found.world
+        known = self.hits.profile_cache
+        refresher = ViewLoader(self.runtime, known, self.searcher.scope.fact_chunks)
+        local, world = self.hits.local_leg, self.hits.global_leg
         ids = context.round_robin(local.entities, world.entities)
-        self.entities = await self.searcher.watch.timed("renew", refresher.entities(ids))
+        self.entities = await self.searcher.stopwatch.measure("renew", refresher.load_entities(ids))
         pairs = context.round_robin(local.relations, world.relations)
-        self.relations = await self.searcher.watch.timed("renew", refresher.relations(pairs))
+        self.relations = await self.searcher.stopwatch.measure("renew", refresher.load_relations(pairs))
 
-    def truncate(self) -> None:
+    def truncate_rows(self) -> None:
         """Keep the first entities and relations that fit their budgets, and half of what the prompt leaves."""
         tokenizer, question = self.runtime.tokenizer, self.question
         wanted = question.max_entity_tokens + question.max_relation_tokens
-        share = min(1.0, GRAPH_SHARE * self._room(()) / wanted) if wanted else 0.0
-        rows = [entity_line(EntityRow(view.name, view.type, view.description)) for view in self.entities]
-        self.entities = context.truncate(self.entities, rows, int(share * question.max_entity_tokens), tokenizer)
-        rows = [relation_line(_row(view)) for view in self.relations]
-        self.relations = context.truncate(self.relations, rows, int(share * question.max_relation_tokens), tokenizer)
+        share = min(1.0, GRAPH_SHARE * self._available_tokens(()) / wanted) if wanted else 0.0
+        rows = [render_entity(ContextEntity(view.name, view.type, view.description)) for view in self.entities]
+        self.entities = context.truncate_to_budget(
+            self.entities, rows, int(share * question.max_entity_tokens), tokenizer
+        )
+        rows = [render_relation(_build_relation_row(view)) for view in self.relations]
+        self.relations = context.truncate_to_budget(
+            self.relations, rows, int(share * question.max_relation_tokens), tokenizer
+        )
 
-    async def merge(self) -> None:
+    async def rank_chunks(self) -> None:
         """The order of the chunks: the vector leg's and those of the graph, dealt in turn."""
         by_entity, by_relation = await asyncio.gather(
-            self._evidence(Stale.NAME, [view.ids for view in self.entities]),
-            self._evidence(Stale.PAIR, [view.ids for view in self.relations]),
+            self._load_evidence(KeyKind.NAME, [view.ids for view in self.entities]),
+            self._load_evidence(KeyKind.PAIR, [view.ids for view in self.relations]),
         )
-        if self.runtime.options.picking == "walk":
-            self.order = context.round_robin(self.found.chunks, await self._walked(by_entity, by_relation))
+        if self.runtime.options.chunk_selection == "walk":
+            near = await self._rank_by_pagerank(by_entity, by_relation)
+            self.chunk_order = context.round_robin(self.hits.chunks, near)
         else:
-            await self._polled(by_entity, by_relation)
+            await self._rank_by_polling(by_entity, by_relation)
 
-    async def _walked(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[int]:
+    async def _rank_by_pagerank(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[int]:
         """The chunks of the graph by their nearness to the facts that are most like the question."""
-        if not (by_entity or by_relation) or self.found.vectors is None:
+        if not (by_entity or by_relation) or self.hits.vectors is None:
             return []
-        query, known = self.found.vectors.question, self.found.known
-        vectors = await self._chunk_vectors([[*self.found.chunks]], by_entity, by_relation)
+        query, known = self.hits.vectors.question, self.hits.profile_cache
+        vectors = await self._load_chunk_vectors([[*self.hits.chunks]], by_entity, by_relation)
         since = time.perf_counter()
         similarity = {chunk: float((parts @ query).max()) for chunk, parts in vectors.items()}
         names = [
-            Named(view.canonical, sum(known.entities[id_].mentions for id_ in view.ids), chunks)
+            EntityNode(view.canonical, sum(known.entities[id_].mentions for id_ in view.ids), chunks)
             for view, chunks in zip(self.entities, by_entity, strict=True)
         ]
-        facts = [
-            Fact(view.ends, view.weight, max(known.similarity.get((Stale.PAIR, id_), 0.0) for id_ in view.ids), chunks)
-            for view, chunks in zip(self.relations, by_relation, strict=True)
+        likeness = [
+            max(known.similarities.get((KeyKind.PAIR, id_), 0.0) for id_ in view.ids) for view in self.relations
         ]
-        near = walked(names, facts, similarity)
-        self.searcher.watch.note("walk", since)
+        facts = [
+            FactEdge(view.ends, view.weight, alike, chunks)
+            for view, alike, chunks in zip(self.relations, likeness, by_relation, strict=True)
+        ]
+        near = rank_by_pagerank(names, facts, similarity)
+        self.searcher.stopwatch.record("walk", since)
         return near
 
-    async def _polled(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> None:
+    async def _rank_by_polling(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> None:
         """The order of LightRAG: the vector leg's chunks, the entities' and the relations', dealt in turn (A7)."""
-        first = context.spread(by_entity)
+        first = context.deduplicate_items(by_entity)
         dealt = {chunk for item in first for chunk in item}
-        second = context.spread([[chunk for chunk in item if chunk not in dealt] for item in by_relation])
-        vectors = await self._chunk_vectors(first, second)
-        self.order = context.round_robin(self.found.chunks, self._picked(first, vectors), self._picked(second, vectors))
+        second = context.deduplicate_items([[chunk for chunk in item if chunk not in dealt] for item in by_relation])
+        vectors = await self._load_chunk_vectors(first, second)
+        self.chunk_order = context.round_robin(
+            self.hits.chunks, self._pick_chunks(first, vectors), self._pick_chunks(second, vectors)
+        )
 
-    async def _evidence(self, kind: Stale, groups: Sequence[tuple[int, ...]]) -> list[list[int]]:
+    async def _load_evidence(self, kind: KeyKind, groups: Sequence[tuple[int, ...]]) -> list[list[int]]:
         ids = [id_ for group in groups for id_ in group]
         if not ids:
             return []
-        reading = self.runtime.ledger.read(lookup.evidence, kind, ids, EVIDENCE, self.searcher.where.facts)
-        found = await self.searcher.watch.timed("evidence", reading)
+        among = self.searcher.scope.fact_chunks
+        reading = self.runtime.ledger.read(lookup.find_evidence_chunks, kind, ids, MAX_EVIDENCE_CHUNKS, among)
+        found = await self.searcher.stopwatch.measure("evidence", reading)
         self.evidence.update({(kind, id_): chunks for id_, chunks in found.items()})
         return [list(dict.fromkeys(chunk for id_ in group for chunk in found[id_])) for group in groups]
 
-    async def _chunk_vectors(self, *spreads: list[list[int]]) -> dict[int, np.ndarray]:
+    async def _load_chunk_vectors(self, *spreads: list[list[int]]) -> dict[int, np.ndarray]:
         """The vectors of the first candidates of each side, in one call."""
         wanted = [
             chunk
             for spread in spreads
-            for chunk in list(dict.fromkeys(chain.from_iterable(spread)))[: PICKED_FROM // len(spreads)]
+            for chunk in list(dict.fromkeys(chain.from_iterable(spread)))[: MAX_VECTOR_CANDIDATES // len(spreads)]
         ]
         if not wanted:
             return {}
-        return await self.searcher.watch.timed("fetch chunks", self.searcher.chunk_vectors(wanted))
+        return await self.searcher.stopwatch.measure("fetch chunks", self.searcher.load_chunk_vectors(wanted))
 
-    def _picked(self, spread: list[list[int]], vectors: Mapping[int, np.ndarray]) -> list[int]:
+    def _pick_chunks(self, spread: list[list[int]], vectors: Mapping[int, np.ndarray]) -> list[int]:
         """The chunks most like the question among the evidence; without vectors, by how much they support (A7)."""
         candidates = list(chain.from_iterable(spread))
-        if not vectors or self.found.vectors is None or self.runtime.options.picking == "weight":
-            return context.pick_by_weight(spread, PER_ITEM)
-        number = PER_ITEM * len(spread) // 2
-        return context.pick_by_vector(candidates, vectors, self.found.vectors.question, number)
+        if not vectors or self.hits.vectors is None or self.runtime.options.chunk_selection == "weight":
+            return context.pick_by_weight(spread, CHUNKS_PER_ITEM)
+        number = CHUNKS_PER_ITEM * len(spread) // 2
+        return context.pick_by_vector(candidates, vectors, self.hits.vectors.question, number)
 
-    async def rerank(self, reranker: Reranker, bill: Bill) -> None:
+    async def rerank(self, reranker: Reranker, bill: UsageMeter) -> None:
         """Order the chunks by a reranker's scores."""
-        texts = self._narrowed(await self._texts(self.order[: 2 * self.question.chunk_top_k]))
-        scoring = reranker.rerank(self.found.asked.question, [self._shown(text) for text in texts], bill)
-        with guarded(f"The reranker {reranker.name}"):
-            scores = await self.searcher.watch.timed("rerank", scoring)
+        texts = self._filter_passages(await self._load_texts(self.chunk_order[: 2 * self.question.chunk_top_k]))
+        scoring = reranker.rerank(self.hits.query.question, [self._render_for_reranker(text) for text in texts], bill)
+        with guard_plugin_call(f"The reranker {reranker.name}"):
+            scores = await self.searcher.stopwatch.measure("rerank", scoring)
         least = self.runtime.options.min_rerank_score
-        self.order = context.apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, least)
+        self.chunk_order = context.apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, least)
 
-    async def _texts(self, ids: Sequence[int]) -> list[ChunkText]:
-        reading = self.runtime.ledger.read(lookup.texts, list(ids), self.searcher.where.area)
-        return await self.searcher.watch.timed("texts", reading)
+    async def _load_texts(self, ids: Sequence[int]) -> list[ChunkText]:
+        reading = self.runtime.ledger.read(lookup.load_chunk_texts, list(ids), self.searcher.scope.scope_ids)
+        return await self.searcher.stopwatch.measure("texts", reading)
 
-    async def build(self, generation: int) -> Recalled:
+    async def build(self, generation: int) -> RetrievalResult:
         """Number the passages that fit into what is left of the budget, and let the graph's rows name them."""
-        texts = self._narrowed(await self._texts(self.order[: 2 * self.question.chunk_top_k]))
-        numbered, entities, relations = self._numbered(texts)
+        texts = self._filter_passages(await self._load_texts(self.chunk_order[: 2 * self.question.chunk_top_k]))
+        numbered, entities, relations = self._number_sources(texts)
         made = Context(
-            self.found.asked,
+            self.hits.query,
             self.question.mode,
             entities,
             relations,
             numbered.sources,
-            self.searcher.watch.spent,
-            await self._spaces(),
+            self.searcher.stopwatch.timings,
+            await self._load_spaces(),
         )
-        return Recalled(
+        return RetrievalResult(
             made,
             generation,
             frozenset(text.id for text in texts),
@@ -203,93 +196,100 @@ class Draft:
             frozenset(id_ for view in self.relations for id_ in view.ids),
         )
 
-    def _numbered(self, texts: list[ChunkText]) -> tuple[Numbered, tuple[EntityRow, ...], tuple[RelationRow, ...]]:
+    def _number_sources(
+        self, texts: list[ChunkText]
+    ) -> tuple[NumberedSources, tuple[ContextEntity, ...], tuple[ContextRelation, ...]]:
         """As many distinct texts as fit beside the rows of the graph, whose numbers take room as well."""
         count = self.runtime.tokenizer.count
         distinct = list({text.text: text for text in reversed(texts)}.values())[::-1][: self.question.chunk_top_k]
-        printed = ["\n".join(map(source_block, context.number([text]).sources)) for text in distinct]
-        sizes = [count(text) + JOINT for text in printed]
-        left = self._room((*map(self._entity, self.entities), *map(self._relation, self.relations)))
-        fitting = fit_sizes(sizes, left)
+        printed = ["\n".join(map(render_source, context.number_sources([text]).sources)) for text in distinct]
+        sizes = [count(text) + JOIN_TOKENS for text in printed]
+        left = self._available_tokens(
+            (*map(self._build_entity, self.entities), *map(self._build_relation, self.relations))
+        )
+        fitting = count_fitting_sizes(sizes, left)
         while True:
             shown = {text.text for text in distinct[:fitting]}
-            numbered = context.number(text for text in texts if text.text in shown)
-            entities = tuple(self._entity(view, numbered) for view in self.entities)
-            relations = tuple(self._relation(view, numbered) for view in self.relations)
-            numbers = NUMBER * sum(len(row.sources) for rows in (entities, relations) for row in rows)
+            numbered = context.number_sources(text for text in texts if text.text in shown)
+            entities = tuple(self._build_entity(view, numbered) for view in self.entities)
+            relations = tuple(self._build_relation(view, numbered) for view in self.relations)
+            numbers = SOURCE_NUMBER_TOKENS * sum(len(row.sources) for rows in (entities, relations) for row in rows)
             if not fitting or sum(sizes[:fitting]) + numbers <= left:
                 return numbered, entities, relations
-            fitting = min(fitting - 1, fit_sizes(sizes, left - numbers))
+            fitting = min(fitting - 1, count_fitting_sizes(sizes, left - numbers))
 
-    async def _spaces(self) -> tuple[str, ...]:
+    async def _load_spaces(self) -> tuple[str, ...]:
         """The spaces whose facts the rows of the graph tell."""
-        known = self.found.known
+        known = self.hits.profile_cache
         ids = {known.entities[id_].space for view in self.entities for id_ in view.ids}
         ids |= {known.relations[id_].space for view in self.relations for id_ in view.ids}
-        return await self.runtime.ledger.read(names.spaces, ids) if ids else ()
+        return await self.runtime.ledger.read(names.load_space_names, ids) if ids else ()
 
-    def _narrowed(self, texts: list[ChunkText]) -> list[ChunkText]:
+    def _filter_passages(self, texts: list[ChunkText]) -> list[ChunkText]:
         """Only the passages that a narrowed question asks for."""
-        within = self.question.within
-        if not within.narrows:
+        within = self.question.filters
+        if not within.is_active:
             return texts
         narrowed = [
-            replace(text, pieces=tuple(piece for piece in text.pieces if holds(within, piece))) for text in texts
+            replace(text, pieces=tuple(piece for piece in text.pieces if matches_filters(within, piece)))
+            for text in texts
         ]
         return [text for text in narrowed if text.pieces]
 
-    def _shown(self, text: ChunkText) -> str:
+    def _render_for_reranker(self, text: ChunkText) -> str:
         """What a reranker may see of a chunk: of a narrowed one the passages that are left."""
-        narrows = self.question.within.narrows
+        narrows = self.question.filters.is_active
         return "\n".join(piece.text for piece in text.pieces) if narrows else text.text
 
-    def _room(self, rows: Sequence[EntityRow | RelationRow]) -> int:
+    def _available_tokens(self, rows: Sequence[ContextEntity | ContextRelation]) -> int:
         """Tokens left for sources, beside the prompt with history and question, and these rows of the graph (A8)."""
-        empty = prompt_of(self.question, Context(self.found.asked, self.question.mode))
-        lines = (entity_line(row) if isinstance(row, EntityRow) else relation_line(row) for row in rows)
-        graph = sum(self.runtime.tokenizer.count(line) + JOINT for line in lines)
-        return context.room_for_sources(self.question.max_total_tokens, prompt_tokens(self.runtime, empty), graph)
+        empty = build_prompt(self.question, Context(self.hits.query, self.question.mode))
+        lines = (render_entity(row) if isinstance(row, ContextEntity) else render_relation(row) for row in rows)
+        graph = sum(self.runtime.tokenizer.count(line) + JOIN_TOKENS for line in lines)
+        return context.tokens_for_sources(
+            self.question.max_total_tokens, count_prompt_tokens(self.runtime, empty), graph
+        )
 
-    def _entity(self, view: EntityView, numbered: Numbered | None = None) -> EntityRow:
-        evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((Stale.NAME, id_), ())]
-        numbers = numbered.supporting(evidence, [view.name]) if numbered else ()
-        return EntityRow(view.name, view.type, view.description, numbers)
+    def _build_entity(self, view: EntityView, numbered: NumberedSources | None = None) -> ContextEntity:
+        evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((KeyKind.NAME, id_), ())]
+        numbers = numbered.find_supporting(evidence, [view.name]) if numbered else ()
+        return ContextEntity(view.name, view.type, view.description, numbers)
 
-    def _relation(self, view: RelationView, numbered: Numbered | None = None) -> RelationRow:
-        evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((Stale.PAIR, id_), ())]
-        numbers = numbered.supporting(evidence, [view.source, view.target]) if numbered else ()
-        return replace(_row(view), sources=numbers)
+    def _build_relation(self, view: RelationView, numbered: NumberedSources | None = None) -> ContextRelation:
+        evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((KeyKind.PAIR, id_), ())]
+        numbers = numbered.find_supporting(evidence, [view.source, view.target]) if numbered else ()
+        return replace(_build_relation_row(view), sources=numbers)
 
-    async def around(
-        self, ids: Sequence[int], edges: Sequence[Edge], limit: int
-    ) -> tuple[EntityRow | None, tuple[RelationRow, ...], tuple[EntityRow, ...]]:
+    async def build_neighbourhood(
+        self, ids: Sequence[int], edges: Sequence[GraphEdge], limit: int
+    ) -> tuple[ContextEntity | None, tuple[ContextRelation, ...], tuple[ContextEntity, ...]]:
         """The views of an entity, of its `limit` weightiest relations and of their other ends, without sources."""
-        known, where = self.found.known, self.searcher.where
+        known, where = self.hits.profile_cache, self.searcher.scope
         ends = {end for edge in edges for end in (edge.source, edge.target)}
-        known.entities.update(await self.runtime.ledger.read(lookup.entities, {*ids, *ends}, where.area))
+        known.entities.update(await self.runtime.ledger.read(lookup.load_entities, {*ids, *ends}, where.scope_ids))
         known.relations.update(
-            await self.runtime.ledger.read(lookup.relations, [edge.id for edge in edges], where.area)
+            await self.runtime.ledger.read(lookup.load_relations, [edge.id for edge in edges], where.scope_ids)
         )
         met = [edge for edge in edges if edge.id in known.relations]
-        kept = sorted(met, key=lambda edge: (-edge.weight, known.identity(edge.id)))[:limit]
+        kept = sorted(met, key=lambda edge: (-edge.weight, known.relation_sort_key(edge.id)))[:limit]
         others = {end for edge in kept for end in (edge.source, edge.target)} - set(ids)
-        refresher = Refresher(self.runtime, known, where.facts)
-        one = await refresher.entities(id_ for id_ in ids if id_ in known.entities)
-        relations = await refresher.relations(edge.id for edge in kept)
-        beyond = await refresher.entities(sorted(others & known.entities.keys(), key=known.canonical))
-        rows = [EntityRow(view.name, view.type, view.description) for view in one]
+        refresher = ViewLoader(self.runtime, known, where.fact_chunks)
+        one = await refresher.load_entities(id_ for id_ in ids if id_ in known.entities)
+        relations = await refresher.load_relations(edge.id for edge in kept)
+        beyond = await refresher.load_entities(sorted(others & known.entities.keys(), key=known.entity_sort_key))
+        rows = [ContextEntity(view.name, view.type, view.description) for view in one]
         return (
             rows[0] if rows else None,
-            tuple(_row(view) for view in relations),
-            tuple(EntityRow(view.name, view.type, view.description) for view in beyond),
+            tuple(_build_relation_row(view) for view in relations),
+            tuple(ContextEntity(view.name, view.type, view.description) for view in beyond),
         )
 
 
-def _row(view: RelationView) -> RelationRow:
-    return RelationRow(view.source, view.target, view.keywords, view.description, view.weight)
+def _build_relation_row(view: RelationView) -> ContextRelation:
+    return ContextRelation(view.source, view.target, view.keywords, view.description, view.weight)
 
 
-def holds(within: Within, piece: PieceText) -> bool:
+def matches_filters(within: Filters, piece: PieceText) -> bool:
     """Whether a passage is among those that a narrowed question asks for."""
     return (
         (not within.documents or piece.document in within.documents)

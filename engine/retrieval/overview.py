@@ -6,12 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.highlights import covered
-from engine.models import Condensed, Context
+from engine.llm.offline.highlights import format_date_range
+from engine.models import Context, SearchQuery
 from engine.retrieval import sources
-from engine.retrieval.context_builder import Recalled, holds
+from engine.retrieval.context_builder import matches_filters
+from engine.retrieval.results import RetrievalResult
 from engine.storage.ledger.queries import lookup
-from engine.storage.ledger.queries.latest import latest_chunks, latest_time
+from engine.storage.ledger.queries.latest import find_latest_time, list_latest_chunks
 from engine.storage.ledger.work import work_queue
 
 if TYPE_CHECKING:
@@ -21,39 +22,42 @@ if TYPE_CHECKING:
     from engine.storage.ledger import Ledger
     from engine.storage.ledger.queries.lookup import ChunkText
 
-CHUNKS = 200  # of the span, the newest
-PARTS = 8  # prompts that they may fill
-CHARACTERS = 4  # of a token, about
-RECENT = timedelta(days=14)
+MAX_OVERVIEW_CHUNKS = 200  # of the span, the newest
+MAX_PROMPT_PARTS = 8  # prompts that they may fill
+CHARACTERS_PER_TOKEN = 4  # of a token, about
+RECENT_PERIOD = timedelta(days=14)
 
 
-async def recall_overview(ledger: Ledger, question: Question, overview: Overview) -> Recalled:
+async def retrieve_overview(ledger: Ledger, question: Question, overview: Overview) -> RetrievalResult:
     """All that was said within the scope and the span, as far as it can be taken in at once."""
-    within = question.within
-    generation = await ledger.read(work_queue.generation)
-    async with ledger.reader() as db:
-        area = await lookup.area(db, question.scope)
-        if overview.recent and (newest := await latest_time(db, within, area)):
-            within = replace(within, since=newest - RECENT)
-        ids = await latest_chunks(db, within, area, CHUNKS + 1)
-        texts = await lookup.texts(db, ids[:CHUNKS][::-1], area)
-    fitting = _newest_within(texts, PARTS * question.max_total_tokens)
-    kept = [replace(text, pieces=tuple(piece for piece in text.pieces if holds(within, piece))) for text in fitting]
-    numbered = sources.number(text for text in kept if text.pieces)
-    days = covered(numbered.sources) if overview.wanted == "summary" else ""
+    within = question.filters
+    generation = await ledger.read(work_queue.current_generation)
+    async with ledger.read_connection() as db:
+        area = await lookup.resolve_scope(db, question.scope)
+        if overview.recent and (newest := await find_latest_time(db, within, area)):
+            within = replace(within, since=newest - RECENT_PERIOD)
+        ids = await list_latest_chunks(db, within, area, MAX_OVERVIEW_CHUNKS + 1)
+        texts = await lookup.load_chunk_texts(db, ids[:MAX_OVERVIEW_CHUNKS][::-1], area)
+    fitting = _newest_fitting(texts, MAX_PROMPT_PARTS * question.max_total_tokens)
+    kept = [
+        replace(text, pieces=tuple(piece for piece in text.pieces if matches_filters(within, piece)))
+        for text in fitting
+    ]
+    numbered = sources.number_sources(text for text in kept if text.pieces)
+    days = format_date_range(numbered.sources) if overview.wanted == "summary" else ""
     made = Context(
-        Condensed(question.text),
+        SearchQuery(question.text),
         question.mode,
         sources=numbered.sources,
         overview=replace(overview, truncated=len(ids) > len(fitting), days=days),
     )
-    return Recalled(made, generation, frozenset(text.id for text in fitting))
+    return RetrievalResult(made, generation, frozenset(text.id for text in fitting))
 
 
-def _newest_within(texts: Sequence[ChunkText], tokens: int) -> Sequence[ChunkText]:
+def _newest_fitting(texts: Sequence[ChunkText], tokens: int) -> Sequence[ChunkText]:
     """The last of them that have about so many tokens together."""
     for at in range(len(texts) - 1, -1, -1):
-        tokens -= len(texts[at].text) // CHARACTERS
+        tokens -= len(texts[at].text) // CHARACTERS_PER_TOKEN
         if tokens < 0:
             return texts[at + 1 :] or texts[-1:]
     return texts

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from engine.models import Context, Question, Turn
+    from engine.models import ChatTurn, Context, Question
     from engine.runtime import Runtime
-    from engine.text.tokenizer import O200k
+    from engine.text.tokenizer import O200kTokenizer
 
-NUMBER = 3  # tokens that a number of a source takes in a row of the graph, with what stands around it
-JOINT = 1  # tokens between two rows or blocks
-RESERVE = 200  # tokens that are left free: text that is joined may have a few more tokens than its parts
+SOURCE_NUMBER_TOKENS = 3  # tokens that a number of a source takes in a row of the graph, with what stands around it
+JOIN_TOKENS = 1  # tokens between two rows or blocks
+RESERVED_TOKENS = 200  # tokens that are left free: text that is joined may have a few more tokens than its parts
 
 
-def prompt_of(question: Question, found: Context) -> Prompt:
+def build_prompt(question: Question, found: Context) -> Prompt:
     """All that an answer to a question is made of."""
     return Prompt(
         question.text,
@@ -31,29 +31,29 @@ def prompt_of(question: Question, found: Context) -> Prompt:
         question.style,
         question.model,
         question.asker,
-        today(),
-        budget=question.max_total_tokens,
+        current_day(),
+        token_budget=question.max_total_tokens,
     )
 
 
-def prompt_tokens(runtime: Runtime, prompt: Prompt) -> int:
+def count_prompt_tokens(runtime: Runtime, prompt: Prompt) -> int:
     """The tokens of the messages that a model would be sent."""
-    return sum(runtime.tokenizer.count(message.content) for message in runtime.language.messages(prompt))
+    return sum(runtime.tokenizer.count(message.content) for message in runtime.language.build_answer_messages(prompt))
 
 
-def today() -> date:
+def current_day() -> date:
     """The day that a model is told, and that usage is booked on."""
     return datetime.now(UTC).date()
 
 
-def fit_sizes(sizes: Sequence[int], budget: int) -> int:
+def count_fitting_sizes(sizes: Sequence[int], budget: int) -> int:
     """How many of the sizes, from the first on, fit into a budget together."""
     return sum(total <= budget for total in accumulate(sizes))
 
 
-def newest_turns(history: Sequence[Turn], tokens: int, tokenizer: O200k) -> tuple[Turn, ...]:
+def newest_turns(history: Sequence[ChatTurn], tokens: int, tokenizer: O200kTokenizer) -> tuple[ChatTurn, ...]:
     """As many of the newest turns as fit, in order."""
-    kept: list[Turn] = []
+    kept: list[ChatTurn] = []
     for turn in reversed(history):
         tokens -= tokenizer.count(turn.text)
         if tokens < 0:

@@ -11,13 +11,13 @@ Key = TypeVar("Key", bound="Hashable")
 
 # Not the 60 of the paper, whose rankings were a thousand long: of lists of twenty it would let nothing in that only the
 # lighter one has, though it be first there. Measured by tests/bench/quality.py.
-DAMPING = 20
+RRF_K = 20
 
 
-def fuse(*rankings: tuple[float, Sequence[Key]]) -> list[Key]:
+def reciprocal_rank_fusion(*rankings: tuple[float, Sequence[Key]]) -> list[Key]:
     """All keys by the sum of weight / (20 + rank) over the rankings, given as (weight, keys); ties keep their order."""
     scores: dict[Key, float] = {}
     for weight, keys in rankings:
         for rank, key in enumerate(dict.fromkeys(keys), 1):
-            scores[key] = scores.get(key, 0.0) + weight / (DAMPING + rank)
+            scores[key] = scores.get(key, 0.0) + weight / (RRF_K + rank)
     return sorted(scores, key=lambda key: -scores[key])

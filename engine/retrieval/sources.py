@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from engine.models import Source
-from engine.text.tokenizer import fit
+from engine.text.tokenizer import count_that_fit
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 Key = TypeVar("Key", bound="Hashable")
 Item = TypeVar("Item")
 
-SIMILARITY, DEGREE, WEIGHT = 0.8, 0.12, 0.08  # shares in the order of relations: together 1
-OVERLAP = 20  # characters that two parts of a passage share at least, if one goes on where the other ends
-UNNAMED = 3  # passages of a chunk that support a row none of them names
-SUPPORT = 8  # numbers that a row of the graph shows at most
+SIMILARITY_SHARE, DEGREE_SHARE, WEIGHT_SHARE = 0.8, 0.12, 0.08  # shares in the order of relations: together 1
+MIN_OVERLAP_CHARACTERS = (
+    20  # characters that two parts of a passage share at least, if one goes on where the other ends
+)
+MAX_UNNAMED_PASSAGES = 3  # passages of a chunk that support a row none of them names
+MAX_SOURCE_NUMBERS = 8  # numbers that a row of the graph shows at most
 
 
 def round_robin(*ranked: Iterable[Key]) -> list[Key]:
@@ -35,7 +37,7 @@ def round_robin(*ranked: Iterable[Key]) -> list[Key]:
     return [key for key in dict.fromkeys(dealt) if key is not nothing]  # type: ignore[misc]  # the filler is gone
 
 
-def spread(items: Sequence[Iterable[Key]]) -> list[list[Key]]:
+def deduplicate_items(items: Sequence[Iterable[Key]]) -> list[list[Key]]:
     """Each chunk with the first item that has it only; within an item those that most items have come first (A7)."""
     distinct = [list(dict.fromkeys(item)) for item in items]
     counts = Counter(chain.from_iterable(distinct))
@@ -89,22 +91,22 @@ def cosine(one: np.ndarray, other: np.ndarray) -> float:
     return float(one @ other) / length if 0.0 < length < math.inf else 0.0
 
 
-def blend(similarity: float, degree: int, weight: float) -> float:
+def relation_score(similarity: float, degree: int, weight: float) -> float:
     """The rank of a relation near the entities asked for: 0.8 similarity + 0.12 d/(d+4) + 0.08 w/(w+1).
 
     d and w are the logarithms of 1 + the degrees of both ends, and of 1 + the weight: hubs and often told facts come
     first among equals, but never before what is more like the question by a quarter.
     """
     connected, told = math.log1p(max(0, degree)), math.log1p(max(0.0, weight))
-    return SIMILARITY * similarity + DEGREE * connected / (connected + 4) + WEIGHT * told / (told + 1)
+    return SIMILARITY_SHARE * similarity + DEGREE_SHARE * connected / (connected + 4) + WEIGHT_SHARE * told / (told + 1)
 
 
-def truncate(items: Sequence[Item], rows: Sequence[str], budget: int, tokenizer: Tokenizer) -> list[Item]:
+def truncate_to_budget(items: Sequence[Item], rows: Sequence[str], budget: int, tokenizer: Tokenizer) -> list[Item]:
     """The longest prefix of the items whose rows, joined by newlines, fit into the budget (tokens)."""
-    return list(items[: fit(rows, budget, tokenizer)])
+    return list(items[: count_that_fit(rows, budget, tokenizer)])
 
 
-def room_for_sources(total: int, prompt: int, graph: int, reserve: int = 200) -> int:
+def tokens_for_sources(total: int, prompt: int, graph: int, reserve: int = 200) -> int:
     """Tokens left for sources beside a prompt (its history included) and graph rows; 0 if these fill the total (A8)."""
     return max(0, total - prompt - graph - reserve)
 
@@ -122,7 +124,7 @@ def apply_rerank(ids: Sequence[Key], scores: Sequence[float | None], top_n: int,
     return [key for key, score in ranked if min_score <= 0 or score >= min_score][:top_n]
 
 
-class Placed(NamedTuple):
+class NumberedPiece(NamedTuple):
     """A piece of a chunk: the number of its passage, and its text, case-folded."""
 
     number: int
@@ -130,38 +132,42 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedSources:
     """The sources in the order of their numbers, and by chunk (its id) what stands in it."""
 
     sources: tuple[Source, ...]
-    placed: Mapping[int, tuple[Placed, ...]]
+    pieces_by_chunk: Mapping[int, tuple[NumberedPiece, ...]]
 
-    def supporting(self, evidence: Iterable[int], names: Sequence[str], limit: int = SUPPORT) -> tuple[int, ...]:
+    def find_supporting(
+        self, evidence: Iterable[int], names: Sequence[str], limit: int = MAX_SOURCE_NUMBERS
+    ) -> tuple[int, ...]:
         """The numbers of the passages that support an entity (one name) or a relation (both names), ascending.
 
         Of each chunk of the evidence that is shown: the pieces that name most of them, or else the first three.
         """
         folded = [name.casefold() for name in names]
-        found = [number for chunk in evidence for number in naming(self.placed.get(chunk, ()), folded)]
+        found = [
+            number for chunk in evidence for number in find_naming_pieces(self.pieces_by_chunk.get(chunk, ()), folded)
+        ]
         return tuple(sorted(list(dict.fromkeys(found))[:limit]))
 
 
-def naming(pieces: Sequence[Placed], names: Sequence[str]) -> list[int]:
+def find_naming_pieces(pieces: Sequence[NumberedPiece], names: Sequence[str]) -> list[int]:
     """The numbers of the pieces that contain most of the names (case-folded); the first three if none does."""
     hits = [sum(name in piece.text for name in names) for piece in pieces]
     most = max(hits, default=0)
     if not most:
-        return [piece.number for piece in pieces[:UNNAMED]]
+        return [piece.number for piece in pieces[:MAX_UNNAMED_PASSAGES]]
     return [piece.number for piece, hit in zip(pieces, hits, strict=True) if hit == most]
 
 
-def number(chunks: Iterable[ChunkText]) -> Numbered:
+def number_sources(chunks: Iterable[ChunkText]) -> NumberedSources:
     """The passages of the chunks as sources, numbered from 1 in the order of their first piece.
 
     Several pieces of one passage make one source. Of chunks with equal texts the first one speaks for all.
     """
     sources: dict[tuple[str, str], Source] = {}
-    placed: dict[int, tuple[Placed, ...]] = {}
+    placed: dict[int, tuple[NumberedPiece, ...]] = {}
     same: dict[str, int] = {}
     for chunk in chunks:
         first = same.setdefault(chunk.text, chunk.id)
@@ -170,14 +176,15 @@ def number(chunks: Iterable[ChunkText]) -> Numbered:
             continue
         for piece in chunk.pieces:
             key = (piece.document, piece.passage)
-            sources[key] = told(piece, chunk.key, sources.get(key), len(sources) + 1)
+            sources[key] = build_source(piece, chunk.key, sources.get(key), len(sources) + 1)
         placed[chunk.id] = tuple(
-            Placed(sources[piece.document, piece.passage].number, piece.text.casefold()) for piece in chunk.pieces
+            NumberedPiece(sources[piece.document, piece.passage].number, piece.text.casefold())
+            for piece in chunk.pieces
         )
-    return Numbered(tuple(sources.values()), placed)
+    return NumberedSources(tuple(sources.values()), placed)
 
 
-def told(piece: PieceText, chunk: str, known: Source | None, following: int) -> Source:
+def build_source(piece: PieceText, chunk: str, known: Source | None, following: int) -> Source:
     """The source of a piece: a new one with the following number, or the known one with this piece joined on."""
     return Source(
         number=known.number if known else following,
@@ -188,29 +195,29 @@ def told(piece: PieceText, chunk: str, known: Source | None, following: int) -> 
         link=piece.link,
         author=piece.author,
         time=piece.time,
-        text=stitched(known.text, piece.text) if known else piece.text,
+        text=join_overlapping(known.text, piece.text) if known else piece.text,
         space=piece.space,
         room=piece.room,
         chunk=known.chunk if known else chunk,
     )
 
 
-def stitched(one: str, other: str) -> str:
+def join_overlapping(one: str, other: str) -> str:
     """Two parts of a passage as one text: what they share stands once, a gap between them is shown as "…"."""
     if other in one:
         return one
     if one in other:
         return other
     for before, after in ((one, other), (other, one)):
-        if shared := overlap(before, after):
+        if shared := overlap_length(before, after):
             return before + after[shared:]
     return f"{one}\n…\n{other}"
 
 
-def overlap(before: str, after: str) -> int:
+def overlap_length(before: str, after: str) -> int:
     """How many characters at the end of one text begin the other, or 0 if these are too few to mean anything."""
-    opening = after[:OVERLAP]
-    at = before.find(opening) if len(opening) == OVERLAP else -1
+    opening = after[:MIN_OVERLAP_CHARACTERS]
+    at = before.find(opening) if len(opening) == MIN_OVERLAP_CHARACTERS else -1
     while at >= 0:
         if after.startswith(before[at:]):
             return len(before) - at

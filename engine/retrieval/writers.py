@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.errors import BadQuestion
+from engine.errors import InvalidQuestion
 from engine.storage.ledger.queries import authors, lookup
 from engine.text.author_request import matching, names_in
 
@@ -19,14 +19,14 @@ LISTED = 5  # names of those who may be meant
 
 
 async def narrowed_to_writers(ledger: Ledger, question: Question) -> Question:
-    """The question, about nothing but what its writers wrote. Raises BadQuestion for a name of nobody, or of several.
+    """Narrow the question to what its writers wrote. Raises InvalidQuestion for a name of nobody, or of several.
 
     Only people who wrote something within the scope count.
     """
     if not question.writers:
         return question
     found = [author for name in question.writers for author in await _authors(ledger, name, question)]
-    return replace(question, within=replace(question.within, authors=question.within.authors | set(found)))
+    return replace(question, filters=replace(question.filters, authors=question.filters.authors | set(found)))
 
 
 async def _authors(ledger: Ledger, name: str, question: Question) -> list[str]:
@@ -38,19 +38,19 @@ async def _authors(ledger: Ledger, name: str, question: Question) -> list[str]:
 
 
 async def _called(ledger: Ledger, name: str, question: Question) -> list[str]:
-    async with ledger.reader() as db:
+    async with ledger.read_connection() as db:
         alike = matching(name, await authors.everybody(db))
-        there = await authors.within(db, alike, await lookup.area(db, question.scope))
+        there = await authors.within(db, alike, await lookup.resolve_scope(db, question.scope))
     return matching(name, there)
 
 
 def _only(name: str, found: Sequence[str]) -> str:
     shown = name.strip().removeprefix("@")
     if not found:
-        raise BadQuestion(
+        raise InvalidQuestion(
             f"I know of no message by “{shown}” here.", hint="Use the name that stands above the messages."
         )
     if len(found) > 1:
         listed = ", ".join(f"“{each}”" for each in found[:LISTED]) + (", …" if len(found) > LISTED else "")
-        raise BadQuestion(f"“{shown}” may be any of these people: {listed}.", hint="Ask again with the whole name.")
+        raise InvalidQuestion(f"“{shown}” may be any of these people: {listed}.", hint="Ask again with the whole name.")
     return found[0]

@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Then(Enum):
+class NextStep(Enum):
     """What follows a step: rest, for there was nothing to do; letting more come together; or the next one at once."""
 
-    REST = auto()
+    IDLE = auto()
     GATHER = auto()
-    GO_ON = auto()
+    CONTINUE = auto()
 
     @classmethod
-    def after(cls, taken: int, most: int) -> Then:
+    def after_batch(cls, taken: int, most: int) -> NextStep:
         """What follows a batch of so many where at most `most` are taken: a full one has more behind it."""
-        return cls.REST if not taken else cls.GO_ON if taken >= most else cls.GATHER
+        return cls.IDLE if not taken else cls.CONTINUE if taken >= most else cls.GATHER
 
 
-class Wish(Enum):
+class WaitTarget(Enum):
     """What somebody waits for: the end of everything, or what is there already."""
 
-    END = auto()
-    NOW = auto()
+    EVERYTHING = auto()
+    PRESENT = auto()
 
 
-class Haste:
+class BatchGate:
     """Knows for whom a batch must not wait.
 
     Who waits for the end gains nothing by small batches while more is being read; who waits for what is there already
@@ -41,40 +41,40 @@ class Haste:
     """
 
     def __init__(self) -> None:
-        self._wishes: Counter[Wish] = Counter()
-        self._reading = False
-        self._now = asyncio.Event()
+        self._waiters: Counter[WaitTarget] = Counter()
+        self._extracting = False
+        self._no_delay = asyncio.Event()
 
-    def wanted(self, wish: Wish) -> bool:
+    def has_waiter(self, wish: WaitTarget) -> bool:
         """Whether somebody waits for that."""
-        return self._wishes[wish] > 0
+        return self._waiters[wish] > 0
 
     @contextmanager
-    def waiting(self, wish: Wish) -> Iterator[None]:
+    def register_waiter(self, wish: WaitTarget) -> Iterator[None]:
         """Somebody waits for that, for as long as this is held."""
-        self._wishes[wish] += 1
-        self._weigh()
+        self._waiters[wish] += 1
+        self._update_delay()
         try:
             yield
         finally:
-            self._wishes[wish] -= 1
-            self._weigh()
+            self._waiters[wish] -= 1
+            self._update_delay()
 
-    def reads(self, reading: bool) -> None:  # noqa: FBT001 - the state itself
+    def set_extracting(self, reading: bool) -> None:  # noqa: FBT001 - the state itself
         """Whether more is being read, from now on."""
-        self._reading = reading
-        self._weigh()
+        self._extracting = reading
+        self._update_delay()
 
-    async def let_gather(self, until: float) -> None:
+    async def wait_for_more(self, until: float) -> None:
         """Wait up to that time (monotonic), or until there is haste."""
         left = until - time.monotonic()
         if left > 0:
             with suppress(TimeoutError):
                 async with asyncio.timeout(left):
-                    await self._now.wait()
+                    await self._no_delay.wait()
 
-    def _weigh(self) -> None:
-        if self.wanted(Wish.NOW) or (self.wanted(Wish.END) and not self._reading):
-            self._now.set()
+    def _update_delay(self) -> None:
+        if self.has_waiter(WaitTarget.PRESENT) or (self.has_waiter(WaitTarget.EVERYTHING) and not self._extracting):
+            self._no_delay.set()
         else:
-            self._now.clear()
+            self._no_delay.clear()

@@ -7,66 +7,73 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.scheduling.urgency import urgent
+from engine.scheduling.urgency import foreground_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
 Item = TypeVar("Item")
 
-BREATH = 0.005  # seconds of work after which whatever else waits on the loop has its turn
-LONGEST, LEFT_ALONE = 3.0, 0.5  # seconds that background work steps aside at a stretch, and then does not
-RECENT = 5.0  # seconds after a question in which another one is likely
+YIELD_INTERVAL_SECONDS = 0.005  # seconds of work after which whatever else waits on the loop has its turn
+MAX_YIELD_SECONDS, YIELD_PAUSE_SECONDS = (
+    3.0,
+    0.5,
+)  # seconds that background work steps aside at a stretch, and then does not
+RECENT_REQUEST_SECONDS = 5.0  # seconds after a question in which another one is likely
 
 
-class Courtesy:
+class ForegroundPriority:
     """Counts those who wait for an answer; background work asks before each of its steps."""
 
     def __init__(self) -> None:
         self._waiting = 0
-        self._left_alone = 0.0  # until when nobody steps aside
-        self._asked = float("-inf")
-        self._free = asyncio.Event()
-        self._free.set()
+        self._paused_until = 0.0  # until when nobody steps aside
+        self._last_request = float("-inf")
+        self._no_requests = asyncio.Event()
+        self._no_requests.set()
 
     @contextmanager
-    def asked(self) -> Iterator[None]:
+    def foreground_request(self) -> Iterator[None]:
         """Somebody waits, for as long as this is held."""
         self._waiting += 1
-        self._asked = time.monotonic()
-        self._free.clear()
+        self._last_request = time.monotonic()
+        self._no_requests.clear()
         try:
-            with urgent():
+            with foreground_calls():
                 yield
         finally:
             self._waiting -= 1
-            self._asked = time.monotonic()
+            self._last_request = time.monotonic()
             if not self._waiting:
-                self._free.set()
+                self._no_requests.set()
 
     @property
-    def recent(self) -> bool:
+    def is_recent(self) -> bool:
         """Whether somebody asked a moment ago, so that batches are to be short."""
-        return self._waiting > 0 or time.monotonic() - self._asked < RECENT
+        return self._waiting > 0 or time.monotonic() - self._last_request < RECENT_REQUEST_SECONDS
 
-    async def after_you(self) -> None:
+    async def yield_to_foreground(self) -> None:
         """Wait until nobody waits, but not for ever."""
-        if self._free.is_set() or time.monotonic() < self._left_alone:
+        if self._no_requests.is_set() or time.monotonic() < self._paused_until:
             return
         try:
-            async with asyncio.timeout(LONGEST):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
-                await self._free.wait()
+            async with asyncio.timeout(
+                MAX_YIELD_SECONDS
+            ):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
+                await self._no_requests.wait()
         except TimeoutError:
-            self._left_alone = time.monotonic() + LEFT_ALONE
+            self._paused_until = time.monotonic() + YIELD_PAUSE_SECONDS
 
 
-async def in_turns(items: Iterable[Item], courtesy: Courtesy | None = None) -> AsyncIterator[Item]:
+async def iterate_cooperatively(
+    items: Iterable[Item], courtesy: ForegroundPriority | None = None
+) -> AsyncIterator[Item]:
     """The items, with turns for others in between: a long loop would keep them waiting."""
     since = time.monotonic()
     for item in items:
         yield item
-        if time.monotonic() - since > BREATH:
+        if time.monotonic() - since > YIELD_INTERVAL_SECONDS:
             await asyncio.sleep(0)
             if courtesy is not None:
-                await courtesy.after_you()
+                await courtesy.yield_to_foreground()
             since = time.monotonic()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 
 from engine.errors import EngineError
-from engine.scheduling.tasks import end, running_task
+from engine.scheduling.tasks import cancel_tasks, current_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -19,18 +19,18 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds before a restart; doubled with each failure in a row
-STEADY = 60.0  # seconds without another failure after which a task counts as healthy again
-EXITS: tuple[type[BaseException], ...] = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
-LOOP = "event loop"
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0  # seconds before a restart; doubled with each failure in a row
+HEALTHY_AFTER_SECONDS = 60.0  # seconds without another failure after which a task counts as healthy again
+EXIT_ERRORS: tuple[type[BaseException], ...] = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
+EVENT_LOOP_TASK = "event loop"
 
 
-def backoff(tries: int, first: float, longest: float) -> float:
+def backoff_seconds(tries: int, first: float, longest: float) -> float:
     """Seconds to wait after so many failures in a row: `first` after one, then doubled up to `longest`."""
     return float(min(first * 2 ** min(max(tries - 1, 0), 64), longest))
 
 
-def ends_task(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
+def is_task_exit(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
     """Whether an error that was raised within `task` ends the task or the program.
 
     A CancelledError is a failure like any other if nobody has cancelled the task: it comes from a library, or from
@@ -39,11 +39,11 @@ def ends_task(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
     if isinstance(error, asyncio.CancelledError):
         return task is None or task.cancelling() > 0
     if isinstance(error, GeneratorExit):
-        return task is None or task is not running_task()
-    return isinstance(error, EXITS)
+        return task is None or task is not current_task()
+    return isinstance(error, EXIT_ERRORS)
 
 
-def reason(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An error in words for status and health pages; of unforeseen ones only the type, since they may quote texts."""
     return str(error) if isinstance(error, EngineError) else type(error).__name__
 
@@ -54,7 +54,7 @@ class TaskReport:
 
     name: str
     failures: int
-    failing: bool
+    is_failing: bool
     error: str
 
     def __str__(self) -> str:
@@ -62,11 +62,11 @@ class TaskReport:
 
 
 @dataclass(slots=True)
-class _Record:
+class _TaskRecord:
     """Failures of one task name."""
 
     failures: int = 0
-    in_a_row: int = 0
+    consecutive_failures: int = 0
     failed_at: float = 0.0
     waiting: int = 0
     error: str = ""
@@ -85,11 +85,11 @@ class Supervisor:
         longest_wait: float | None = None,
     ) -> None:
         self._clock = clock
-        self._first_wait = FIRST_WAIT if first_wait is None else first_wait
-        self._longest_wait = LONGEST_WAIT if longest_wait is None else longest_wait
-        self._records: dict[str, _Record] = {}
+        self._first_wait = FIRST_RETRY_SECONDS if first_wait is None else first_wait
+        self._longest_wait = MAX_RETRY_SECONDS if longest_wait is None else longest_wait
+        self._records: dict[str, _TaskRecord] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._observed: list[Callable[[], Sequence[str]]] = []
+        self._problem_sources: list[Callable[[], Sequence[str]]] = []
 
     def run(
         self, name: str, work: Callable[[], Awaitable[object]], *, fatal: tuple[type[BaseException], ...] = ()
@@ -98,60 +98,64 @@ class Supervisor:
 
         What is `fatal` is raised to whoever awaits the task, and not tried again. End the task by cancelling it.
         """
-        self._records.setdefault(name, _Record())
-        return self._started(name, self._repeat(name, work, fatal))
+        self._records.setdefault(name, _TaskRecord())
+        return self._start_task(name, self._repeat(name, work, fatal))
 
     def spawn(self, name: str, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
         """Run `work` once. A failure is logged and counted, whether or not somebody awaits the task."""
-        self._records.setdefault(name, _Record())
-        task = self._started(name, work)
-        task.add_done_callback(lambda ended: self._spawned(name, ended))
+        self._records.setdefault(name, _TaskRecord())
+        task = self._start_task(name, work)
+        task.add_done_callback(lambda ended: self._record_result(name, ended))
         return task
 
-    def failed(self, name: str, error: BaseException) -> int:
+    def record_failure(self, name: str, error: BaseException) -> int:
         """Record a failure; gives the number of failures in a row."""
-        record = self._records.setdefault(name, _Record())
-        if self._clock() - record.failed_at > STEADY + self._longest_wait:
-            record.in_a_row = 0
+        record = self._records.setdefault(name, _TaskRecord())
+        if self._clock() - record.failed_at > HEALTHY_AFTER_SECONDS + self._longest_wait:
+            record.consecutive_failures = 0
         record.failures += 1
-        record.in_a_row += 1
+        record.consecutive_failures += 1
         record.failed_at = self._clock()
-        record.error = reason(error)
+        record.error = describe_error(error)
         if isinstance(error, EngineError):
-            log.warning("task_failed", task=name, error=record.error, hint=error.hint, tries=record.in_a_row)
+            log.warning(
+                "task_failed", task=name, error=record.error, hint=error.hint, tries=record.consecutive_failures
+            )
         else:
-            log.error("task_failed", task=name, error=record.error, tries=record.in_a_row, exc_info=error)
-        return record.in_a_row
+            log.error("task_failed", task=name, error=record.error, tries=record.consecutive_failures, exc_info=error)
+        return record.consecutive_failures
 
-    def succeeded(self, name: str) -> None:
+    def record_success(self, name: str) -> None:
         """Record that a task does its work (again)."""
-        self._records.setdefault(name, _Record()).in_a_row = 0
+        self._records.setdefault(name, _TaskRecord()).consecutive_failures = 0
 
-    def reports(self) -> list[TaskReport]:
+    def list_reports(self) -> list[TaskReport]:
         """The state of all tasks that were ever started, by name."""
         return [
-            TaskReport(name, record.failures, self._failing(record), record.error)
+            TaskReport(name, record.failures, self._is_failing(record), record.error)
             for name, record in sorted(self._records.items())
         ]
 
-    def observe(self, source: Callable[[], Sequence[str]]) -> None:
+    def add_problem_source(self, source: Callable[[], Sequence[str]]) -> None:
         """Let complaints include the sentences that `source` gives whenever it is asked."""
-        self._observed.append(source)
+        self._problem_sources.append(source)
 
-    def complaints(self) -> list[str]:
+    def list_problems(self) -> list[str]:
         """One sentence for each task that is failing at the moment, and those of what is observed."""
-        failing = [str(report) for report in self.reports() if report.failing]
-        return failing + [sentence for source in self._observed for sentence in source()]
+        failing = [str(report) for report in self.list_reports() if report.is_failing]
+        return failing + [sentence for source in self._problem_sources for sentence in source()]
 
-    def watch(self, loop: asyncio.AbstractEventLoop) -> None:
+    def watch_loop(self, loop: asyncio.AbstractEventLoop) -> None:
         """Record failures in `loop` that nobody awaits: of libraries' own tasks and of callbacks."""
-        loop.set_exception_handler(lambda _, context: self.failed(LOOP, context.get("exception") or _Unnamed()))
+        loop.set_exception_handler(
+            lambda _, context: self.record_failure(EVENT_LOOP_TASK, context.get("exception") or _LoopError())
+        )
 
     async def stop(self) -> None:
         """Cancel all tasks that are left, and wait until they have ended."""
-        await end(*self._tasks)
+        await cancel_tasks(*self._tasks)
 
-    def _started(self, name: str, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
+    def _start_task(self, name: str, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -160,37 +164,37 @@ class Supervisor:
     async def _repeat(
         self, name: str, work: Callable[[], Awaitable[object]], fatal: tuple[type[BaseException], ...]
     ) -> None:
-        record, task = self._records[name], running_task()
+        record, task = self._records[name], current_task()
         while True:
             try:
                 await work()
             except BaseException as error:  # native libraries panic with what is no Exception
-                if isinstance(error, fatal) or ends_task(error, task):
+                if isinstance(error, fatal) or is_task_exit(error, task):
                     raise
-                tries = self.failed(name, error)
+                tries = self.record_failure(name, error)
             else:
-                self.succeeded(name)
+                self.record_success(name)
                 return
             record.waiting += 1
             try:
-                await asyncio.sleep(backoff(tries, self._first_wait, self._longest_wait))
+                await asyncio.sleep(backoff_seconds(tries, self._first_wait, self._longest_wait))
             finally:
                 record.waiting -= 1
 
-    def _spawned(self, name: str, task: asyncio.Task[Any]) -> None:
+    def _record_result(self, name: str, task: asyncio.Task[Any]) -> None:
         if task.cancelled():
             if not task.cancelling():
-                self.failed(name, asyncio.CancelledError())
+                self.record_failure(name, asyncio.CancelledError())
         elif (error := task.exception()) is None:
-            self.succeeded(name)
+            self.record_success(name)
         else:
-            self.failed(name, error)
+            self.record_failure(name, error)
 
-    def _failing(self, record: _Record) -> bool:
-        if not record.in_a_row:
+    def _is_failing(self, record: _TaskRecord) -> bool:
+        if not record.consecutive_failures:
             return False
-        return record.waiting > 0 or self._clock() - record.failed_at < STEADY
+        return record.waiting > 0 or self._clock() - record.failed_at < HEALTHY_AFTER_SECONDS
 
 
-class _Unnamed(Exception):
+class _LoopError(Exception):
     """A complaint of the event loop that names no exception."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def running_task() -> asyncio.Task[Any] | None:
+def current_task() -> asyncio.Task[Any] | None:
     """The task that runs this code; None outside of an event loop."""
     try:
         return asyncio.current_task()
@@ -30,14 +30,14 @@ async def child_task(work: Coroutine[Any, Any, Result], name: str | None = None)
     try:
         yield task
     except BaseException:
-        await end(task)
+        await cancel_tasks(task)
         raise
     if task.done() and not task.cancelled():
         task.result()
-    await end(task)
+    await cancel_tasks(task)
 
 
-async def end(*tasks: asyncio.Task[Any]) -> None:
+async def cancel_tasks(*tasks: asyncio.Task[Any]) -> None:
     """Cancel tasks and wait until they have ended; what they raise meanwhile is dropped."""
     for task in tasks:
         task.cancel()
@@ -45,17 +45,17 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def together(*works: Coroutine[Any, Any, Any]) -> list[Any]:
+async def gather_or_cancel(*works: Coroutine[Any, Any, Any]) -> list[Any]:
     """Run all at once. The first failure cancels the others, waits until they have ended, and is raised."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         return await asyncio.gather(*tasks)
     except BaseException:
-        await end(*tasks)
+        await cancel_tasks(*tasks)
         raise
 
 
-async def completed(work: Awaitable[Result]) -> Result:
+async def wait_for_completion(work: Awaitable[Result]) -> Result:
     """Await `work` to its end, a cancellation notwithstanding, which is raised afterwards.
 
     For native calls, which go on in their own threads whoever stops waiting: what they hold is not to be released, nor

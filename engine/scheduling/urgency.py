@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_urgent: ContextVar[bool] = ContextVar("urgent", default=False)
+_is_foreground: ContextVar[bool] = ContextVar("urgent", default=False)
 
 
 @contextmanager
-def urgent() -> Iterator[None]:
+def foreground_calls() -> Iterator[None]:
     """Mark all work that is begun inside as work for somebody who waits for an answer."""
-    before = _urgent.get()
-    _urgent.set(True)
+    before = _is_foreground.get()
+    _is_foreground.set(True)
     try:
         yield
     finally:
-        _urgent.set(before)  # no token: a generator may be ended in another context
+        _is_foreground.set(before)  # no token: a generator may be ended in another context
 
 
 def is_urgent() -> bool:
     """Whether this runs within `urgent`."""
-    return _urgent.get()
+    return _is_foreground.get()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.errors import BrokenProjection, DiskTrouble, EngineError, FolderInUse, StoreError
-from engine.scheduling.supervisor import EXITS
+from engine.errors import CorruptProjection, DataDirInUse, DiskError, EngineError, StoreError
+from engine.scheduling.supervisor import EXIT_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LOCKED = ("could not set lock", "resource temporarily unavailable")
-DISK = (
+LOCK_MESSAGES = ("could not set lock", "resource temporarily unavailable")
+DISK_MESSAGES = (
     "no space left",
     "os error 28",
     "disk quota exceeded",
@@ -25,40 +25,40 @@ DISK = (
     "cannot write",
     "error writing",
 )
-POOL = ("buffer pool is full", "buffer manager exception")
-PASSED: tuple[type[BaseException], ...] = (EngineError, MemoryError, *EXITS)
-PASSING = ("timeout waiting", "commit conflict", "too many concurrent")
+BUFFER_POOL_MESSAGES = ("buffer pool is full", "buffer manager exception")
+UNTRANSLATED_ERRORS: tuple[type[BaseException], ...] = (EngineError, MemoryError, *EXIT_ERRORS)
+TRANSIENT_MESSAGES = ("timeout waiting", "commit conflict", "too many concurrent")
 
 
-def in_words(error: BaseException, path: Path) -> EngineError:
+def map_library_error(error: BaseException, path: Path) -> EngineError:
     """The error of the family for whatever a library raised that works on the files at `path`.
 
     What cannot be recognised is a broken projection.
     """
     told = str(error).lower()
-    if any(words in told for words in LOCKED):
-        return FolderInUse(f"Another process uses {path}.")
-    if isinstance(error, OSError) or any(words in told for words in DISK):
-        return DiskTrouble(f"The disk failed under {path}: {_first_line(error)}")
-    if any(words in told for words in POOL):
+    if any(words in told for words in LOCK_MESSAGES):
+        return DataDirInUse(f"Another process uses {path}.")
+    if isinstance(error, OSError) or any(words in told for words in DISK_MESSAGES):
+        return DiskError(f"The disk failed under {path}: {_first_line(error)}")
+    if any(words in told for words in BUFFER_POOL_MESSAGES):
         return StoreError(
             f"The memory set aside for {path} is too small.",
             hint="Run the command again; if it stays so, make the graph anew with `threadlore rebuild`.",
         )
-    if any(words in told for words in PASSING):
+    if any(words in told for words in TRANSIENT_MESSAGES):
         return StoreError(f"{path}: {_first_line(error)}", hint="It is tried again.")
-    return BrokenProjection(f"{path} cannot be read: {_first_line(error)}")
+    return CorruptProjection(f"{path} cannot be read: {_first_line(error)}")
 
 
 @contextmanager
-def told_in_words(path: Path) -> Iterator[None]:
+def translate_library_errors(path: Path) -> Iterator[None]:
     """Turns whatever a library raises inside into the error family; errors of the family pass unchanged."""
     try:
         yield
-    except PASSED:
+    except UNTRANSLATED_ERRORS:
         raise
     except BaseException as error:  # a panic of Rust code is no Exception
-        raise in_words(error, path) from error
+        raise map_library_error(error, path) from error
 
 
 def _first_line(error: BaseException) -> str:

@@ -9,8 +9,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.text.overview_request import LONGEST, OverviewRequest, recognize, span_in, wants_summary
-from engine.text.word_lists import STOP, word_set
+from engine.text.overview_request import (
+    MAX_REQUEST_CHARACTERS,
+    OverviewRequest,
+    parse_overview_request,
+    span_in,
+    wants_summary,
+)
+from engine.text.word_lists import STOP_WORDS, word_set
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 6  # of the names in a question
 _I = frozenset({"i", "me", "my", "ich"})
-_NOBODY = (STOP - _I) | word_set(
+_NOBODY = (STOP_WORDS - _I) | word_set(
     """
     people everybody everyone others folks anybody anyone somebody someone jeder alle got gets else customers users
     clients staff members guests visitors management board council team press experts critics
@@ -62,12 +68,14 @@ def by_author(question: Question, now: datetime) -> tuple[Question, OverviewRequ
 
     A question that names a subject stays one that is searched for, among the messages of these people.
     """
-    found = next((found for clause in _CLAUSES if (found := clause.search(question.text[:LONGEST]))), None)
-    names = _names(found["name"], question.asker) if found and len(question.text) <= LONGEST else ()
+    found = next(
+        (found for clause in _CLAUSES if (found := clause.search(question.text[:MAX_REQUEST_CHARACTERS]))), None
+    )
+    names = _names(found["name"], question.asker) if found and len(question.text) <= MAX_REQUEST_CHARACTERS else ()
     if found is None or not names:
-        return question, recognize(question.text, now)
+        return question, parse_overview_request(question.text, now)
     rest = f"{question.text[: found.start()]} {_WHAT_WAS_SAID} {question.text[found.end() :]}"
-    asked = recognize(rest, now)
+    asked = parse_overview_request(rest, now)
     if asked is None and not wants_summary(rest):
         return question, None
     question = replace(question, writers=names)
@@ -106,11 +114,13 @@ def _names(name: str, asker: str) -> tuple[str, ...]:
 
 def _narrowed_to_span(question: Question, rest: str, now: datetime) -> Question:
     """The question with the span that it names before its subject or at its end; a subject may name others."""
-    end, within = _LATELY.search(rest), question.within
+    end, within = _LATELY.search(rest), question.filters
     span = span_in(rest.partition(" about ")[0], now)
-    if not span.given and end:
+    if not span.is_bounded and end:
         span = span_in(end[0], now)
-    return replace(question, within=replace(within, since=within.since or span.since, until=within.until or span.until))
+    return replace(
+        question, filters=replace(within, since=within.since or span.since, until=within.until or span.until)
+    )
 
 
 def _folded(name: str) -> str:

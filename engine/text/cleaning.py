@@ -12,17 +12,17 @@ _TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 _GAPS = re.compile(r"\n{3,}")
 
 
-def lines_of(text: str) -> list[str]:
+def clean_lines(text: str) -> list[str]:
     """The lines of a text, cleaned, so that their numbers are those which an editor shows."""
     return _clean(_NEWLINES.sub("\n", text)).split("\n")
 
 
-def tidy(text: str) -> str:
+def clean_multiline(text: str) -> str:
     """The text cleaned, without blank space at its ends and ends of lines, and with at most one empty line in a row."""
     return _GAPS.sub("\n\n", _TRAILING.sub("", _clean(_NEWLINES.sub("\n", text)))).strip()
 
 
-def one_line(text: str) -> str:
+def clean_single_line(text: str) -> str:
     """The text cleaned, all its blank space single: for titles, labels and names."""
     return " ".join(_clean(_NEWLINES.sub(" ", text)).split())
 

@@ -11,8 +11,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-MAX_CHARACTERS = 256
-MAX_BYTES = 512
+MAX_NAME_CHARACTERS = 256
+MAX_NAME_BYTES = 512
 
 # Nothing to clean in these; most names are such, and canonical() stands on the hot path of every write.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _.-][A-Za-z0-9]+)*")
@@ -40,7 +40,7 @@ _FULL_WIDTH = [*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0x
 _NARROW = {code: code - 0xFEE0 for code in _FULL_WIDTH} | {ord("—"): "-", 0x3000: " "}
 
 
-def storable(text: str) -> str:
+def remove_unstorable(text: str) -> str:
     """The text without what some store or encoder refuses: control characters but TAB, LF, CR; lone surrogates."""
     return _UNSTORABLE.sub("", text)
 
@@ -50,21 +50,21 @@ def clean_text(text: str) -> str:
     text = text.strip()
     if "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
-    text = storable(text)
+    text = remove_unstorable(text)
     if "<" in text:
         text = _TAGS.sub("", text)
     if not text.isascii():
         text = _HAN_GAP.sub("", text.translate(_NARROW))
-    return _something(_unquoted(text).strip())
+    return _blank_if_empty(_strip_quotes(text).strip())
 
 
 def clean_name(text: str) -> str:
     """A name or a keyword as it is shown: at most 256 characters and 512 bytes of UTF-8; "" means dropped."""
-    if len(text) <= MAX_CHARACTERS and _PLAIN.fullmatch(text):
+    if len(text) <= MAX_NAME_CHARACTERS and _PLAIN.fullmatch(text):
         return text
     name = _APOSTROPHE.sub("'", clean_text(text)).translate(_CURLY)
-    name = _something(_QUOTES_AT_HAN.sub("", name).strip())
-    return "" if _is_bare_number(name) else _cut(name)
+    name = _blank_if_empty(_QUOTES_AT_HAN.sub("", name).strip())
+    return "" if _is_bare_number(name) else _truncate_name(name)
 
 
 def clean_type(text: str) -> str:
@@ -83,20 +83,20 @@ def clean_keywords(text: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def canonical(name: str) -> str:
+def normalize_name(name: str) -> str:
     """The identity of a name: two names are one if their canonical forms are equal; "" is no name at all.
 
     Cleaned, NFKC, case folded, without invisible characters, blanks collapsed (Unicode's NFKC_Casefold, UAX #44, after
     our cleaning). Repeated until nothing changes, hence idempotent; it ends, because once folded a form changes again
     only by losing characters or by resolving one of finitely many HTML entities.
     """
-    key = _folded(clean_name(name))
-    while (again := _folded(clean_name(key))) != key:
+    key = _casefold_name(clean_name(name))
+    while (again := _casefold_name(clean_name(key))) != key:
         key = again
     return key
 
 
-def _folded(name: str) -> str:
+def _casefold_name(name: str) -> str:
     if name.isascii():
         folded = name.lower()
     else:
@@ -105,14 +105,14 @@ def _folded(name: str) -> str:
     return " ".join(folded.split())
 
 
-def _unquoted(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     """Without ONE pair of outer quotes, unless the same kind also stands inside."""
     inner = text[1:-1]
     outer = text[:1] + text[-1:]
     return inner if len(text) > 1 and outer in _PAIRS and not set(outer) & set(inner) else text
 
 
-def _something(text: str) -> str:
+def _blank_if_empty(text: str) -> str:
     return text if text.strip(_QUOTES + " \t\r\n") else ""
 
 
@@ -121,7 +121,7 @@ def _is_bare_number(name: str) -> bool:
     return not name.strip("0123456789.") and len(name) < (6 if "." in name else 3)
 
 
-def _cut(name: str) -> str:
-    if len(name) <= MAX_BYTES // 4:
+def _truncate_name(name: str) -> str:
+    if len(name) <= MAX_NAME_BYTES // 4:
         return name
-    return name[:MAX_CHARACTERS].encode()[:MAX_BYTES].decode(errors="ignore").rstrip()
+    return name[:MAX_NAME_CHARACTERS].encode()[:MAX_NAME_BYTES].decode(errors="ignore").rstrip()

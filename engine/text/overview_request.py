@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from engine.models import Overview
-from engine.text.time_spans import Span, span_of
-from engine.text.word_lists import STOP, word_set
+from engine.text.time_spans import TimeSpan, parse_time_span
+from engine.text.word_lists import STOP_WORDS, word_set
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engine.models import Question, Wanted
+    from engine.models import OverviewKind, Question
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’:][^\W_]+)*")
-LONGEST = 200  # characters; a longer question has a subject
+MAX_REQUEST_CHARACTERS = 200  # characters; a longer question has a subject
 
 _SUMMARIZE = word_set(
     """
@@ -80,25 +80,27 @@ class OverviewRequest:
 
     overview: Overview
     place: Literal["", "thread", "channel", "everywhere"]
-    span: Span
-    missed: bool
+    time_span: TimeSpan
+    is_catch_up: bool
     channel: str = ""
 
 
-def recognize(text: str, now: datetime) -> OverviewRequest | None:
+def parse_overview_request(text: str, now: datetime) -> OverviewRequest | None:
     """The overview that a question wants; None if it is any other question."""
-    if len(text) > LONGEST:
+    if len(text) > MAX_REQUEST_CHARACTERS:
         return None
     channels = _CHANNEL_NAME.findall(text)
-    span, words = span_of(_words(text), now)
+    span, words = parse_time_span(_words(text), now)
     said = set(words)
     if len(channels) > 1 or (words[:1] and words[0] in _IS and said & _OPEN and "there" not in said):
         return None
-    wanted = _wanted(
+    wanted = _parse_kind(
         said,
-        placed=bool(said & (_THREAD | _CHANNEL | _EVERYWHERE)) or span.given or bool(said & {"lately", "recently"}),
+        placed=bool(said & (_THREAD | _CHANNEL | _EVERYWHERE))
+        or span.is_bounded
+        or bool(said & {"lately", "recently"}),
     )
-    known = STOP | _FILL | _SUMMARIZE | _HAPPENED | _DECIDED | _ASKED | _OPEN | _THREAD | _CHANNEL | _EVERYWHERE
+    known = STOP_WORDS | _FILL | _SUMMARIZE | _HAPPENED | _DECIDED | _ASKED | _OPEN | _THREAD | _CHANNEL | _EVERYWHERE
     if wanted is None or not said <= known:
         return None
     place: Literal["", "thread", "channel", "everywhere"] = ""
@@ -106,7 +108,7 @@ def recognize(text: str, now: datetime) -> OverviewRequest | None:
         if said & named:
             place = name  # type: ignore[assignment]
             break
-    recent = not span.given and (wanted != "summary" or not place)
+    recent = not span.is_bounded and (wanted != "summary" or not place)
     missed = bool(said & {"miss", "missed", "verpasst", "perdí"})
     return OverviewRequest(Overview(wanted, recent), place, span, missed, channels[0] if channels else "")
 
@@ -116,9 +118,9 @@ def wants_summary(text: str) -> bool:
     return not _SUMMARIZE.isdisjoint(_words(text))
 
 
-def span_in(text: str, now: datetime) -> Span:
+def span_in(text: str, now: datetime) -> TimeSpan:
     """The span of time that a question names, whatever else it names."""
-    return span_of(_words(text), now)[0]
+    return parse_time_span(_words(text), now)[0]
 
 
 def _words(text: str) -> list[str]:
@@ -127,7 +129,7 @@ def _words(text: str) -> list[str]:
     return [word.casefold().replace("’", "'") for word in _WORD.findall(bare)]
 
 
-def _wanted(said: set[str], *, placed: bool) -> Wanted | None:
+def _parse_kind(said: set[str], *, placed: bool) -> OverviewKind | None:
     if said & _OPEN and (said & _ASKED or said & _STILL) and not said & _POINTS_BACK - {"es", "das"}:
         return "questions"
     if said & _DECIDED:
@@ -137,12 +139,12 @@ def _wanted(said: set[str], *, placed: bool) -> Wanted | None:
     return None
 
 
-def narrowed(question: Question, asked: OverviewRequest) -> Question:
+def apply_overview_request(question: Question, asked: OverviewRequest) -> Question:
     """The question, for the overview and its span; times that the question was given already stay."""
     within = replace(
-        question.within,
-        since=question.within.since or asked.span.since,
-        until=question.within.until or asked.span.until,
+        question.filters,
+        since=question.filters.since or asked.time_span.since,
+        until=question.filters.until or asked.time_span.until,
     )
-    overview = replace(asked.overview, recent=asked.overview.recent and not within.narrows)
-    return replace(question, overview=overview, within=within)
+    overview = replace(asked.overview, recent=asked.overview.recent and not within.is_active)
+    return replace(question, overview=overview, filters=within)

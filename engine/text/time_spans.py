@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def _numbered(*rows: str) -> dict[str, int]:
+def _index_words(*rows: str) -> dict[str, int]:
     return {word: number for row in rows for number, words in enumerate(row.split()) for word in words.split("/")}
 
 
-_WEEKDAYS = _numbered(
+_WEEKDAYS = _index_words(
     "monday/mon tuesday/tue wednesday/wed thursday/thu friday/fri saturday/sat sunday/sun",
     "montag dienstag mittwoch donnerstag freitag samstag/sonnabend sonntag",
     "lunes martes miércoles jueves viernes sábado domingo",
     "lundi mardi mercredi jeudi vendredi samedi dimanche",
 )
-_MONTHS = _numbered(
+_MONTHS = _index_words(
     "january/jan february/feb march/mar april/apr may june/jun july/jul august/aug september/sep october/oct"
     " november/nov december/dec",
     "januar februar märz april mai juni juli august september oktober november dezember",
@@ -53,31 +53,31 @@ _SHORT = 4  # digits of a year
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """From a time on, up to a time; None where it is open. Both ends are inside."""
 
     since: datetime | None = None
     until: datetime | None = None
 
     @property
-    def given(self) -> bool:
+    def is_bounded(self) -> bool:
         """Whether there is any bound."""
         return self.since is not None or self.until is not None
 
 
-def span_of(words: Sequence[str], now: datetime) -> tuple[Span, list[str]]:
+def parse_time_span(words: Sequence[str], now: datetime) -> tuple[TimeSpan, list[str]]:
     """The span that the lower-case words of a question name, and the words that do not."""
     today = datetime.combine(now.astimezone(UTC).date(), time.min, UTC)
     rest, since, until = list[str](), None, None
     at = 0
     while at < len(words):
-        length, found = _period(words[at : at + 3], today, now)
+        length, found = _parse_period(words[at : at + 3], today, now)
         if found is None:
             rest.append(words[at])
             at += 1
             continue
         first, last = found
-        before = _mark(rest)
+        before = _pop_bound_word(rest)
         if before in _UNTIL:
             until = last
         elif before in _SINCE:
@@ -85,10 +85,10 @@ def span_of(words: Sequence[str], now: datetime) -> tuple[Span, list[str]]:
         else:
             since, until = since or first, last
         at += length
-    return Span(since, until if until is None or until < now else None), rest
+    return TimeSpan(since, until if until is None or until < now else None), rest
 
 
-def _mark(rest: list[str]) -> str:
+def _pop_bound_word(rest: list[str]) -> str:
     """Take away the words that lead to a time, and give the one that says how it bounds."""
     while rest and rest[-1] in _AROUND | {"dem", "den", "les"} and len(rest) > 1 and rest[-2] in _SINCE | _UNTIL:
         rest.pop()
@@ -99,7 +99,7 @@ def _mark(rest: list[str]) -> str:
     return ""
 
 
-def _period(words: Sequence[str], today: datetime, now: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
+def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
     """How many words name a time, and its first and last instant."""
     first, second, third = [*words[:3], "", "", ""][:3]
     if third in _UNITS and {first, second} & _LAST:
@@ -107,39 +107,39 @@ def _period(words: Sequence[str], today: datetime, now: datetime) -> tuple[int, 
         if number.isdecimal():
             return 3, (now - min(int(number), 10_000) * _UNITS[third], now)
     if first in _LAST and second in _WEEKDAYS:
-        return 2, _day(_weekday(second, today))
+        return 2, _day_range(_latest_weekday(second, today))
     if first in _LAST | _THIS and second in _UNITS:
-        return 2, _unit(second, today, now, last=first in _LAST)
+        return 2, _unit_range(second, today, now, last=first in _LAST)
     if first in _UNITS and second in _BEFORE:
-        return 2, _unit(first, today, now, last=True)
-    day = _one_day(first, today)
-    return (1, _day(day)) if day else _month(first, second, third, today)
+        return 2, _unit_range(first, today, now, last=True)
+    day = _parse_day(first, today)
+    return (1, _day_range(day)) if day else _parse_month(first, second, third, today)
 
 
-def _one_day(word: str, today: datetime) -> datetime | None:
+def _parse_day(word: str, today: datetime) -> datetime | None:
     """The day that a word like "yesterday" or "monday" names, or a date."""
     if word in _DAYS_BACK:
         return today - timedelta(days=_DAYS_BACK[word])
-    return _weekday(word, today) if word in _WEEKDAYS else _date(word)
+    return _latest_weekday(word, today) if word in _WEEKDAYS else _parse_date(word)
 
 
-def _date(word: str) -> datetime | None:
+def _parse_date(word: str) -> datetime | None:
     try:
         return datetime.combine(datetime.fromisoformat(word).date(), time.min, UTC)
     except ValueError:
         return None
 
 
-def _day(start: datetime) -> tuple[datetime, datetime]:
+def _day_range(start: datetime) -> tuple[datetime, datetime]:
     return start, start + timedelta(days=1, microseconds=-1)
 
 
-def _weekday(word: str, today: datetime) -> datetime:
+def _latest_weekday(word: str, today: datetime) -> datetime:
     """The latest such day, today included."""
     return today - timedelta(days=(today.weekday() - _WEEKDAYS[word]) % 7)
 
 
-def _unit(word: str, today: datetime, now: datetime, *, last: bool) -> tuple[datetime, datetime]:
+def _unit_range(word: str, today: datetime, now: datetime, *, last: bool) -> tuple[datetime, datetime]:
     """A calendar week or month, this one or the one before; of hours and days the last one."""
     unit = _UNITS[word]
     if unit == _WEEK:
@@ -152,7 +152,7 @@ def _unit(word: str, today: datetime, now: datetime, *, last: bool) -> tuple[dat
     return now - unit, now
 
 
-def _month(first: str, second: str, third: str, today: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
+def _parse_month(first: str, second: str, third: str, today: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
     """How many words name a month or a day of one, as "May 2026", "12 May", "May 12", "12 May 2026", and its ends."""
     day, length = 0, 1
     name, year = first, second
@@ -171,6 +171,6 @@ def _month(first: str, second: str, third: str, today: datetime) -> tuple[int, t
     if not given and start > today:
         start = start.replace(year=start.year - 1) if (month, day) != (2, 29) else start
     if day:
-        return length + bool(given), _day(start)
+        return length + bool(given), _day_range(start)
     last = start.replace(day=monthrange(start.year, month)[1])
-    return length + bool(given), (start, _day(last)[1])
+    return length + bool(given), (start, _day_range(last)[1])

@@ -29,7 +29,7 @@ _BLOCK = 100_000
 _loading = threading.Lock()
 
 
-class O200k:
+class O200kTokenizer:
     """The tokenizer o200k_base of tiktoken, read from the files which litellm carries, at first use (0.5 s)."""
 
     def encode(self, text: str) -> list[int]:
@@ -48,7 +48,7 @@ class O200k:
         return len(self.encode(text))
 
 
-def fit(items: Sequence[str], budget: int, tokenizer: Tokenizer, joiner: str = "\n") -> int:
+def count_that_fit(items: Sequence[str], budget: int, tokenizer: Tokenizer, joiner: str = "\n") -> int:
     """How many items, from the first on, fit into the budget (tokens) when they are joined; each is counted once."""
     joint = tokenizer.count(joiner)
     used = -joint
@@ -59,7 +59,7 @@ def fit(items: Sequence[str], budget: int, tokenizer: Tokenizer, joiner: str = "
     return len(items)
 
 
-def load(folder: Path | None) -> tiktoken.Encoding:
+def load_encoding(folder: Path | None) -> tiktoken.Encoding:
     """The encoding, from the folder and nowhere else. Raises EngineError if its file is not there."""
     if folder is None or not (folder / _VOCABULARY_FILE).is_file():
         raise EngineError(
@@ -67,11 +67,11 @@ def load(folder: Path | None) -> tiktoken.Encoding:
             hint="It comes with litellm: install the dependencies again, as requirements.lock names them.",
         )
     with _loading:
-        return _read(folder)
+        return _read_encoding(folder)
 
 
 @functools.cache
-def _read(folder: Path) -> tiktoken.Encoding:
+def _read_encoding(folder: Path) -> tiktoken.Encoding:
     import tiktoken  # noqa: PLC0415  - a start that counts nothing should not pay for it
     from tiktoken_ext.openai_public import o200k_base  # noqa: PLC0415
 
@@ -89,7 +89,7 @@ def _read(folder: Path) -> tiktoken.Encoding:
     return encoding
 
 
-def vocabulary_folder() -> Path | None:
+def find_vocabulary_dir() -> Path | None:
     """Where litellm keeps its vocabularies, found without importing it (which takes seconds)."""
     found = importlib.util.find_spec("litellm")
     if found is None or found.origin is None:
@@ -99,4 +99,4 @@ def vocabulary_folder() -> Path | None:
 
 @functools.cache
 def _encoding() -> tiktoken.Encoding:
-    return load(vocabulary_folder())
+    return load_encoding(find_vocabulary_dir())

@@ -13,33 +13,33 @@ _FENCE = re.compile(r"(?:`{3,64}|~{3,64})[ \t]{0,8}[^\s`]{0,40}")
 _CITATION = re.compile(r"[\[【［][^\[【［\]】］]{0,200}[\]】］]")
 
 
-def is_visible(text: str) -> bool:
+def has_visible_text(text: str) -> bool:
     """Whether a text has more than blanks, invisible characters and fence lines."""
     return any(map(_is_visible_line, text.split("\n")))
 
 
-def is_visible_uncited(text: str) -> bool:
+def has_visible_uncited_text(text: str) -> bool:
     """Whether that is so without what stands in brackets, which may be citations that are dropped."""
-    return is_visible(_CITATION.sub("", text))
+    return has_visible_text(_CITATION.sub("", text))
 
 
-class VisibleHead:
+class VisibleTextGate:
     """Fed with a text in pieces, holds them back until something of them can be seen."""
 
     def __init__(self) -> None:
-        self.seen = False
+        self.is_open = False
         self._held: list[str] = []
         self._line = ""
 
     def feed(self, text: str) -> str:
         """What is passed on once `text` has come, too."""
-        if self.seen:
+        if self.is_open:
             return text
         self._held.append(text)
         line = self._line + text
-        self.seen = _has_visible(text) and is_visible(line)
+        self.is_open = _has_visible(text) and has_visible_text(line)
         self._line = line.rpartition("\n")[2]
-        return "".join(self._held) if self.seen else ""
+        return "".join(self._held) if self.is_open else ""
 
 
 def _is_visible_line(line: str) -> bool:

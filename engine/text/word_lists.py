@@ -9,7 +9,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 # Words that carry no meaning of their own, in English and, where they are no English word, in its neighbours.
-STOP = word_set(
+STOP_WORDS = word_set(
     """
     a an the and or but if nor so yet of to in on at by for from with without within about above below into onto over
     across along under out up off down through between among during before after till since because while when where
@@ -26,7 +26,7 @@ STOP = word_set(
 )
 
 # Words that say little of what a question is about: what one does with anything, and what anything is.
-GENERIC = word_set(
+GENERIC_WORDS = word_set(
     """
     get take make go come use give put let keep find want need like mean happen name call say tell ask know think see
     look show talk mention work start begin end stop become turn bring reach try help seem hold have cost pay live stand
@@ -39,7 +39,7 @@ GENERIC = word_set(
 )
 
 # Words that begin sentences in any text and name nothing, beside STOP and GENERIC.
-COMMON = word_set(
+COMMON_WORDS = word_set(
     """
     above according additionally afterwards although always among anyway apart besides but certainly check clearly close
     come could dear did done dear due earlier else enough especially evening everyone exactly except excellent fees fine
@@ -54,7 +54,7 @@ COMMON = word_set(
     """
 )
 
-CALENDAR = word_set(
+CALENDAR_WORDS = word_set(
     """
     monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
     sundays january february march april may june july august september october november december jan feb mar apr jun
@@ -63,7 +63,7 @@ CALENDAR = word_set(
 )
 
 # Forms that no rule leads back to their base.
-IRREGULAR = {
+IRREGULAR_FORMS = {
     form: base
     for base, forms in {
         "use": "used uses using", "agree": "agreed",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from tests.support.engines import light_engine
+from tests.support.engines import open_memory_engine
 from tests.support.language import ToyLanguage
 from tests.support.town import slack
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from bot.bootstrap import Skills
+    from bot.bootstrap import EngineModels
     from engine import Engine
-    from tests.support.town.slack import House
+    from tests.support.town.slack import SlackBotFixture
 
 
 @pytest.fixture
@@ -29,19 +29,19 @@ def language() -> ToyLanguage:
 @pytest.fixture
 async def light(tmp_path: Path, language: ToyLanguage) -> AsyncIterator[Engine]:
     """An engine with a real ledger, and graph and vectors in memory."""
-    async with light_engine(tmp_path / "light", language) as opened:
+    async with open_memory_engine(tmp_path / "light", language) as opened:
         yield opened
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def able() -> AsyncIterator[Skills]:
+async def able() -> AsyncIterator[EngineModels]:
     """What a bot on Slack can do, loaded once for the stories of a module."""
-    async with slack.skills() as shared:
+    async with slack.open_skills() as shared:
         yield shared
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def house(tmp_path: Path, able: Skills) -> AsyncIterator[House]:
+async def house(tmp_path: Path, able: EngineModels) -> AsyncIterator[SlackBotFixture]:
     """A bot on Slack for one story alone."""
-    async with slack.living(tmp_path / "house", able) as lived_in:
+    async with slack.open_slack_bot(tmp_path / "house", able) as lived_in:
         yield lived_in

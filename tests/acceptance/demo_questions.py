@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.cli.demo import TOWN
+from bot.cli.demo import TOWN_DIR
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "scripts" / "town_src"
@@ -50,17 +50,17 @@ class TownQuestion:
         return bool(self.gold)
 
 
-def held_out() -> tuple[TownQuestion, ...]:
+def load_held_out() -> tuple[TownQuestion, ...]:
     """The 25 that measure."""
     return _load("town_questions.jsonl")
 
 
-def tuning() -> tuple[TownQuestion, ...]:
+def load_tuning() -> tuple[TownQuestion, ...]:
     """Those which may be looked at."""
     return _load("town_tuning.jsonl")
 
 
-def further() -> tuple[FurtherQuestion, ...]:
+def load_further() -> tuple[FurtherQuestion, ...]:
     """46 of two parts, with other words, pronouns, numbers, people and dates, or about what nobody knows."""
     rows = map(json.loads, (HERE / "town_unseen.jsonl").read_text(encoding="utf-8").splitlines())
     return tuple(FurtherQuestion(row["id"], tuple(row["before"]), row["question"], tuple(row["words"])) for row in rows)
@@ -68,7 +68,7 @@ def further() -> tuple[FurtherQuestion, ...]:
 
 def source_text(document: str) -> str:
     """What was written for a file of the town: its messages' texts, its own text, or what it was typeset from."""
-    path = TOWN / document
+    path = TOWN_DIR / document
     if path.suffix == ".jsonl":
         lines = path.read_text(encoding="utf-8").splitlines()
         return "\n".join(json.loads(line)["text"] for line in lines)

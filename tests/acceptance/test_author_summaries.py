@@ -11,7 +11,7 @@ from tests.support.town import discord as discord_house
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.town.slack import House
+    from tests.support.town.slack import SlackBotFixture
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -25,40 +25,45 @@ def check(answer: str, *, bell: bool) -> None:
     assert (BELL in answer) == bell
 
 
-async def test_on_slack(house: House) -> None:
+async def test_on_slack(house: SlackBotFixture) -> None:
     slack = house.slack
     ada, bob = slack.user("Ada Lovell"), slack.user("Bob Miles")
     hall, workshop = slack.channel("hall", members=[ada, bob]), slack.channel("workshop", members=[ada, bob])
     await ada.says(workshop, ADA)
     await bob.says(workshop, BOB)
     await ada.says(hall, BELL)
-    await house.read_up()
-    check(await house.asks(bob, workshop, "Summarise what Ada said"), bell=False)
+    await house.close_conversations()
+    check(await house.ask_by_mention(bob, workshop, "Summarise what Ada said"), bell=False)
     check(
-        await house.asks(bob, hall, f"Summarise what @{slack.space.users[ada.id].name} wrote in all channels"),
+        await house.ask_by_mention(
+            bob, hall, f"Summarise what @{slack.space.users[ada.id].name} wrote in all channels"
+        ),
         bell=True,
     )
     check(
-        await house.asks(bob, hall, f"Summarise what @{slack.space.users[ada.id].name} said in #workshop"), bell=False
+        await house.ask_by_mention(bob, hall, f"Summarise what @{slack.space.users[ada.id].name} said in #workshop"),
+        bell=False,
     )
-    check(await house.asks(bob, hall, "Summarise what ada lovell said about the lifeboat today"), bell=True)
-    assert "no message by “Zoe”" in await house.asks(bob, hall, "Summarise what Zoe said about the lifeboat")
+    check(await house.ask_by_mention(bob, hall, "Summarise what ada lovell said about the lifeboat today"), bell=True)
+    assert "no message by “Zoe”" in await house.ask_by_mention(bob, hall, "Summarise what Zoe said about the lifeboat")
 
 
 async def test_on_discord(tmp_path: Path) -> None:
-    async with discord_house.living(tmp_path / "house") as house:
+    async with discord_house.open_discord_bot(tmp_path / "house") as house:
         discord = house.discord
         guild = discord.guild("Saltmarsh")
         ada, bob = discord.member(guild, "Ada"), discord.member(guild, "Bob Miles")
         other = discord.member(guild, "Bob Lattimer")
         hall, workshop = discord.channel(guild, "hall"), discord.channel(guild, "workshop")
-        await house.switched_on(hall, workshop)
+        await house.enable_ingest(hall, workshop)
         await ada.says(workshop, ADA)
         await bob.says(workshop, BOB)
         await other.says(workshop, "I like boats.")
         await ada.says(hall, BELL)
-        await house.read_up()
-        check(await house.asks(bob, workshop, "What did ada say today?"), bell=False)
-        check(await house.asks(bob, hall, f"Summarise what <@!{ada.id}> said in all channels"), bell=True)
-        check(await house.asks(bob, hall, f"Summarise what <@{ada.id}> said in <#{workshop.id}>"), bell=False)
-        assert "“Bob Lattimer”, “Bob Miles”" in await house.asks(ada, hall, "Summarise what Bob said about boats")
+        await house.close_conversations()
+        check(await house.ask_by_command(bob, workshop, "What did ada say today?"), bell=False)
+        check(await house.ask_by_command(bob, hall, f"Summarise what <@!{ada.id}> said in all channels"), bell=True)
+        check(await house.ask_by_command(bob, hall, f"Summarise what <@{ada.id}> said in <#{workshop.id}>"), bell=False)
+        assert "“Bob Lattimer”, “Bob Miles”" in await house.ask_by_command(
+            ada, hall, "Summarise what Bob said about boats"
+        )

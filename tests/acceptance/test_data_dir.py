@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.errors import FolderInUse, OtherEmbedder
+from engine.errors import DataDirInUse, EmbedderMismatch
 from engine.models import Question
-from engine.options import Options
+from engine.options import EngineOptions
 from engine.storage.ledger import cache
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, canonical, doc, open_engine
+from tests.support.engines import HERE, canonical_export, doc, open_engine
 from tests.support.language import ToyLanguage
 
 if TYPE_CHECKING:
@@ -26,33 +26,33 @@ DIARY = doc("diary", "Ada met Bob.", "Ada wrote to Carla.")
 LETTERS = doc("letters", "Ada met Bob.", "Bob saw Dora.")
 
 
-async def state(engine: Engine) -> list[str]:
-    await engine.settled()
-    return await canonical(engine)
+async def export_state(engine: Engine) -> list[str]:
+    await engine.wait_until_indexed()
+    return await canonical_export(engine)
 
 
-async def clean(engine: Engine) -> bool:
+async def is_clean(engine: Engine) -> bool:
     report = await engine.verify()
     assert [str(each) for each in report.differences] == []
     return report.compared > 0
 
 
-async def test_verify_finds_what_was_done_behind_its_back_and_repairs_it(engine: Engine) -> None:
+async def test_verify_finds_and_repairs_external_changes(engine: Engine) -> None:
     await engine.add(DIARY)
     await engine.add(LETTERS)
-    before = await state(engine)
+    before = await export_state(engine)
     graph, vectors = engine._runtime.graph, engine._runtime.vectors
-    nodes, edges = await graph.everything()
+    nodes, edges = await graph.list_all()
     edge = edges[0]
     lost, kept = [node for node in nodes if node.id not in (edge.source, edge.target)]
-    await graph.drop([lost.id], [])
-    await graph.put([replace(kept, space=77)], [replace(edge, weight=77.0)])
-    chunks, entities = await vectors.everything("chunks"), await vectors.everything("entities")
-    relations = await vectors.everything("relations")
-    await vectors.drop("chunks", [chunks[0].id])
-    await vectors.drop("relations", [relations[0].id])
+    await graph.delete([lost.id], [])
+    await graph.upsert([replace(kept, space=77)], [replace(edge, weight=77.0)])
+    chunks, entities = await vectors.list_rows("chunks"), await vectors.list_rows("entities")
+    relations = await vectors.list_rows("relations")
+    await vectors.delete("chunks", [chunks[0].id])
+    await vectors.delete("relations", [relations[0].id])
     [stray] = (await vectors.fetch("entities", [entities[0].id])).values()
-    await vectors.put("entities", [entities[0]._replace(id=999), entities[1]._replace(space=55)], stray.repeat(2, 0))
+    await vectors.upsert("entities", [entities[0]._replace(id=999), entities[1]._replace(space=55)], stray.repeat(2, 0))
     words = "\n".join(str(each) for each in (await engine.verify()).differences)
     for expected in (
         f"graph: entity {lost.id} is missing",
@@ -64,76 +64,76 @@ async def test_verify_finds_what_was_done_behind_its_back_and_repairs_it(engine:
         f"vectors: entities {entities[1].id} is in (space, room)",
     ):
         assert expected in words
-    assert not (await engine.verify(repair=True)).clean
-    assert await clean(engine)
-    assert await state(engine) == before
+    assert not (await engine.verify(repair=True)).is_clean
+    assert await is_clean(engine)
+    assert await export_state(engine) == before
 
 
-async def test_another_embedder_is_refused_by_both_names_and_taken_when_told_so(tmp_path: Path) -> None:
+async def test_embedder_change_is_refused_unless_requested(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
         await engine.add(DIARY)
-        before = await state(engine)
+        before = await export_state(engine)
     other = HashEmbedder(dim=64, name="other")
-    with pytest.raises(OtherEmbedder, match=r"made by hash \(128 dimensions\), not by other \(64 dimensions\)"):
+    with pytest.raises(EmbedderMismatch, match=r"made by hash \(128 dimensions\), not by other \(64 dimensions\)"):
         async with open_engine(tmp_path, embedder=other):
             raise AssertionError("it was opened")
-    async with open_engine(tmp_path, embedder=other, options=Options(replace_embedder=True)) as engine:
-        assert await state(engine) == before
-        assert await clean(engine)
-        assert (await engine.recall(Question("Whom did Ada meet?", HERE))).sources
+    async with open_engine(tmp_path, embedder=other, options=EngineOptions(replace_embedder=True)) as engine:
+        assert await export_state(engine) == before
+        assert await is_clean(engine)
+        assert (await engine.retrieve(Question("Whom did Ada meet?", HERE))).sources
     async with open_engine(tmp_path, embedder=other) as engine:
-        assert await clean(engine)
+        assert await is_clean(engine)
 
 
 async def test_vectors_of_a_former_embedder_leave_all_files(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
         await engine.add(DIARY)
-        await engine.settled()
-        former = await vectors_kept(engine)
+        await engine.wait_until_indexed()
+        former = await stored_vectors(engine)
         assert set(former) == {"hash (128 dimensions)"}
     [mark] = former.values()
-    assert holding(tmp_path, mark)
+    assert find_files_with_vector(tmp_path, mark)
     other = HashEmbedder(dim=64, name="other")
-    async with open_engine(tmp_path, embedder=other, options=Options(replace_embedder=True)) as engine:
-        await engine.settled()
-        assert set(await vectors_kept(engine)) == {"other (64 dimensions)"}
-        async with engine._ledger.reader() as db:
+    async with open_engine(tmp_path, embedder=other, options=EngineOptions(replace_embedder=True)) as engine:
+        await engine.wait_until_indexed()
+        assert set(await stored_vectors(engine)) == {"other (64 dimensions)"}
+        async with engine._ledger.read_connection() as db:
             [[text_hash]] = await db.execute_fetchall("SELECT text_hash FROM chunk")
-        await engine._ledger.write(cache.keep_vectors, "stray", [(text_hash, 1, mark)])
-        assert set(await vectors_kept(engine)) == {"other (64 dimensions)", "stray"}
+        await engine._ledger.write(cache.save_vectors, "stray", [(text_hash, 1, mark)])
+        assert set(await stored_vectors(engine)) == {"other (64 dimensions)", "stray"}
         await engine.compact()
-        assert set(await vectors_kept(engine)) == {"other (64 dimensions)"}
-    assert not holding(tmp_path, mark)
+        assert set(await stored_vectors(engine)) == {"other (64 dimensions)"}
+    assert not find_files_with_vector(tmp_path, mark)
 
 
-async def vectors_kept(engine: Engine) -> dict[str, bytes]:
+async def stored_vectors(engine: Engine) -> dict[str, bytes]:
     """What the ledger remembers of vectors, one of each embedder."""
-    async with engine._ledger.reader() as db:
+    async with engine._ledger.read_connection() as db:
         return {row[0]: row[1] for row in await db.execute_fetchall("SELECT embedder, data FROM vector")}
 
 
-def holding(folder: Path, vector: bytes) -> list[Path]:
+def find_files_with_vector(folder: Path, vector: bytes) -> list[Path]:
     """The files that hold a vector."""
     return [file for file in folder.rglob("*") if file.is_file() and vector in file.read_bytes()]
 
 
 SECOND = """
 import asyncio, pathlib, sys
-from engine.errors import FolderInUse
+from engine.errors import DataDirInUse
 from tests.support.engines import open_engine
 
 async def main():
     try:
         async with open_engine(pathlib.Path(sys.argv[1])):
             print("opened")
-    except FolderInUse as error:
+    except DataDirInUse as error:
         print(error, error.hint)
 
 asyncio.run(main())
 """
 
 
-async def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path: Path) -> None:
+async def test_second_process_gets_data_dir_in_use(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
         second = await asyncio.create_subprocess_exec(
             sys.executable, "-c", SECOND, str(tmp_path), stdout=asyncio.subprocess.PIPE
@@ -141,39 +141,39 @@ async def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path: Path
         told_by_second, _ = await second.communicate()
         assert b"is in use by another program (process " in told_by_second
         assert b"Run the command again in a moment" in told_by_second
-        with pytest.raises(FolderInUse):
+        with pytest.raises(DataDirInUse):
             async with open_engine(tmp_path):
                 raise AssertionError("it was opened twice")
         await engine.add(DIARY)
-        assert await clean(engine)
+        assert await is_clean(engine)
 
 
-def damage(folder: Path) -> None:
+def damage_files(folder: Path) -> None:
     """Every file of a folder is overwritten with what is none of its own."""
     for file in folder.rglob("*"):
         if file.is_file():
             file.write_bytes(b"damaged" * 1000)
 
 
-def remove(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     for file in sorted(folder.rglob("*"), reverse=True):
         file.unlink() if file.is_file() else file.rmdir()
     folder.rmdir()
 
 
-@pytest.mark.parametrize("harm", [damage, remove])
+@pytest.mark.parametrize("harm", [damage_files, remove_folder])
 @pytest.mark.parametrize("part", ["graph.kuzu", "vectors"])
-async def test_a_projection_that_is_damaged_or_lost_is_made_anew(tmp_path: Path, part: str, harm: Any) -> None:
+async def test_damaged_or_lost_projection_is_rebuilt(tmp_path: Path, part: str, harm: Any) -> None:
     language = ToyLanguage()
     async with open_engine(tmp_path, language) as engine:
         await engine.add(DIARY)
         await engine.add(LETTERS)
-        before = await state(engine)
+        before = await export_state(engine)
     harm(tmp_path / part)
     language.calls.clear()
     async with open_engine(tmp_path, language) as engine:
-        assert await state(engine) == before
-        assert await clean(engine)
+        assert await export_state(engine) == before
+        assert await is_clean(engine)
         assert language.calls.total() == 0
 
 
@@ -182,9 +182,9 @@ async def test_a_folder_goes_on_where_it_stopped(tmp_path: Path) -> None:
     language.gate.clear()
     async with open_engine(tmp_path, language) as engine:
         await engine.add(DIARY)
-        await language.asked("extract", 1)
+        await language.wait_for_calls("extract", 1)
     language.gate.set()
     async with open_engine(tmp_path, language) as engine:
-        await engine.settled()
-        assert [each.status for each in await engine.documents(HERE)] == ["indexed"]
-        assert await clean(engine)
+        await engine.wait_until_indexed()
+        assert [each.status for each in await engine.list_documents(HERE)] == ["indexed"]
+        assert await is_clean(engine)

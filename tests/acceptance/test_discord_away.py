@@ -14,9 +14,9 @@ import pytest_asyncio
 
 from bot.ingest.sync import deletions, reconcile
 from engine.models import Scope
-from tests.support.discord_server import Can, File
-from tests.support.gossip import QUESTION, told
-from tests.support.town.discord import House, living, owner
+from tests.support.discord_server import File, Permission
+from tests.support.gossip import QUESTION, find_secrets
+from tests.support.town.discord import DiscordBotFixture, guild_owner, open_discord_bot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -31,143 +31,147 @@ MORE = File("more.md", b"# The safe\n\nThe password of the safe is diamond.\n", 
 
 
 @pytest.fixture(autouse=True)
-def _an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def _pretend_hour_passed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bot is away for long enough that what was said before counts as old."""
-    monkeypatch.setattr(deletions, "YOUNG", timedelta(hours=-1))
+    monkeypatch.setattr(deletions, "MIN_AGE", timedelta(hours=-1))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    async with living(tmp_path_factory.mktemp("house")) as lived_in:
+async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DiscordBotFixture]:
+    async with open_discord_bot(tmp_path_factory.mktemp("house")) as lived_in:
         yield lived_in
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def house(lasting: House) -> AsyncIterator[House]:
+async def house(lasting: DiscordBotFixture) -> AsyncIterator[DiscordBotFixture]:
     """What was known of other stories is gone."""
     yield lasting
-    for guild in {each.workspace for each in await lasting.bot.store.rooms.known("discord")}:
-        await lasting.bot.listening._presence.purge("discord", guild)
+    for guild in {each.workspace for each in await lasting.bot.store.channels.list_joined("discord")}:
+        await lasting.bot.ingest_service._membership.delete_workspace("discord", guild)
 
 
-async def village(house: House, name: str) -> tuple[Guild, Person, Channel, Channel]:
+async def build_guild(house: DiscordBotFixture, name: str) -> tuple[Guild, Person, Channel, Channel]:
     """A guild with somebody in it, and two channels that are read; in each the password is said."""
     guild = house.discord.guild(name)
     ada = house.discord.member(guild, "Ada")
     square, market = house.discord.channel(guild, "square"), house.discord.channel(guild, "market")
-    await house.safe({square: "agate", market: "beryl"})
-    assert told(await house.asks(ada, square, QUESTION)) == "agate beryl"
+    await house.post_passwords({square: "agate", market: "beryl"})
+    assert find_secrets(await house.ask_by_command(ada, square, QUESTION)) == "agate beryl"
     return guild, ada, square, market
 
 
-async def back(house: House) -> None:
+async def restart_and_reconcile(house: DiscordBotFixture) -> None:
     """The bot is here again, and has looked at everything."""
     await house.start()
-    await looked(house)
+    await wait_until_reconciled(house)
 
 
-async def looked(house: House) -> None:
+async def wait_until_reconciled(house: DiscordBotFixture) -> None:
     """The bot has compared all that it knows with what is there."""
-    await house.bot.listening.catch_up("discord")
-    await house.bot.listening.past()
-    await house.settled()
+    await house.bot.ingest_service.start_reconciliation("discord")
+    await house.bot.ingest_service.run_sync()
+    await house.wait_until_idle()
 
 
-async def owes_nothing(house: House) -> None:
+async def has_no_pending_sync(house: DiscordBotFixture) -> None:
     """No channel waits to be looked at again; one that failed would do so for a minute."""
     async with asyncio.timeout(10):
-        while house.bot.listening.owed:  # noqa: ASYNC110 - nobody is told of its end
+        while house.bot.ingest_service.pending_syncs:  # noqa: ASYNC110 - nobody is told of its end
             await asyncio.sleep(0.02)
 
 
-async def documents(house: House, channel: Channel) -> int:
+async def count_documents(house: DiscordBotFixture, channel: Channel) -> int:
     """How much is known of a channel."""
     assert channel.guild is not None
     room = f"discord:{channel.guild.id}:{channel.id}"
-    return len(await house.engine.documents(Scope(frozenset(), frozenset({room}))))
+    return len(await house.engine.list_documents(Scope(frozenset(), frozenset({room}))))
 
 
-async def rooms(house: House, guild: Guild) -> set[str]:
+async def list_rooms(house: DiscordBotFixture, guild: Guild) -> set[str]:
     """The channels that the bot knows itself to read."""
-    return {each.channel for each in await house.bot.store.rooms.known("discord", guild.id)}
+    return {each.channel for each in await house.bot.store.channels.list_joined("discord", guild.id)}
 
 
-async def test_a_channel_that_was_deleted_is_forgotten(house: House) -> None:
-    guild, ada, square, market = await village(house, "Deleted")
-    await house.end()
+async def test_a_channel_that_was_deleted_is_forgotten(house: DiscordBotFixture) -> None:
+    guild, ada, square, market = await build_guild(house, "Deleted")
+    await house.stop()
     house.discord.removes_channel(market)
-    await back(house)
-    assert await documents(house, market) == 0
-    assert await rooms(house, guild) == {square.id}
-    assert told(await house.asks(ada, square, QUESTION)) == "agate"
+    await restart_and_reconcile(house)
+    assert await count_documents(house, market) == 0
+    assert await list_rooms(house, guild) == {square.id}
+    assert find_secrets(await house.ask_by_command(ada, square, QUESTION)) == "agate"
 
 
-async def test_threads_and_posts_that_were_deleted_are_forgotten(house: House) -> None:
-    guild, ada, square, _ = await village(house, "Threads")
+async def test_threads_and_posts_that_were_deleted_are_forgotten(house: DiscordBotFixture) -> None:
+    guild, ada, square, _ = await build_guild(house, "Threads")
     root = await ada.says(square, "Let us talk about the safe.")
     thread = await ada.opens_thread(root, "The safe")
     await ada.says(thread, "The password of the safe is coral.")
     forum = house.discord.channel(guild, "ideas", "forum")
     post = await ada.posts(forum, "The new safe", "The password of the safe is emerald.")
     await ada.says(post.channel, "The password of the safe is diamond.")
-    await house.calls(owner(house.discord, guild), post.channel, "settings", setting="ingest", value="on")
-    await house.caught_up()
-    assert told(await house.asks(ada, square, f"Now: {QUESTION}")) == "agate beryl coral diamond emerald"
-    await house.end()
+    await house.run_command(guild_owner(house.discord, guild), post.channel, "settings", setting="ingest", value="on")
+    await house.wait_for_backfill()
+    assert (
+        find_secrets(await house.ask_by_command(ada, square, f"Now: {QUESTION}")) == "agate beryl coral diamond emerald"
+    )
+    await house.stop()
     house.discord.removes_channel(thread)
     house.discord.removes_channel(post.channel)
-    await back(house)
-    assert told(await house.asks(ada, square, f"Then: {QUESTION}")) == "agate beryl"
+    await restart_and_reconcile(house)
+    assert find_secrets(await house.ask_by_command(ada, square, f"Then: {QUESTION}")) == "agate beryl"
 
 
 @pytest.mark.parametrize("status", [404, 503])
-async def test_a_channel_is_forgotten_only_once_discord_itself_says_that_it_is_gone(house: House, status: int) -> None:
-    guild, ada, square, market = await village(house, f"Gateway {status}")
-    await house.end()
+async def test_channel_is_forgotten_only_once_discord_confirms(house: DiscordBotFixture, status: int) -> None:
+    guild, ada, square, market = await build_guild(house, f"Gateway {status}")
+    await house.stop()
     house.discord.removes_channel(market)
-    fault = house.discord.fails("GET", "/channels/{channel}", status=status, times=1000)
-    await back(house)
+    fault = house.discord.fail_next("GET", "/channels/{channel}", status=status, times=1000)
+    await restart_and_reconcile(house)
     assert fault.times < 1000
-    assert await documents(house, market) == 1
-    assert await rooms(house, guild) == {square.id, market.id}
-    assert told(await house.asks(ada, square, f"Then: {QUESTION}")) == "agate"
+    assert await count_documents(house, market) == 1
+    assert await list_rooms(house, guild) == {square.id, market.id}
+    assert find_secrets(await house.ask_by_command(ada, square, f"Then: {QUESTION}")) == "agate"
     fault.times = 0
-    await looked(house)
-    assert await documents(house, market) == 0
+    await wait_until_reconciled(house)
+    assert await count_documents(house, market) == 0
 
 
-async def test_a_channel_that_was_hidden_from_the_bot_is_not_forgotten(house: House) -> None:
-    guild, ada, square, market = await village(house, "Hidden")
-    await house.end()
-    house.discord.overwrites(market, house.discord.bot(guild), deny=Can.VIEW_CHANNEL)
-    await back(house)
-    assert await documents(house, market) == 1
-    assert told(await house.asks(ada, square, f"Then: {QUESTION}")) == "agate"
+async def test_a_channel_that_was_hidden_from_the_bot_is_not_forgotten(house: DiscordBotFixture) -> None:
+    guild, ada, square, market = await build_guild(house, "Hidden")
+    await house.stop()
+    house.discord.overwrites(market, house.discord.bot(guild), deny=Permission.VIEW_CHANNEL)
+    await restart_and_reconcile(house)
+    assert await count_documents(house, market) == 1
+    assert find_secrets(await house.ask_by_command(ada, square, f"Then: {QUESTION}")) == "agate"
     house.discord.overwrites(market, house.discord.bot(guild))
-    await house.settled()
-    await looked(house)
-    assert told(await house.asks(ada, square, f"Later: {QUESTION}")) == "agate beryl"
+    await house.wait_until_idle()
+    await wait_until_reconciled(house)
+    assert find_secrets(await house.ask_by_command(ada, square, f"Later: {QUESTION}")) == "agate beryl"
 
 
-async def test_a_history_that_was_hidden_from_the_bot_is_not_forgotten(house: House) -> None:
-    guild, ada, square, market = await village(house, "Blind")
+async def test_a_history_that_was_hidden_from_the_bot_is_not_forgotten(house: DiscordBotFixture) -> None:
+    guild, ada, square, market = await build_guild(house, "Blind")
     root = await ada.says(market, "Let us talk about the safe.")
     thread = await ada.opens_thread(root, "The safe")
     await ada.says(thread, "The password of the safe is coral.")
-    await house.settled()
-    await house.end()
-    house.discord.overwrites(market, house.discord.bot(guild), deny=Can.READ_MESSAGE_HISTORY)
-    await back(house)
-    assert await documents(house, market) == 2
+    await house.wait_until_idle()
+    await house.stop()
+    house.discord.overwrites(market, house.discord.bot(guild), deny=Permission.READ_MESSAGE_HISTORY)
+    await restart_and_reconcile(house)
+    assert await count_documents(house, market) == 2
     house.discord.overwrites(market, house.discord.bot(guild))
-    await house.settled()
-    await looked(house)
-    assert told(await house.asks(ada, square, f"Later: {QUESTION}")) == "agate beryl coral"
+    await house.wait_until_idle()
+    await wait_until_reconciled(house)
+    assert find_secrets(await house.ask_by_command(ada, square, f"Later: {QUESTION}")) == "agate beryl coral"
 
 
-async def test_what_a_long_thread_says_first_is_not_forgotten(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reconcile, "REPLIES", 5)
-    _, ada, square, market = await village(house, "Busy")
+async def test_start_of_a_long_thread_is_not_forgotten(
+    house: DiscordBotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile, "MAX_REPLIES", 5)
+    _, ada, square, market = await build_guild(house, "Busy")
     root = await ada.says(market, "Let us talk about the safe.")
     thread = await ada.opens_thread(root, "The safe")
     await ada.says(thread, "The password of the safe is coral.")
@@ -175,75 +179,75 @@ async def test_what_a_long_thread_says_first_is_not_forgotten(house: House, monk
         await ada.says(thread, f"Reply {number}.")
     house.discord.renames(thread, "The old safe")
     await ada.says(thread, "Reply last.")
-    await house.settled()
-    await looked(house)
-    assert told(await house.asks(ada, square, f"Then: {QUESTION}")) == "agate beryl coral"
+    await house.wait_until_idle()
+    await wait_until_reconciled(house)
+    assert find_secrets(await house.ask_by_command(ada, square, f"Then: {QUESTION}")) == "agate beryl coral"
 
 
-async def test_a_server_that_is_out_of_order_is_not_forgotten(house: House) -> None:
-    guild, ada, square, market = await village(house, "Outage")
-    await house.end()
+async def test_a_server_that_is_out_of_order_is_not_forgotten(house: DiscordBotFixture) -> None:
+    guild, ada, square, market = await build_guild(house, "Outage")
+    await house.stop()
     house.discord.outage(guild)
-    await back(house)
-    assert await rooms(house, guild) == {square.id, market.id}
+    await restart_and_reconcile(house)
+    assert await list_rooms(house, guild) == {square.id, market.id}
     house.discord.recovers(guild)
-    await house.settled()
-    await looked(house)
-    assert told(await house.asks(ada, square, f"Then: {QUESTION}")) == "agate beryl"
+    await house.wait_until_idle()
+    await wait_until_reconciled(house)
+    assert find_secrets(await house.ask_by_command(ada, square, f"Then: {QUESTION}")) == "agate beryl"
 
 
 @pytest.mark.parametrize("purged", [False, True])
-async def test_a_server_that_put_the_bot_out_is_left_as_the_setting_says(house: House, *, purged: bool) -> None:
-    guild, _, square, market = await village(house, f"Put out, {purged}")
-    await house.end()
+async def test_removed_server_is_kept_or_deleted_by_setting(house: DiscordBotFixture, *, purged: bool) -> None:
+    guild, _, square, market = await build_guild(house, f"Put out, {purged}")
+    await house.stop()
     house.discord.removes(house.discord.bot(guild))
     house.settings = house.settings.model_copy(update={"purge_when_removed": purged})
-    await back(house)
-    assert [await documents(house, each) for each in (square, market)] == ([0, 0] if purged else [1, 1])
-    assert await rooms(house, guild) == (set() if purged else {square.id, market.id})
-    await owes_nothing(house)
+    await restart_and_reconcile(house)
+    assert [await count_documents(house, each) for each in (square, market)] == ([0, 0] if purged else [1, 1])
+    assert await list_rooms(house, guild) == (set() if purged else {square.id, market.id})
+    await has_no_pending_sync(house)
 
 
-async def test_a_file_whose_message_to_the_bot_was_deleted_is_forgotten(house: House) -> None:
+async def test_a_file_whose_message_to_the_bot_was_deleted_is_forgotten(house: DiscordBotFixture) -> None:
     guild = house.discord.guild("Files")
     ada = house.discord.member(guild, "Ada")
     square, quiet = house.discord.channel(guild, "square"), house.discord.channel(guild, "quiet")
     direct = await ada.dms("Read this.", files=[PAGES])
     asked = await ada.says(quiet, f"{house.discord.bot(guild).mention} what is in it?", files=[MORE])
-    await house.settled()
-    assert "I have read" in await house.calls(ada, quiet, "learn", file=GIVEN)
-    assert told(await house.whispers(ada, square, QUESTION)) == "coral diamond emerald"
-    await house.end()
+    await house.wait_until_idle()
+    assert "I have read" in await house.run_command(ada, quiet, "learn", file=GIVEN)
+    assert find_secrets(await house.ask_privately(ada, square, QUESTION)) == "coral diamond emerald"
+    await house.stop()
     await ada.deletes(direct)
     await ada.deletes(asked)
-    await back(house)
-    assert told(await house.whispers(ada, square, f"Then: {QUESTION}")) == "coral"
+    await restart_and_reconcile(house)
+    assert find_secrets(await house.ask_privately(ada, square, f"Then: {QUESTION}")) == "coral"
 
 
 @pytest.mark.parametrize("status", [403, 404, 503])
-async def test_a_file_is_kept_while_nobody_can_say_whether_its_message_is_there(house: House, status: int) -> None:
+async def test_file_is_kept_while_its_message_is_unconfirmed(house: DiscordBotFixture, status: int) -> None:
     guild = house.discord.guild(f"Kept {status}")
     ada = house.discord.member(guild, "Ada")
     square = house.discord.channel(guild, "square")
     await ada.dms("Read this.", files=[PAGES])
-    await house.settled()
-    await house.end()
-    fault = house.discord.fails("GET", "/channels/{channel}/messages/{message}", status=status, times=1000)
-    await back(house)
+    await house.wait_until_idle()
+    await house.stop()
+    fault = house.discord.fail_next("GET", "/channels/{channel}/messages/{message}", status=status, times=1000)
+    await restart_and_reconcile(house)
     assert fault.times < 1000
     fault.times = 0
-    assert told(await house.whispers(ada, square, f"Then: {QUESTION}")) == "emerald"
+    assert find_secrets(await house.ask_privately(ada, square, f"Then: {QUESTION}")) == "emerald"
 
 
-async def test_who_is_in_no_server_any_more_keeps_nothing_waiting(house: House) -> None:
+async def test_member_of_no_server_blocks_nothing(house: DiscordBotFixture) -> None:
     guild = house.discord.guild("Nowhere")
     ada = house.discord.member(guild, "Ada")
     await ada.dms(QUESTION)
-    await house.settled()
+    await house.wait_until_idle()
     house.discord.removes(ada)
-    await house.heard()
+    await house.wait_until_received()
     for text in (QUESTION, "help", "stop"):
         await ada.dms(text)
-    await house.settled()
-    assert await house.bot.inbox.depth() == 0
+    await house.wait_until_idle()
+    assert await house.bot.event_queue.depth() == 0
     assert len(house.discord.sees(ada, house.discord.dm(ada)).posts) == 5

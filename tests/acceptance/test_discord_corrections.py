@@ -10,10 +10,10 @@ import pytest
 import pytest_asyncio
 
 from bot import texts
-from tests.support.discord_server.permissions import Can
+from tests.support.discord_server.permissions import Permission
 from tests.support.discord_server.scenario import BOT
-from tests.support.gossip import QUESTION, told
-from tests.support.town.discord import PATIENCE, House, living
+from tests.support.gossip import QUESTION, find_secrets
+from tests.support.town.discord import TIMEOUT_SECONDS, DiscordBotFixture, open_discord_bot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,20 +24,20 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    async with living(tmp_path_factory.mktemp("house")) as lived_in:
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DiscordBotFixture]:
+    async with open_discord_bot(tmp_path_factory.mktemp("house")) as lived_in:
         yield lived_in
 
 
-async def corrected(house: House) -> None:
+async def wait_for_corrections(house: DiscordBotFixture) -> None:
     """Until no correction is pending."""
-    await house.settled()
-    async with asyncio.timeout(PATIENCE):
-        while await house.bot.store.corrections.next_due(("discord",)) is not None:  # noqa: ASYNC110 - nobody is told
+    await house.wait_until_idle()
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while await house.bot.store.answer_corrections.get_next_due(("discord",)) is not None:  # noqa: ASYNC110 - nobody is told
             await asyncio.sleep(0.02)
 
 
-def shown(house: House, person: Person, channel: Channel) -> list[str]:
+def bot_posts(house: DiscordBotFixture, person: Person, channel: Channel) -> list[str]:
     """What the bot says there now, but for its greeting."""
     posts = house.discord.sees(person, channel).posts
     return [
@@ -45,114 +45,120 @@ def shown(house: House, person: Person, channel: Channel) -> list[str]:
     ]
 
 
-async def test_an_answer_to_a_mention_becomes_one_line(house: House) -> None:
+async def test_an_answer_to_a_mention_becomes_one_line(house: DiscordBotFixture) -> None:
     guild = house.discord.guild("Mention")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
-    await house.switched_on(square)
+    await house.enable_ingest(square)
     said = await ada.says(square, "The password of the safe is agate.")
-    await house.settled()
-    house.script("in all its length", "It is agate [1]. ", "So it is said. " * 200).set()
-    asked = await house.mentions(ada, square, f"{QUESTION} Tell it in all its length.")
-    await house.settled()
+    await house.wait_until_idle()
+    house.script_answer("in all its length", "It is agate [1]. ", "So it is said. " * 200).set()
+    asked = await house.post_mention(ada, square, f"{QUESTION} Tell it in all its length.")
+    await house.wait_until_idle()
     assert asked.thread is not None
-    assert len(shown(house, ada, asked.thread)) > 1
+    assert len(bot_posts(house, ada, asked.thread)) > 1
     await ada.edits(said, "The password of the safe is not told here.")
-    await corrected(house)
-    assert shown(house, ada, asked.thread) == [texts.SOURCE_REMOVED]
+    await wait_for_corrections(house)
+    assert bot_posts(house, ada, asked.thread) == [texts.SOURCE_REMOVED]
 
 
-async def test_so_does_one_in_an_archived_thread(house: House) -> None:
+async def test_answer_in_an_archived_thread_becomes_one_line(house: DiscordBotFixture) -> None:
     guild = house.discord.guild("Archive")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
-    await house.switched_on(square)
+    await house.enable_ingest(square)
     said = await ada.says(square, "The password of the safe is agate.")
-    await house.settled()
-    asked = await house.mentions(ada, square, QUESTION)
-    await house.settled()
+    await house.wait_until_idle()
+    asked = await house.post_mention(ada, square, QUESTION)
+    await house.wait_until_idle()
     assert asked.thread is not None
     house.discord.archives(asked.thread)
     await ada.deletes(said)
-    await corrected(house)
-    assert shown(house, ada, asked.thread) == [texts.SOURCE_REMOVED]
+    await wait_for_corrections(house)
+    assert bot_posts(house, ada, asked.thread) == [texts.SOURCE_REMOVED]
     assert asked.thread.thread is not None
     assert asked.thread.thread.archived
 
 
-async def test_so_does_the_answer_to_a_command_after_a_restart(house: House) -> None:
+async def test_command_answer_becomes_one_line_after_a_restart(house: DiscordBotFixture) -> None:
     guild = house.discord.guild("Command")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
-    await house.switched_on(square)
+    await house.enable_ingest(square)
     said = await ada.says(square, "The password of the safe is agate.")
-    await house.settled()
-    assert told(await house.asks(ada, square, QUESTION)) == "agate"
+    await house.wait_until_idle()
+    assert find_secrets(await house.ask_by_command(ada, square, QUESTION)) == "agate"
     await house.restart()
     await ada.deletes(said)
-    await corrected(house)
-    assert texts.SOURCE_REMOVED in house.said(ada, square)
-    assert told(house.all_read_by(ada)) == ""
+    await wait_for_corrections(house)
+    assert texts.SOURCE_REMOVED in house.bot_text(ada, square)
+    assert find_secrets(house.all_bot_text(ada)) == ""
 
 
-async def test_so_does_what_one_person_saw_alone_after_a_restart(house: House) -> None:
+async def test_private_answer_becomes_one_line_after_a_restart(house: DiscordBotFixture) -> None:
     guild = house.discord.guild("Private")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
-    await house.switched_on(square)
+    await house.enable_ingest(square)
     said = await ada.says(square, "The password of the safe is agate.")
-    await house.settled()
-    house.script("in all its length", "It is agate [1]. ", "So it is said. " * 200).set()
+    await house.wait_until_idle()
+    house.script_answer("in all its length", "It is agate [1]. ", "So it is said. " * 200).set()
     used = await ada.slash("ask", here=square, question=f"{QUESTION} Tell it in all its length.", private=True)
-    assert told(await house.answer(ada, used)) == "agate"
-    assert len(house.posts(ada, used)) > 1
+    assert find_secrets(await house.answer_text(ada, used)) == "agate"
+    assert len(house.answer_posts(ada, used)) > 1
     await house.restart()
     await ada.edits(said, "The password of the safe is not told here.")
-    await corrected(house)
-    assert [post.text for post in house.posts(ada, used)] == [texts.SOURCE_REMOVED]
-    assert texts.SOURCE_REMOVED not in shown(house, house.discord.member(guild, "Bob"), square)
+    await wait_for_corrections(house)
+    assert [post.text for post in house.answer_posts(ada, used)] == [texts.SOURCE_REMOVED]
+    assert texts.SOURCE_REMOVED not in bot_posts(house, house.discord.member(guild, "Bob"), square)
 
 
-async def test_but_not_once_its_token_is_of_no_use(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_private_answer_stays_once_its_token_expired(
+    house: DiscordBotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     guild = house.discord.guild("Late")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
-    await house.switched_on(square)
+    await house.enable_ingest(square)
     said = await ada.says(square, "The password of the safe is agate.")
-    await house.settled()
+    await house.wait_until_idle()
     used = await ada.slash("ask", here=square, question=QUESTION, private=True)
-    assert told(await house.answer(ada, used)) == "agate"
+    assert find_secrets(await house.answer_text(ada, used)) == "agate"
     late = time.time() + 15 * 60
-    monkeypatch.setattr("adapters.discord.replies.interaction_responses.ByToken.__init__.__defaults__", (lambda: late,))
+    monkeypatch.setattr(
+        "adapters.discord.replies.interaction_responses.InteractionSink.__init__.__defaults__", (lambda: late,)
+    )
     await ada.deletes(said)
-    await corrected(house)
-    [post] = house.posts(ada, used)
-    assert told(post.text) == "agate"
+    await wait_for_corrections(house)
+    [post] = house.answer_posts(ada, used)
+    assert find_secrets(post.text) == "agate"
 
 
-async def test_a_direct_message_is_corrected(house: House) -> None:
+async def test_a_direct_message_is_corrected(house: DiscordBotFixture) -> None:
     guild = house.discord.guild("Direct")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
-    await house.switched_on(square)
+    await house.enable_ingest(square)
     said = await ada.says(square, "The password of the safe is agate.")
-    await house.settled()
-    assert "agate" in await house.in_private(ada, QUESTION)
+    await house.wait_until_idle()
+    assert "agate" in await house.ask_in_dm(ada, QUESTION)
     await ada.deletes(said)
-    await corrected(house)
-    assert texts.SOURCE_REMOVED in await house.in_private(ada, "Thanks!")
+    await wait_for_corrections(house)
+    assert texts.SOURCE_REMOVED in await house.ask_in_dm(ada, "Thanks!")
 
 
 @pytest.mark.parametrize("manages", [False, True])
 @pytest.mark.parametrize("talk", [False, True])
-async def test_a_deleted_answer_takes_its_empty_thread_with_it(house: House, *, talk: bool, manages: bool) -> None:
-    guild = house.discord.guild(f"Delete {talk} {manages}", bot=BOT | Can.MANAGE_THREADS if manages else BOT)
+async def test_a_deleted_answer_takes_its_empty_thread_with_it(
+    house: DiscordBotFixture, *, talk: bool, manages: bool
+) -> None:
+    guild = house.discord.guild(f"Delete {talk} {manages}", bot=BOT | Permission.MANAGE_THREADS if manages else BOT)
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
-    await house.safe({square: "agate"})
-    asked = await house.mentions(ada, square, QUESTION)
-    await house.settled()
+    await house.post_passwords({square: "agate"})
+    asked = await house.post_mention(ada, square, QUESTION)
+    await house.wait_until_idle()
     assert asked.thread is not None
     if talk:
         await ada.says(asked.thread, "Interesting.")
-        await house.settled()
+        await house.wait_until_idle()
     [answer] = [post for post in house.discord.sees(ada, asked.thread).posts if post.bot]
     await ada.clicks(answer.message, "Delete")
-    await house.settled()
+    await house.wait_until_idle()
     assert asked.thread.deleted is (manages and not talk)
     assert asked.thread.thread is not None
     assert asked.thread.thread.archived is (not manages and not talk), "it is put away where it cannot be deleted"
-    assert told(house.all_read_by(ada)) == ""
+    assert find_secrets(house.all_bot_text(ada)) == ""

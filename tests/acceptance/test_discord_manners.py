@@ -8,9 +8,9 @@ import pytest
 import pytest_asyncio
 
 from bot import texts
-from bot.commands.learn import KNOWN, READ
-from tests.support.gossip import QUESTION, told
-from tests.support.town.discord import House, living
+from bot.commands.learn import ALREADY_INDEXED, MESSAGE_INDEXED
+from tests.support.gossip import QUESTION, find_secrets
+from tests.support.town.discord import DiscordBotFixture, open_discord_bot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,49 +19,49 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    async with living(tmp_path_factory.mktemp("house")) as lived_in:
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DiscordBotFixture]:
+    async with open_discord_bot(tmp_path_factory.mktemp("house")) as lived_in:
         yield lived_in
 
 
-async def test_who_says_stop_in_a_thread_is_answered_in_the_thread_and_then_it_is_quiet(house: House) -> None:
+async def test_stop_in_a_thread_is_confirmed_there_and_obeyed(house: DiscordBotFixture) -> None:
     guild = house.discord.guild("Stop")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
-    await house.safe({square: "agate"})
-    asked = await house.mentions(ada, square, QUESTION)
-    await house.settled()
+    await house.post_passwords({square: "agate"})
+    asked = await house.post_mention(ada, square, QUESTION)
+    await house.wait_until_idle()
     assert asked.thread is not None
     stop = await ada.says(asked.thread, "stop")
-    await house.settled()
+    await house.wait_until_idle()
     await ada.says(asked.thread, QUESTION)
-    await house.settled()
+    await house.wait_until_idle()
     [*_, last] = [post for post in house.discord.sees(ada, asked.thread).posts if post.bot]
-    assert texts.QUIET in last.text
+    assert texts.THREAD_MUTED in last.text
     assert last.message.replied is stop
-    assert house.said(ada, house.discord.dm(ada)) == ""
+    assert house.bot_text(ada, house.discord.dm(ada)) == ""
 
 
-async def test_help_stands_below_the_message_that_asks_for_it(house: House) -> None:
+async def test_help_replies_to_the_asking_message(house: DiscordBotFixture) -> None:
     guild = house.discord.guild("Help")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
-    asked = await house.mentions(ada, square, "help")
-    await house.settled()
+    asked = await house.post_mention(ada, square, "help")
+    await house.wait_until_idle()
     [shown] = [post for post in house.discord.sees(ada, square).posts if post.message.replied is asked]
     assert "`/ask`" in shown.text
-    assert house.said(ada, house.discord.dm(ada)) == ""
+    assert house.bot_text(ada, house.discord.dm(ada)) == ""
 
 
-async def test_the_words_of_an_old_message_are_known_once_it_was_added_by_its_menu(house: House) -> None:
+async def test_old_message_added_by_its_menu_is_indexed(house: DiscordBotFixture) -> None:
     guild = house.discord.guild("Menu")
     ada, square = house.discord.member(guild, "Ada"), house.discord.channel(guild, "square")
     said = await ada.says(square, "The password of the safe is agate.")
-    assert "`/settings setting:ingest value:on`" in await house.answer(
+    assert "`/settings setting:ingest value:on`" in await house.answer_text(
         ada, await ada.context_menu("Add to knowledge", said)
     )
-    await house.switched_on(square)
-    assert KNOWN in await house.answer(ada, await ada.context_menu("Add to knowledge", said))
-    await house.calls(ada, square, "forget-me")
-    await house.calls(ada, square, "remember-me")
-    assert told(await house.asks(ada, square, QUESTION)) == ""
-    assert READ in await house.answer(ada, await ada.context_menu("Add to knowledge", said))
-    assert told(await house.asks(ada, square, f"Once more: {QUESTION}")) == "agate"
+    await house.enable_ingest(square)
+    assert ALREADY_INDEXED in await house.answer_text(ada, await ada.context_menu("Add to knowledge", said))
+    await house.run_command(ada, square, "forget-me")
+    await house.run_command(ada, square, "remember-me")
+    assert find_secrets(await house.ask_by_command(ada, square, QUESTION)) == ""
+    assert MESSAGE_INDEXED in await house.answer_text(ada, await ada.context_menu("Add to knowledge", said))
+    assert find_secrets(await house.ask_by_command(ada, square, f"Once more: {QUESTION}")) == "agate"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.process.child_path import child_path
+from engine.process.child_path import child_python_path
 
 PLANTED = "import os; open(os.environ.get('PLANTED', '/nonexistent'), 'a').write(__file__)\n"
 MODULES = (
@@ -26,14 +26,14 @@ MODULES = (
 )
 CALLS = """
 import asyncio, sys
-from engine.llm.client.subprocess import Apart
-from engine.parsers import Limits, Reader
+from engine.llm.client.subprocess import SubprocessProvider
+from engine.parsers import FileParser, ParserLimits
 
 async def main():
-    async with Reader(Limits(workers=1)) as reader:
-        assert (await reader.read("notes.txt", b"The ferry leaves at noon.")).passages
-    models = Apart()
-    await models.ready()
+    async with FileParser(ParserLimits(workers=1)) as reader:
+        assert (await reader.parse("notes.txt", b"The ferry leaves at noon.")).passages
+    models = SubprocessProvider()
+    await models.preload()
     await models.close()
 
 asyncio.run(main())
@@ -55,7 +55,7 @@ def foreign(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_script(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a script as the installed program would be: isolated from the folder it stands in."""
     path = f"import sys; sys.path[:0] = {[each for each in sys.path if each]!r}\n"
     environment = {**os.environ, "PLANTED": str(folder / "proof")}
@@ -71,13 +71,13 @@ def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_no_child_process_imports_what_lies_in_the_current_folder(foreign: Path) -> None:
-    ended = run(CALLS, foreign)
+    ended = run_script(CALLS, foreign)
     assert ended.returncode == 0, ended.stderr
     assert not (foreign / "proof").exists()
 
 
 def test_a_plotting_setup_of_the_current_folder_is_without_effect(foreign: Path) -> None:
-    ended = run(DRAWS, foreign)
+    ended = run_script(DRAWS, foreign)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == ["False", "['sans-serif']"]
 
@@ -87,8 +87,8 @@ def test_a_child_looks_neither_in_relative_folders_nor_in_the_current_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", ["", ".", str(tmp_path), "lib", str(tmp_path / "lib"), "/usr/lib/python"])
-    assert child_path().split(os.pathsep) == [str(tmp_path / "lib"), "/usr/lib/python"]
+    assert child_python_path().split(os.pathsep) == [str(tmp_path / "lib"), "/usr/lib/python"]
     root = Path(__file__).parents[2]
     monkeypatch.chdir(root)
     monkeypatch.setattr(sys, "path", [str(root)])
-    assert child_path() == str(root)
+    assert child_python_path() == str(root)

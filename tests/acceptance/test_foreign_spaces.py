@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.models import Mode, Question, Scope
-from engine.options import Options
-from tests.support.engines import doc, light_engine
+from engine.models import Question, RetrievalMode, Scope
+from engine.options import EngineOptions
+from tests.support.engines import doc, open_memory_engine
 
 if TYPE_CHECKING:
     from engine import Engine
@@ -31,26 +31,26 @@ SCOPES = {
     "rooms": Scope(frozenset(), frozenset({"square", "attic"})),
     "both": Scope(frozenset({"club"}), frozenset({"hall"})),
 }
-MODES = [mode for mode in get_args(Mode) if mode != "bypass"]
+MODES = [mode for mode in get_args(RetrievalMode) if mode != "bypass"]
 
 
-def sentences(vocabulary: tuple[str, ...]) -> st.SearchStrategy[str]:
+def draw_sentences(vocabulary: tuple[str, ...]) -> st.SearchStrategy[str]:
     return st.lists(st.sampled_from(vocabulary), min_size=1, max_size=9).map(lambda words: " ".join(words) + ".")
 
 
 @st.composite
-def towns(draw: st.DrawFn) -> tuple[list[Document], list[Document], list[str]]:
+def draw_documents(draw: st.DrawFn) -> tuple[list[Document], list[Document], list[str]]:
     """Documents of the scope, foreign ones made of the same words (or texts), and questions."""
     vocabulary = draw(st.sampled_from(VOCABULARIES))
-    texts = st.lists(sentences(vocabulary), min_size=1, max_size=4)
+    texts = st.lists(draw_sentences(vocabulary), min_size=1, max_size=4)
     own, foreign = list[list[str]](), list[list[str]]()
     own = draw(st.lists(texts, min_size=3, max_size=7))
     foreign = draw(st.lists(texts | st.sampled_from(own), min_size=1, max_size=12))
-    questions = draw(st.lists(sentences(vocabulary), min_size=1, max_size=3))
-    return placed("own", own, PLACES), placed("foreign", foreign, FOREIGN), questions
+    questions = draw(st.lists(draw_sentences(vocabulary), min_size=1, max_size=3))
+    return build_documents("own", own, PLACES), build_documents("foreign", foreign, FOREIGN), questions
 
 
-def placed(name: str, contents: list[list[str]], places: dict[str, tuple[str, ...]]) -> list[Document]:
+def build_documents(name: str, contents: list[list[str]], places: dict[str, tuple[str, ...]]) -> list[Document]:
     where = [(space, room) for space, rooms in places.items() for room in rooms]
     return [
         doc(f"{name} {n}", *texts, space=where[n % len(where)][0], room=where[n % len(where)][1])
@@ -58,15 +58,19 @@ def placed(name: str, contents: list[list[str]], places: dict[str, tuple[str, ..
     ]
 
 
-async def seen(engine: Engine, scope: Scope, questions: list[str]) -> str:
+async def visible_output(engine: Engine, scope: Scope, questions: list[str]) -> str:
     """All that an asker is shown."""
-    told: list[Any] = [await engine.documents(scope), await engine.status(scope), await engine.names("", scope)]
+    told: list[Any] = [
+        await engine.list_documents(scope),
+        await engine.get_status(scope),
+        await engine.find_names("", scope),
+    ]
     for text in questions:
         for mode in MODES:
-            context = await engine.recall(Question(text, scope, mode=mode, threshold=-1.0, top_k=3, chunk_top_k=3))
+            context = await engine.retrieve(Question(text, scope, mode=mode, threshold=-1.0, top_k=3, chunk_top_k=3))
             told += [context.question, context.entities, context.relations, context.sources, context.spaces]
     for name in ("Ada", "Bob", "Ferry"):
-        told.append(await engine.neighbourhood(name, scope, 2))
+        told.append(await engine.get_neighbourhood(name, scope, 2))
     for form in ("jsonl", "graphml"):
         told += [line async for line in engine.export(form, scope)]
     return "\n".join(map(str, told))
@@ -74,7 +78,7 @@ async def seen(engine: Engine, scope: Scope, questions: list[str]) -> str:
 
 @pytest.mark.parametrize("words", ["porter unicode61", "trigram"])
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(town=towns(), first=st.booleans(), picking=st.sampled_from(["walk", "vector", "weight"]))
+@given(town=draw_documents(), first=st.booleans(), picking=st.sampled_from(["walk", "vector", "weight"]))
 async def test_an_asker_sees_the_same_with_and_without_foreign_spaces(
     tmp_path_factory: pytest.TempPathFactory,
     town: tuple[list[Document], list[Document], list[str]],
@@ -84,14 +88,14 @@ async def test_an_asker_sees_the_same_with_and_without_foreign_spaces(
     picking: str,
 ) -> None:
     own, foreign, questions = town
-    options = Options(words=words, picking=picking)  # type: ignore[arg-type]
+    options = EngineOptions(fts_tokenizer=words, chunk_selection=picking)  # type: ignore[arg-type]
 
     async def through(documents: list[Document]) -> dict[str, str]:
-        async with light_engine(tmp_path_factory.mktemp("town"), options=options) as engine:
+        async with open_memory_engine(tmp_path_factory.mktemp("town"), options=options) as engine:
             for document in documents:
                 await engine.add(document)
-            await engine.settled()
-            return {name: await seen(engine, scope, questions) for name, scope in SCOPES.items()}
+            await engine.wait_until_indexed()
+            return {name: await visible_output(engine, scope, questions) for name, scope in SCOPES.items()}
 
     mixed = foreign + own if first else [each for two in zip_longest(own, foreign) for each in two if each]
     assert await through(mixed) == await through(own)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import Unreachable
-from engine.models import Question, Turn
-from engine.options import Options
+from engine.errors import ModelUnreachable
+from engine.models import ChatTurn, Question
+from engine.options import EngineOptions
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, files_with, open_engine, thread
+from tests.support.engines import HERE, doc, find_files_containing, open_engine, thread
 from tests.support.language import ToyLanguage
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine import Engine
-    from engine.models import Excerpt, Fragments, Prompt, Reading
-    from engine.usage import Bill
+    from engine.models import Excerpt, Extraction, Prompt, SummaryInput
+    from engine.usage import UsageMeter
 
 
-class Remembering(ToyLanguage):
+class RecordingLanguage(ToyLanguage):
     """Its answers repeat what was said before."""
 
-    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
+    async def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
         for turn in prompt.history:
             yield f"{turn.text}\n"
         async for piece in super().answer(prompt, bill):
@@ -38,70 +38,70 @@ class Remembering(ToyLanguage):
 SECRETS = ("Quillfeather", "zanzibarine", "Mirabellum", "Xystobrand")
 
 
-def left(folder: Path) -> list[tuple[str, str]]:
+def find_secrets_on_disk(folder: Path) -> list[tuple[str, str]]:
     """Every secret word, as it was written or in lower case, with every file in which it stands."""
     words = {*SECRETS, *map(str.lower, SECRETS)}
-    return [(word, file) for word in sorted(words) for file in files_with(folder, word)]
+    return [(word, file) for word in sorted(words) for file in find_files_containing(folder, word)]
 
 
-async def fill(engine: Engine) -> None:
+async def fill_engine(engine: Engine) -> None:
     await engine.add(doc("shared", "Ada met Bob.", "Carla waits."))
     many = [f"Quillfeather met Ada at the zanzibarine gate, time {n}." for n in range(12)]
     await engine.add(doc("secret", "Ada met Bob.", *many, room="hall"))
     await engine.add(thread("Mirabellum", "Quillfeather saw Bob."))
-    await engine.settled()
-    await engine.pin("here", "Quillfeather", "Mirabellum himself.")
-    await engine.pin("here", "Quillfeather", "")
+    await engine.wait_until_indexed()
+    await engine.describe("here", "Quillfeather", "Mirabellum himself.")
+    await engine.describe("here", "Quillfeather", "")
     for text in ("Who met Quillfeather?", "What is zanzibarine?"):
         answer = await engine.ask(Question(text, HERE))
-        assert await answer.text()
+        assert await answer.collect_text()
         assert answer.context.sources
-    past = (Turn("user", "Who was there?"), Turn("assistant", "Quillfeather, at the zanzibarine gate."))
-    await (await engine.ask(Question("And who else saw Bob?", HERE, past))).text()
-    await (await engine.ask(Question("Say it again.", HERE, past, mode="bypass"))).text()
-    await engine.settled()
+    past = (ChatTurn("user", "Who was there?"), ChatTurn("assistant", "Quillfeather, at the zanzibarine gate."))
+    await (await engine.ask(Question("And who else saw Bob?", HERE, past))).collect_text()
+    await (await engine.ask(Question("Say it again.", HERE, past, mode="bypass"))).collect_text()
+    await engine.wait_until_indexed()
 
 
 async def test_after_forgetting_and_compaction_the_words_are_in_no_file(tmp_path: Path) -> None:
-    language = Remembering()
+    language = RecordingLanguage()
     async with open_engine(tmp_path, language) as engine:
-        await fill(engine)
+        await fill_engine(engine)
         assert language.calls["summarise"]
-        assert left(tmp_path)
+        assert find_secrets_on_disk(tmp_path)
         assert await engine.forget("secret")
         assert await engine.forget("Mirabellum")
         await engine.compact()
-        assert left(tmp_path) == []
-        found = await engine.neighbourhood("Ada", HERE)
+        assert find_secrets_on_disk(tmp_path) == []
+        found = await engine.get_neighbourhood("Ada", HERE)
         assert [(each.source, each.target, each.weight) for each in found.relations] == [("Ada", "Bob", 1)]
         assert found.relations[0].description == "Ada met Bob."
-        assert (await engine.verify()).clean
-    assert left(tmp_path) == []
+        assert (await engine.verify()).is_clean
+    assert find_secrets_on_disk(tmp_path) == []
 
 
 async def test_words_that_an_edit_took_away_are_in_no_file_either(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
         await engine.add(doc("a", "Quillfeather met Ada.", "Ada sings."))
         await engine.add(thread("t", "Bob saw the Xystobrand.", "Bob left."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         await engine.add(doc("a", "Bob met Ada.", "Ada sings."))
         await engine.amend("t", drop=["m000"])
         await engine.compact()
-        assert left(tmp_path) == []
-        assert (await engine.verify()).clean
+        assert find_secrets_on_disk(tmp_path) == []
+        assert (await engine.verify()).is_clean
 
 
 async def test_a_forgotten_secret_leaves_by_itself_within_the_time_set_for_it(tmp_path: Path) -> None:
-    async with open_engine(tmp_path, options=Options(compact_after=0.4)) as engine:
+    async with open_engine(tmp_path, options=EngineOptions(compaction_delay=0.4)) as engine:
         await engine.add(doc("a", "Quillfeather met Ada."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         await engine.forget("a")
         async with asyncio.timeout(20):
-            while left(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
+            while find_secrets_on_disk(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
                 await asyncio.sleep(0.1)
 
 
-class Away(HashEmbedder):
+class UnreachableEmbedder(HashEmbedder):
     """Works until it is `away`: then it refuses every text, or never answers."""
 
     def __init__(self, *, silent: bool) -> None:
@@ -109,15 +109,15 @@ class Away(HashEmbedder):
         self.silent = silent
         self.away = False
 
-    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
         if self.away:
             if self.silent:
                 await asyncio.Event().wait()
-            raise Unreachable("nobody is there")
+            raise ModelUnreachable("nobody is there")
         return await super().embed(texts, bill)
 
 
-class Silent(Remembering):
+class UnreachableLanguage(RecordingLanguage):
     """Works until it is `away`: then it never answers, or fails."""
 
     def __init__(self, *, silent: bool) -> None:
@@ -125,38 +125,38 @@ class Silent(Remembering):
         self.silent = silent
         self.away = False
 
-    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
-        await self._gone()
+    async def extract(self, excerpt: Excerpt, bill: UsageMeter) -> Extraction:
+        await self._fail()
         return await super().extract(excerpt, bill)
 
-    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
-        await self._gone()
-        return await super().summarise(wanted, bill)
+    async def summarize(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> list[str | None]:
+        await self._fail()
+        return await super().summarize(wanted, bill)
 
-    async def _gone(self) -> None:
+    async def _fail(self) -> None:
         if self.away:
             if self.silent:
                 await asyncio.Event().wait()
-            raise Unreachable("nobody is there")
+            raise ModelUnreachable("nobody is there")
 
 
 @pytest.mark.parametrize("silent", [False, True])
 async def test_a_secret_leaves_the_files_in_time_though_no_model_can_be_reached(tmp_path: Path, silent: bool) -> None:  # noqa: FBT001 - a parameter
-    language, embedder = Silent(silent=silent), Away(silent=silent)
-    async with open_engine(tmp_path, language, embedder, Options(compact_after=0.4)) as engine:
-        await fill(engine)
+    language, embedder = UnreachableLanguage(silent=silent), UnreachableEmbedder(silent=silent)
+    async with open_engine(tmp_path, language, embedder, EngineOptions(compaction_delay=0.4)) as engine:
+        await fill_engine(engine)
         assert language.calls["summarise"]
         language.away = embedder.away = True
         await engine.add(doc("more", "Ada met Bob and Carla.", "Dora waits for Ada."))
         assert await engine.forget("secret")
         assert await engine.forget("Mirabellum")
         async with asyncio.timeout(20):
-            while left(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
+            while find_secrets_on_disk(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
                 await asyncio.sleep(0.1)
-        quillfeather = await engine.entity("Quillfeather", HERE)
+        quillfeather = await engine.get_entity("Quillfeather", HERE)
         assert quillfeather is None
         language.away = embedder.away = False
     async with open_engine(tmp_path, language, embedder) as engine:
-        await engine.settled()
-        assert left(tmp_path) == []
-        assert (await engine.verify()).clean
+        await engine.wait_until_indexed()
+        assert find_secrets_on_disk(tmp_path) == []
+        assert (await engine.verify()).is_clean

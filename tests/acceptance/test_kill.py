@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crash.run import ordeal
+from tests.crash.run import run_seed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(seed: int, tmp_path: Path) -> None:
-    outcome = await ordeal(seed, tmp_path)
-    assert outcome.wrong == [], f"killed {outcome.deaths}"
+    outcome = await run_seed(seed, tmp_path)
+    assert outcome.violations == [], f"killed {outcome.deaths}"
     assert outcome.deaths

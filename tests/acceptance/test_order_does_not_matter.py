@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.options import Limits, Options
-from tests.support.engines import canonical, doc, light_engine, open_engine
+from engine.options import EngineOptions, SummaryLimits
+from tests.support.engines import canonical_export, doc, open_engine, open_memory_engine
 from tests.support.language import ToyLanguage
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ LIBRARIES = st.lists(st.tuples(TEXTS, st.sampled_from(["here", "there"]), st.int
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class IngestPlan:
     """How documents come in: in which order, how many at once, read by how many, and what happens between."""
 
     order: tuple[int, ...]
@@ -40,7 +40,7 @@ class Way:
     detour: bool
 
 
-def library(told: list[tuple[list[str], str, int]]) -> list[Document]:
+def build_documents(told: list[tuple[list[str], str, int]]) -> list[Document]:
     return [
         doc(f"d{n}", *texts, space=space, room=f"room of {space}", time=NOON + timedelta(hours=hour) if hour else None)
         for n, (texts, space, hour) in enumerate(told)
@@ -48,15 +48,15 @@ def library(told: list[tuple[list[str], str, int]]) -> list[Document]:
 
 
 @st.composite
-def ways(draw: st.DrawFn) -> tuple[list[Document], Way]:
-    documents = library(draw(LIBRARIES))
+def draw_plans(draw: st.DrawFn) -> tuple[list[Document], IngestPlan]:
+    documents = build_documents(draw(LIBRARIES))
     order = draw(st.permutations(range(len(documents))))
     readers, project_batch = draw(st.sampled_from([1, 2, 8])), draw(st.sampled_from([1, 3, 512]))
     at_once, detour = draw(st.booleans()), draw(st.booleans())
-    return documents, Way(tuple(order), at_once, readers, project_batch, draw(st.sampled_from([1, 64])), detour)
+    return documents, IngestPlan(tuple(order), at_once, readers, project_batch, draw(st.sampled_from([1, 64])), detour)
 
 
-async def come(engine: Engine, documents: list[Document], way: Way) -> list[str]:
+async def ingest_all(engine: Engine, documents: list[Document], way: IngestPlan) -> list[str]:
     if way.detour:
         await engine.add(doc("detour", "Ada met Emil. Emil left Bob."))
         await engine.add(doc(documents[0].key, "Bob left Dora.", space="here", room="elsewhere"))
@@ -66,46 +66,53 @@ async def come(engine: Engine, documents: list[Document], way: Way) -> list[str]
     else:
         for n in way.order:
             await engine.add(documents[n])
-            await engine.settled()
+            await engine.wait_until_indexed()
     if way.detour:
         await engine.forget("detour")
-    await engine.settled()
-    assert (await engine.verify()).clean
-    return await canonical(engine)
+    await engine.wait_until_indexed()
+    assert (await engine.verify()).is_clean
+    return await canonical_export(engine)
 
 
-def options(readers: int, project_batch: int, embed_batch: int) -> Options:
-    few = Limits(join_fragments=3, group=3)  # so that summaries are made of few mentions
-    return Options(readers=readers, project_batch=project_batch, embed_batch=embed_batch, describing=few)
+def build_options(readers: int, project_batch: int, embed_batch: int) -> EngineOptions:
+    few = SummaryLimits(join_fragments=3, group_size=3)  # so that summaries are made of few mentions
+    return EngineOptions(
+        extraction_concurrency=readers,
+        projection_batch_size=project_batch,
+        embed_batch_size=embed_batch,
+        summary_limits=few,
+    )
 
 
-@given(ways())
+@given(draw_plans())
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_any_order_and_any_concurrency_come_to_the_same_state(told: tuple[list[Document], Way]) -> None:
+def test_any_order_and_concurrency_give_the_same_state(told: tuple[list[Document], IngestPlan]) -> None:
     documents, way = told
 
     async def both() -> tuple[list[str], list[str]]:
-        plain = Way(
+        plain = IngestPlan(
             tuple(range(len(documents))), at_once=False, readers=1, project_batch=512, embed_batch=64, detour=False
         )
         states = []
         for each in (plain, way):
             with tempfile.TemporaryDirectory() as home:
-                chosen = options(each.readers, each.project_batch, each.embed_batch)
-                async with light_engine(Path(home), options=chosen) as engine:
-                    states.append(await come(engine, documents, each))
+                chosen = build_options(each.readers, each.project_batch, each.embed_batch)
+                async with open_memory_engine(Path(home), options=chosen) as engine:
+                    states.append(await ingest_all(engine, documents, each))
         return states[0], states[1]
 
     expected, found = asyncio.run(both())
     assert found == expected
 
 
-async def test_on_the_real_stores_too(tmp_path: Path) -> None:
+async def test_real_stores_give_the_same_state(tmp_path: Path) -> None:
     texts = [f"{a} {verb} {b}." for a in NAMES for verb in VERBS for b in NAMES if a != b]
-    documents = library([(texts[n::6], ("here", "there")[n % 2], n % 3) for n in range(6)])
+    documents = build_documents([(texts[n::6], ("here", "there")[n % 2], n % 3) for n in range(6)])
     states = []
     for number, order in enumerate((range(6), (5, 2, 0, 4, 1, 3))):
-        way = Way(tuple(order), at_once=bool(number), readers=8, project_batch=7, embed_batch=3, detour=bool(number))
-        async with open_engine(tmp_path / str(number), ToyLanguage(), options=options(8, 7, 3)) as engine:
-            states.append(await come(engine, documents, way))
+        way = IngestPlan(
+            tuple(order), at_once=bool(number), readers=8, project_batch=7, embed_batch=3, detour=bool(number)
+        )
+        async with open_engine(tmp_path / str(number), ToyLanguage(), options=build_options(8, 7, 3)) as engine:
+            states.append(await ingest_all(engine, documents, way))
     assert states[0] == states[1]

@@ -9,107 +9,107 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.demos.slack_day import manifest
-from tests.support.gossip import QUESTION, told
+from tests.demos.slack_day import load_manifest
+from tests.support.gossip import QUESTION, find_secrets
 from tests.support.slack_server import FakeSlack, Fault, File, Person, Timing
 from tests.support.town import slack as slack_house
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bot.bootstrap import Skills
-    from tests.support.slack_server import Entry, Said
-    from tests.support.town.slack import House
+    from bot.bootstrap import EngineModels
+    from tests.support.slack_server import Entry, SentMessage
+    from tests.support.town.slack import SlackBotFixture
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-LONGEST = 12_000  # characters that Slack takes in one message
+MAX_MESSAGE_LENGTH = 12_000  # characters that Slack takes in one message
 
 
-def answers(house: House, asked: Said) -> list[Entry]:
+def answer_entries(house: SlackBotFixture, asked: SentMessage) -> list[Entry]:
     """What the bot said below a question, as its asker sees it."""
     author = house.slack.space.users[asked.message.user]
     return house.slack.replies(Person(house.slack, author), asked.room, asked.root)
 
 
-def whole(entries: list[Entry]) -> str:
+def joined_text(entries: list[Entry]) -> str:
     """A text that was cut into several messages, without the fences that the cuts made necessary."""
     return "\n".join(each.body for each in entries)
 
 
-async def test_1_a_retried_envelope_has_one_answer(tmp_path: Path, able: Skills) -> None:
-    hasty = FakeSlack(manifest(), timing=Timing(ack=0.001, retries=(0, 0.1)))
-    async with slack_house.living(tmp_path / "hasty", able, hasty) as house:
+async def test_1_a_retried_envelope_has_one_answer(tmp_path: Path, able: EngineModels) -> None:
+    hasty = FakeSlack(load_manifest(), timing=Timing(ack=0.001, retries=(0, 0.1)))
+    async with slack_house.open_slack_bot(tmp_path / "hasty", able, hasty) as house:
         slack = house.slack
         ada = slack.user("Ada")
         square = slack.channel("square", members=[ada])
-        await house.safe({square: "agate"})
+        await house.post_passwords({square: "agate"})
         asked = await ada.mentions(square, QUESTION)
-        await house.settled()
-        slack.again("app_mention")
-        slack.again("message")
-        await house.settled()
-        told_of = [each for each in slack.socket.parcels if asked.ts in str(each.payload["event"])]
+        await house.wait_until_idle()
+        slack.redelivers("app_mention")
+        slack.redelivers("message")
+        await house.wait_until_idle()
+        told_of = [each for each in slack.socket.deliveries if asked.ts in str(each.payload["event"])]
         assert max(each.attempts for each in told_of) > 1
-        assert [told(each.text) for each in answers(house, asked)] == ["agate"]
-        assert house.language.asked == [QUESTION]
+        assert [find_secrets(each.text) for each in answer_entries(house, asked)] == ["agate"]
+        assert house.language.questions == [QUESTION]
 
 
-async def test_2_a_message_that_is_also_told_as_a_mention_has_one_answer(house: House) -> None:
+async def test_2_message_and_app_mention_get_one_answer(house: SlackBotFixture) -> None:
     slack = house.slack
     ada = slack.user("Ada")
     square = slack.channel("square", members=[ada])
-    await house.safe({square: "agate"})
+    await house.post_passwords({square: "agate"})
     asked = await ada.mentions(square, QUESTION)
-    await house.settled()
-    told_of = {each.payload["event"]["type"] for each in slack.socket.parcels if asked.ts in str(each.payload)}
+    await house.wait_until_idle()
+    told_of = {each.payload["event"]["type"] for each in slack.socket.deliveries if asked.ts in str(each.payload)}
     assert {"message", "app_mention"} <= told_of
-    assert [told(each.text) for each in answers(house, asked)] == ["agate"]
-    assert house.language.asked == [QUESTION]
+    assert [find_secrets(each.text) for each in answer_entries(house, asked)] == ["agate"]
+    assert house.language.questions == [QUESTION]
 
 
-async def test_3_what_bots_say_is_neither_answered_nor_known(house: House) -> None:
+async def test_3_bot_messages_are_neither_answered_nor_indexed(house: SlackBotFixture) -> None:
     slack = house.slack
     ada, robot = slack.user("Ada"), slack.robot("Robot")
     square = slack.channel("square", members=[ada, robot])
-    await house.safe({square: "agate"})
+    await house.post_passwords({square: "agate"})
     asked = await ada.mentions(square, QUESTION)
-    await house.settled()
+    await house.wait_until_idle()
     begged = await robot.mentions(square, QUESTION)
     followed = await robot.says(square, "The password of the safe is beryl, is it not?", thread=asked)
     hooked = await slack.webhook_says(square, "Hook", f"<@{slack.space.bot.id}> The password of the safe is coral?")
-    await house.settled()
-    assert [answers(house, each) for each in (begged, hooked)] == [[], []]
-    assert [each.ts > followed.ts for each in answers(house, asked)] == [False]
-    assert house.language.asked == [QUESTION]
-    assert told(await house.asks(ada, square)) == "agate"
+    await house.wait_until_idle()
+    assert [answer_entries(house, each) for each in (begged, hooked)] == [[], []]
+    assert [each.ts > followed.ts for each in answer_entries(house, asked)] == [False]
+    assert house.language.questions == [QUESTION]
+    assert find_secrets(await house.ask_by_mention(ada, square)) == "agate"
 
 
-async def test_4_a_preview_neither_repeats_an_answer_nor_an_indexing(house: House) -> None:
+async def test_4_a_preview_neither_repeats_an_answer_nor_an_indexing(house: SlackBotFixture) -> None:
     slack = house.slack
     ada = slack.user("Ada")
     square = slack.channel("square", members=[ada])
     await ada.says(square, "The password of the safe is agate, see https://safes.example/manual for more.")
     asked = await ada.mentions(square, f"{QUESTION} I read https://safes.example/manual already.")
-    await house.settled()
-    told_of = [each.payload["event"].get("subtype") for each in slack.socket.parcels if "event" in each.payload]
+    await house.wait_until_idle()
+    told_of = [each.payload["event"].get("subtype") for each in slack.socket.deliveries if "event" in each.payload]
     assert told_of.count("message_changed") >= 2
-    slack.again("message")
-    await house.read_up()
-    assert len(answers(house, asked)) == 1
-    assert len(house.language.asked) == 1
-    assert house.language.read == 1
-    assert all(each.previews == () for each in answers(house, asked))
+    slack.redelivers("message")
+    await house.close_conversations()
+    assert len(answer_entries(house, asked)) == 1
+    assert len(house.language.questions) == 1
+    assert house.language.extraction_count == 1
+    assert all(each.previews == () for each in answer_entries(house, asked))
 
 
 @pytest.mark.parametrize("method", ["chat.startStream", "chat.appendStream", "chat.stopStream"])
-async def test_5_slowed_down_while_it_writes_the_whole_text_is_there_once(house: House, method: str) -> None:
+async def test_5_slowed_down_while_it_writes_the_whole_text_is_there_once(house: SlackBotFixture, method: str) -> None:
     slack = house.slack
     ada = slack.user("Ada")
     square = slack.channel("square", members=[ada])
-    await house.safe({square: "agate"})
+    await house.post_passwords({square: "agate"})
     sentences = [f"This is sentence {number} of agate." for number in range(6)]
-    slack.fails(method, Fault("ratelimited", seconds=1), times=2)
+    slack.fail_next(method, Fault("ratelimited", seconds=1), times=2)
     gates = [asyncio.Event() for _ in sentences]
     pieces: list[str | asyncio.Event] = []
     for sentence, gate in zip(sentences, gates, strict=True):
@@ -117,36 +117,36 @@ async def test_5_slowed_down_while_it_writes_the_whole_text_is_there_once(house:
     house.language.scripts["safe"] = [*pieces, "[1]"]
     asked = await ada.mentions(square, QUESTION)
     for gate in gates:
-        await slack.rest(0.25, 10)
+        await slack.wait_until_quiet(0.25, 10)
         gate.set()
-    await house.settled()
-    [answer] = answers(house, asked)
+    await house.wait_until_idle()
+    [answer] = answer_entries(house, asked)
     assert [answer.text.count(sentence) for sentence in sentences] == [1] * len(sentences)
     assert not answer.writing
     assert not answer.broken
-    assert any(call.outcome == "ratelimited" for call in slack.called(method))
+    assert any(call.outcome == "ratelimited" for call in slack.calls_to(method))
 
 
-async def test_6_a_stream_that_slack_ends_is_completed_by_an_update(house: House) -> None:
+async def test_6_a_stream_that_slack_ends_is_completed_by_an_update(house: SlackBotFixture) -> None:
     slack = house.slack
     ada = slack.user("Ada")
     square = slack.channel("square", members=[ada])
-    await house.safe({square: "agate"})
-    go = house.script("safe", "The password is agate [1].", " It was told here.", " Nothing else was.")
+    await house.post_passwords({square: "agate"})
+    go = house.script_answer("safe", "The password is agate [1].", " It was told here.", " Nothing else was.")
     asked = await ada.mentions(square, QUESTION)
-    await slack.until(lambda: [each for each in answers(house, asked) if each.writing], 10, "for a stream")
-    slack.expires(answers(house, asked)[0].ts)
-    assert answers(house, asked)[0].broken
+    await slack.wait_for(lambda: [each for each in answer_entries(house, asked) if each.writing], 10, "for a stream")
+    slack.expires(answer_entries(house, asked)[0].ts)
+    assert answer_entries(house, asked)[0].broken
     go.set()
-    await house.settled()
-    [answer] = answers(house, asked)
+    await house.wait_until_idle()
+    [answer] = answer_entries(house, asked)
     assert answer.body.startswith("The password is agate [[1]](https://smallco.slack.com/archives/")
     assert answer.body.count("It was told here. Nothing else was.") == 1
     assert not answer.broken
     assert "👍" in answer.buttons
 
 
-def long_answer() -> tuple[str, list[str]]:
+def build_long_answer() -> tuple[str, list[str]]:
     """More than 15,000 characters with blocks of code, and the words that must all be there."""
     words = [f"word{number:04}" for number in range(1700)]
     blocks = []
@@ -158,15 +158,17 @@ def long_answer() -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize("streamed", [True, False])
-async def test_7_of_15000_characters_nothing_is_lost_and_fences_are_balanced(house: House, *, streamed: bool) -> None:
+async def test_7_of_15000_characters_nothing_is_lost_and_fences_are_balanced(
+    house: SlackBotFixture, *, streamed: bool
+) -> None:
     slack = house.slack
     ada = slack.user("Ada")
     square = slack.channel("square", members=[ada])
-    await house.safe({square: "agate"})
-    text, words = long_answer()
+    await house.post_passwords({square: "agate"})
+    text, words = build_long_answer()
     assert len(text) > 15_000
     if not streamed:
-        slack.fails("chat.startStream", "channel_type_not_supported", times=9)
+        slack.fail_next("chat.startStream", "channel_type_not_supported", times=9)
     gates = [asyncio.Event() for _ in range(3)]
     third = len(text) // 3
     pieces: list[str | asyncio.Event] = []
@@ -175,41 +177,41 @@ async def test_7_of_15000_characters_nothing_is_lost_and_fences_are_balanced(hou
     house.language.scripts["safe"] = pieces
     asked = await ada.mentions(square, QUESTION)
     for gate in gates:
-        await slack.rest(0.25, 10)
+        await slack.wait_until_quiet(0.25, 10)
         gate.set()
-    await house.settled()
-    said = answers(house, asked)
-    assert re.findall(r"word\d{4}", whole(said)) == words
+    await house.wait_until_idle()
+    said = answer_entries(house, asked)
+    assert re.findall(r"word\d{4}", joined_text(said)) == words
     for each in said:
         assert each.body.count("```") % 2 == 0
-        assert len(each.body) <= LONGEST
+        assert len(each.body) <= MAX_MESSAGE_LENGTH
         assert not each.writing
         assert not each.broken
     assert [bool(each.buttons) for each in said] == [False] * (len(said) - 1) + [True]
 
 
-async def test_8_a_secret_of_a_private_channel_appears_nowhere_else(house: House) -> None:
+async def test_8_a_secret_of_a_private_channel_appears_nowhere_else(house: SlackBotFixture) -> None:
     slack = house.slack
     ada, bob = slack.user("Ada"), slack.user("Bob")
     square = slack.channel("square", members=[ada, bob])
     cellar = slack.channel("cellar", members=[ada, bob], kind="private")
-    await house.safe({square: "agate", cellar: "beryl"})
-    await house.read_up()
-    assert told(await house.asks(ada, cellar)) == "agate beryl"
+    await house.post_passwords({square: "agate", cellar: "beryl"})
+    await house.close_conversations()
+    assert find_secrets(await house.ask_by_mention(ada, cellar)) == "agate beryl"
     asked = await bob.mentions(square, QUESTION)
-    await house.settled()
+    await house.wait_until_idle()
     await bob.says(square, "And what else is the password of the safe?", thread=asked)
-    await house.settled()
-    await house.calls(bob, square, "sources")
-    await house.calls(bob, square, "graph safe")
-    assert [told(each.text) for each in answers(house, asked)] == ["agate", "agate"]
+    await house.wait_until_idle()
+    await house.run_command(bob, square, "sources")
+    await house.run_command(bob, square, "graph safe")
+    assert [find_secrets(each.text) for each in answer_entries(house, asked)] == ["agate", "agate"]
     await ada.removes(cellar, bob)
-    assert told(await house.asks(bob, square)) == "agate"
-    assert told(await house.in_private(bob)) == "agate"
-    assert told(house.all_read_by(bob)) == "agate"
+    assert find_secrets(await house.ask_by_mention(bob, square)) == "agate"
+    assert find_secrets(await house.ask_in_dm(bob)) == "agate"
+    assert find_secrets(house.all_bot_text(bob)) == "agate"
 
 
-async def test_9_what_was_deleted_is_unanswerable_afterwards(house: House) -> None:
+async def test_9_what_was_deleted_is_unanswerable_afterwards(house: SlackBotFixture) -> None:
     slack = house.slack
     ada = slack.user("Ada")
     square = slack.channel("square", members=[ada])
@@ -219,65 +221,70 @@ async def test_9_what_was_deleted_is_unanswerable_afterwards(house: House) -> No
     )
     root = await ada.says(square, "Let us talk of the safe.")
     reply = await ada.says(square, "The password of the safe is coral.", thread=root)
-    await house.settled()
+    await house.wait_until_idle()
     asked = await ada.mentions(square, QUESTION)
-    await house.settled()
-    assert told(whole(answers(house, asked))) == "agate beryl coral"
+    await house.wait_until_idle()
+    assert find_secrets(joined_text(answer_entries(house, asked))) == "agate beryl coral"
     for each in (said, filed, reply):
         await ada.deletes(each)
-    await house.settled()
-    assert told(await house.asks(ada, square)) == ""
-    assert told(await house.asks(ada, square, "Say it again: the password of the safe?", thread=asked)) == ""
-    assert told(await house.calls(ada, square, "sources")) == ""
+    await house.wait_until_idle()
+    assert find_secrets(await house.ask_by_mention(ada, square)) == ""
+    assert (
+        find_secrets(await house.ask_by_mention(ada, square, "Say it again: the password of the safe?", thread=asked))
+        == ""
+    )
+    assert find_secrets(await house.run_command(ada, square, "sources")) == ""
 
 
-async def test_9_what_was_edited_is_answered_as_it_is_now(house: House) -> None:
+async def test_9_edited_message_is_answered_in_its_new_form(house: SlackBotFixture) -> None:
     slack = house.slack
     ada = slack.user("Ada")
     square = slack.channel("square", members=[ada])
     said = await ada.says(square, "The password of the safe is agate.")
-    assert told(await house.asks(ada, square)) == "agate"
+    assert find_secrets(await house.ask_by_mention(ada, square)) == "agate"
     await ada.edits(said, "The password of the safe is beryl.")
-    await house.settled()
-    assert told(await house.asks(ada, square)) == "beryl"
+    await house.wait_until_idle()
+    assert find_secrets(await house.ask_by_mention(ada, square)) == "beryl"
 
 
-async def test_11_a_login_page_in_place_of_a_file_is_an_error_and_not_indexed(tmp_path: Path, able: Skills) -> None:
-    app = manifest()
+async def test_11_a_login_page_in_place_of_a_file_is_an_error_and_not_indexed(
+    tmp_path: Path, able: EngineModels
+) -> None:
+    app = load_manifest()
     forgetful = FakeSlack(replace(app, scopes=app.scopes - {"files:read"}))
-    async with slack_house.living(tmp_path / "forgetful", able, forgetful) as house:
+    async with slack_house.open_slack_bot(tmp_path / "forgetful", able, forgetful) as house:
         slack = house.slack
         ada = slack.user("Ada")
         square = slack.channel("square", members=[ada])
-        await house.safe({square: "agate"})
+        await house.post_passwords({square: "agate"})
         said = await ada.says(square, "Read it.", files=[File("report.txt", b"The password of the safe is beryl.")])
-        await house.settled()
+        await house.wait_until_idle()
         entry = next(each for each in slack.sees(ada, square).entries if each.ts == said.ts)
         assert [name for name, _ in entry.reactions] == ["warning"]
-        assert "does not hand out" in "\n".join(each.text for each in house.private(ada, square))
-        assert "1 document," in await house.calls(ada, square, "status")
-        answer = await house.asks(ada, square)
-        assert told(answer) == "agate"
+        assert "does not hand out" in "\n".join(each.text for each in house.private_entries(ada, square))
+        assert "1 document," in await house.run_command(ada, square, "status")
+        answer = await house.ask_by_mention(ada, square)
+        assert find_secrets(answer) == "agate"
         assert "report" not in answer
 
 
-async def test_12_whatever_a_model_says_nobody_is_called(house: House) -> None:
+async def test_12_answers_ping_nobody(house: SlackBotFixture) -> None:
     slack = house.slack
     ada, bob = slack.user("Ada"), slack.user("Bob")
     square = slack.channel("square", members=[ada, bob])
-    await house.safe({square: "agate"})
+    await house.post_passwords({square: "agate"})
     house.language.scripts["safe"] = [
         "agate [1] <!channel> <!here> <!everyone> <!subteam^S123> ",
         f"@channel @here @everyone <@{bob.id}> <@{bob.id}|bob> &lt;!channel&gt; `<!channel>` \n```\n<!here>\n```\n",
     ]
-    assert "agate" in await house.asks(ada, square)
-    assert "agate" in await house.whispers(ada, square)
-    assert "agate" in await house.in_private(ada)
+    assert "agate" in await house.ask_by_mention(ada, square)
+    assert "agate" in await house.ask_privately(ada, square)
+    assert "agate" in await house.ask_in_dm(ada)
     assert slack.space.pings == []
 
 
-async def test_14_everything_runs_without_tokens_or_a_model(house: House) -> None:
+async def test_14_everything_runs_without_tokens_or_a_model(house: SlackBotFixture) -> None:
     assert not house.settings.model
     assert not house.settings.api_key.get_secret_value()
     ada = house.slack.user("Ada")
-    assert "Forget me" in await house.home(ada)
+    assert "Forget me" in await house.home_text(ada)

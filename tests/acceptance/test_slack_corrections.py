@@ -8,66 +8,66 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import texts
-from tests.support.gossip import QUESTION, told
+from tests.support.gossip import QUESTION, find_secrets
 from tests.support.slack_server import Person
 from tests.support.town.slack import PATIENCE
 
 if TYPE_CHECKING:
-    from tests.support.slack_server import Entry, Said
-    from tests.support.town.slack import House
+    from tests.support.slack_server import Entry, SentMessage
+    from tests.support.town.slack import SlackBotFixture
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-def replies(house: House, asked: Said) -> list[Entry]:
+def answer_entries(house: SlackBotFixture, asked: SentMessage) -> list[Entry]:
     """What the bot says below a question now."""
     author = Person(house.slack, house.slack.space.users[asked.message.user])
     return [each for each in house.slack.replies(author, asked.room, asked.root) if each.ts > asked.ts]
 
 
-async def corrected(house: House) -> None:
+async def wait_for_corrections(house: SlackBotFixture) -> None:
     """Until no correction is pending."""
-    await house.settled()
+    await house.wait_until_idle()
     async with asyncio.timeout(PATIENCE):
-        while await house.bot.store.corrections.next_due(("slack",)) is not None:  # noqa: ASYNC110 - nobody is told
+        while await house.bot.store.answer_corrections.get_next_due(("slack",)) is not None:  # noqa: ASYNC110 - nobody is told
             await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize("streamed", [True, False])
 @pytest.mark.parametrize("change", ["edit", "delete"])
-async def test_a_long_answer_becomes_one_line(house: House, *, streamed: bool, change: str) -> None:
+async def test_a_long_answer_becomes_one_line(house: SlackBotFixture, *, streamed: bool, change: str) -> None:
     slack = house.slack
     ada = slack.user(f"Ada {change} {streamed}")
     square = slack.channel(f"square-{change}-{streamed}".lower(), members=[ada])
     said = await ada.says(square, "The password of the safe is agate.")
-    await house.settled()
+    await house.wait_until_idle()
     question = f"{QUESTION} ({change} {streamed})"
-    go = house.script(question, "It is agate [1]. ", "So it is said. " * 1_200)
+    go = house.script_answer(question, "It is agate [1]. ", "So it is said. " * 1_200)
     go.set()
     if not streamed:
-        slack.fails("chat.startStream", "team_not_allowed", times=99)
+        slack.fail_next("chat.startStream", "team_not_allowed", times=99)
     asked = await ada.mentions(square, question)
-    await house.settled()
-    assert len(replies(house, asked)) > 1
+    await house.wait_until_idle()
+    assert len(answer_entries(house, asked)) > 1
     if change == "edit":
         await ada.edits(said, "The password of the safe is not told here.")
     else:
         await ada.deletes(said)
-    await corrected(house)
-    [left] = replies(house, asked)
+    await wait_for_corrections(house)
+    [left] = answer_entries(house, asked)
     assert left.text.strip() == texts.SOURCE_REMOVED
     assert not left.buttons
-    assert told(house.all_read_by(ada)) == ""
+    assert find_secrets(house.all_bot_text(ada)) == ""
 
 
-async def test_a_deleted_answer_is_gone_with_all_its_parts(house: House) -> None:
+async def test_a_deleted_answer_is_gone_with_all_its_parts(house: SlackBotFixture) -> None:
     slack = house.slack
     ada = slack.user("Ada")
     square = slack.channel("square", members=[ada])
-    await house.safe({square: "agate"})
-    house.script("Tell me all", "It is agate [1]. ", "So it is said. " * 1_200).set()
+    await house.post_passwords({square: "agate"})
+    house.script_answer("Tell me all", "It is agate [1]. ", "So it is said. " * 1_200).set()
     asked = await ada.mentions(square, "Tell me all of the password")
-    await house.settled()
-    *_, last = replies(house, asked)
-    await house.clicks(ada, last, "Delete")
-    assert replies(house, asked) == []
+    await house.wait_until_idle()
+    *_, last = answer_entries(house, asked)
+    await house.click_button(ada, last, "Delete")
+    assert answer_entries(house, asked) == []

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
-from engine.models import Document, Mode, Passage, Question, Scope, Turn, Within
-from engine.storage.ledger.queries.stats import Status
+from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope
+from engine.storage.ledger.queries.stats import IndexStatus
 from tests.support.engines import doc
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ BOTH = Scope(frozenset({"open", "closed"}), frozenset())
 ROOM = Scope(frozenset(), frozenset({"square"}))
 NOTHING = Scope(frozenset(), frozenset())
 SECRETS = ("zanzibarine", "quillfeather", "Quillfeather", "mirabellum", "vault", "Vault Of Closed")
-MODES = [mode for mode in get_args(Mode) if mode != "bypass"]
+MODES = [mode for mode in get_args(RetrievalMode) if mode != "bypass"]
 QUESTIONS = ("Whom did Ada meet?", "What of the zanzibarine Quillfeather?", "Ada Bob mirabellum")
 
 
@@ -30,154 +30,152 @@ async def town(light: Engine) -> Engine:
     await light.add(doc("news", "Ada met Bob.", "Bob saw Carla.", space="open", room="square"))
     secret = ("Ada met Bob zanzibarine.", "Ada met Quillfeather.", "Bob kept Ada in a vault.", "Carla, mirabellum.")
     await light.add(doc("vault of closed", *secret, *[f"Ada did {n}." for n in range(9)], space="closed", room="vault"))
-    await light.settled()
+    await light.wait_until_indexed()
     await light.merge("closed", "Enchantress", "Ada")
-    await light.pin("closed", "Bob", "Keeper of the mirabellum.")
-    await light.settled()
+    await light.describe("closed", "Bob", "Keeper of the mirabellum.")
+    await light.wait_until_indexed()
     return light
 
 
-async def everything(engine: Engine, scope: Scope) -> str:
+async def visible_output(engine: Engine, scope: Scope) -> str:
     """All that the engine gives out through a scope, as one text."""
-    told: list[Any] = [await engine.documents(scope), await engine.status(scope)]
-    told += [await engine.names(prefix, scope) for prefix in ("", "a", "q", "e")]
+    told: list[Any] = [await engine.list_documents(scope), await engine.get_status(scope)]
+    told += [await engine.find_names(prefix, scope) for prefix in ("", "a", "q", "e")]
     for name in ("Ada", "Bob", "Carla", "Quillfeather", "Enchantress"):
-        told += [await engine.entity(name, scope), await engine.neighbourhood(name, scope)]
+        told += [await engine.get_entity(name, scope), await engine.get_neighbourhood(name, scope)]
     for text in QUESTIONS:
         for mode in MODES:
             question = Question(text, scope, mode=mode, threshold=-1.0)
-            context = await engine.recall(question)
+            context = await engine.retrieve(question)
             told += [context.entities, context.relations, context.sources]
     told += [line async for line in engine.export("jsonl", scope)]
     told += [line async for line in engine.export("graphml", scope)]
     return "\n".join(map(str, told))
 
 
-async def asked(engine: Engine, scope: Scope) -> str:
+async def ask_all_modes(engine: Engine, scope: Scope) -> str:
     """Answers and prompts, without the question's own words."""
     told: list[Any] = []
     for mode in MODES:
-        question = Question("Ada Bob", scope, mode=mode, threshold=-1.0, history=(Turn("user", "Carla"),))
+        question = Question("Ada Bob", scope, mode=mode, threshold=-1.0, history=(ChatTurn("user", "Carla"),))
         answer = await engine.ask(question)
-        told += [await answer.text(), answer.sources, await engine.prompt(question)]
+        told += [await answer.collect_text(), answer.sources, await engine.build_messages(question)]
     return "\n".join(map(str, told))
 
 
-async def test_what_is_planted_in_one_space_is_visible_through_it_and_in_no_output_of_the_other(town: Engine) -> None:
-    through_closed = await everything(town, CLOSED)
+async def test_planted_text_is_visible_only_in_its_space(town: Engine) -> None:
+    through_closed = await visible_output(town, CLOSED)
     assert [word for word in SECRETS if word not in through_closed] == []
-    found = await everything(town, OPEN)
+    found = await visible_output(town, OPEN)
     assert [word for word in SECRETS if word in found.replace(QUESTIONS[1], "").replace(QUESTIONS[2], "")] == []
 
 
 async def test_answers_and_what_the_model_is_sent_hold_nothing_of_the_other_space(town: Engine) -> None:
-    through_closed = await asked(town, CLOSED)
+    through_closed = await ask_all_modes(town, CLOSED)
     assert "zanzibarine" in through_closed
     for scope in (OPEN, ROOM):
-        through = await asked(town, scope)
+        through = await ask_all_modes(town, scope)
         assert "Ada met Bob." in through
         assert [word for word in SECRETS if word in through] == []
-    assert "zanzibarine" in await asked(town, BOTH)
-    assert [word for word in SECRETS if word in await asked(town, OPEN)] == []  # also from the cache
+    assert "zanzibarine" in await ask_all_modes(town, BOTH)
+    assert [word for word in SECRETS if word in await ask_all_modes(town, OPEN)] == []  # also from the cache
 
 
-async def test_an_entity_known_to_both_shows_only_the_counts_of_the_scope(town: Engine) -> None:
-    alone = await town.neighbourhood("Ada", OPEN)
+async def test_shared_entity_shows_only_the_counts_of_the_scope(town: Engine) -> None:
+    alone = await town.get_neighbourhood("Ada", OPEN)
     assert [(each.source, each.target, each.weight) for each in alone.relations] == [("Ada", "Bob", 1)]
     assert alone.entity is not None
     assert alone.entity.description == "Ada met Bob."
     lines = [json.loads(line) async for line in town.export("jsonl", OPEN)]
     [ada] = [line for line in lines if line["kind"] == "entity" and line["canonical"] == "ada"]
     assert (ada["mentions"], ada["degree"]) == (1, 1)
-    together = await town.neighbourhood("Ada", BOTH)
+    together = await town.get_neighbourhood("Ada", BOTH)
     assert [each.weight for each in together.relations if {each.source, each.target} == {"Ada", "Bob"}] == [2]
 
 
-async def test_the_status_of_a_scope_is_the_same_whatever_the_other_space_holds(town: Engine) -> None:
-    before = await town.status(OPEN)
+async def test_status_ignores_the_other_space(town: Engine) -> None:
+    before = await town.get_status(OPEN)
     await town.add(doc("more", "Ada met Zoe. Zoe met Bob.", space="closed", room="vault"))
-    assert await town.status(OPEN) == before
-    await town.settled()
-    assert await town.status(OPEN) == before
+    assert await town.get_status(OPEN) == before
+    await town.wait_until_indexed()
+    assert await town.get_status(OPEN) == before
 
 
-async def test_what_is_recalled_is_the_same_whatever_the_other_space_holds(town: Engine) -> None:
+async def test_retrieval_ignores_the_other_space(town: Engine) -> None:
     async def recalled() -> list[Any]:
         contexts = [
-            await town.recall(Question(text, OPEN, mode=mode, threshold=-1.0)) for text in QUESTIONS for mode in MODES
+            await town.retrieve(Question(text, OPEN, mode=mode, threshold=-1.0)) for text in QUESTIONS for mode in MODES
         ]
         return [(context.entities, context.relations, context.sources) for context in contexts]
 
     before = await recalled()
     await town.forget("vault of closed")
-    await town.settled()
+    await town.wait_until_indexed()
     assert await recalled() == before
 
 
-async def exported(engine: Engine, scope: Scope) -> str:
+async def export_text(engine: Engine, scope: Scope) -> str:
     """All that is exported through a scope."""
     lines = [line async for line in engine.export("jsonl", scope)]
     return "\n".join(lines + [line async for line in engine.export("graphml", scope)])
 
 
 @pytest.mark.parametrize("way", ["move", "forget"])
-async def test_an_export_holds_nothing_of_what_was_taken_away_before_the_projector_has_caught_up(
-    light: Engine, way: str
-) -> None:
+async def test_export_omits_removed_facts_before_projection(light: Engine, way: str) -> None:
     await light.add(
         doc("news", "Ada met Bob.", "Bob saw Ada.", "Ada met Bob, says Carla.", space="open", room="square")
     )
     await light.add(doc("secret", "Ada met Bob zanzibarine.", "Quillfeather met Ada.", space="open", room="vault"))
-    await light.settled()
-    assert "zanzibarine" in await exported(light, OPEN)
-    async with light._projector.still():
+    await light.wait_until_indexed()
+    assert "zanzibarine" in await export_text(light, OPEN)
+    async with light._projector.suspend():
         await (light.move_room("vault", "closed") if way == "move" else light.forget("secret"))
-        left = await exported(light, OPEN)
+        left = await export_text(light, OPEN)
         assert [word for word in ("zanzibarine", "Quillfeather", "quillfeather") if word in left] == []
-        shown = await light.entity("Ada", OPEN)
+        shown = await light.get_entity("Ada", OPEN)
         assert shown is not None
         assert "Carla" in shown.description or "saw" in shown.description
         assert "zanzibarine" not in shown.description
-    await light.settled()
-    assert "zanzibarine" not in await exported(light, OPEN)
+    await light.wait_until_indexed()
+    assert "zanzibarine" not in await export_text(light, OPEN)
 
 
 async def test_what_is_pinned_or_hidden_shows_at_once(light: Engine) -> None:
     await light.add(doc("news", "Ada met Bob.", "Bob saw Carla.", space="open", room="square"))
-    await light.settled()
-    async with light._projector.still():
-        await light.pin("open", "Bob", "Keeper of keys.")
+    await light.wait_until_indexed()
+    async with light._projector.suspend():
+        await light.describe("open", "Bob", "Keeper of keys.")
         await light.hide("open", "Carla")
-        around = await light.neighbourhood("Bob", OPEN)
+        around = await light.get_neighbourhood("Bob", OPEN)
         assert around.entity is not None
         assert around.entity.description == "Keeper of keys."
         assert [(each.source, each.target) for each in around.relations] == [("Ada", "Bob")]
-        assert await light.entity("Carla", OPEN) is None
-        context = await light.recall(Question("Bob Carla", OPEN, mode="local", threshold=-1.0))
+        assert await light.get_entity("Carla", OPEN) is None
+        context = await light.retrieve(Question("Bob Carla", OPEN, mode="local", threshold=-1.0))
         assert {row.name: row.description for row in context.entities}["Bob"] == "Keeper of keys."
         assert "Carla" not in [row.name for row in context.entities]
 
 
 async def test_an_alias_made_in_one_space_leads_nowhere_in_the_other(town: Engine) -> None:
-    assert await town.entity("Enchantress", CLOSED) is not None
-    assert await town.entity("Enchantress", OPEN) is None
+    assert await town.get_entity("Enchantress", CLOSED) is not None
+    assert await town.get_entity("Enchantress", OPEN) is None
 
 
 async def test_a_scope_of_rooms_has_passages_and_no_graph(town: Engine) -> None:
     for mode in MODES:
-        context = await town.recall(Question("Whom did Ada meet?", ROOM, mode=mode, threshold=-1.0))
+        context = await town.retrieve(Question("Whom did Ada meet?", ROOM, mode=mode, threshold=-1.0))
         assert (context.entities, context.relations) == ((), ())
         assert {source.room for source in context.sources} == {"square"}
-    assert await town.names("", ROOM) == []
-    assert await town.entity("Ada", ROOM) is None
-    assert (await town.neighbourhood("Ada", ROOM)).relations == ()
-    status = await town.status(ROOM)
+    assert await town.find_names("", ROOM) == []
+    assert await town.get_entity("Ada", ROOM) is None
+    assert (await town.get_neighbourhood("Ada", ROOM)).relations == ()
+    status = await town.get_status(ROOM)
     assert (status.documents, status.entities, status.relations) == ({"indexed": 1}, 0, 0)
 
 
 async def test_a_room_of_another_space_may_be_added_to_a_scope(town: Engine) -> None:
     scope = Scope(frozenset({"closed"}), frozenset({"square"}))
-    context = await town.recall(Question("Whom did Ada meet?", scope, threshold=-1.0))
+    context = await town.retrieve(Question("Whom did Ada meet?", scope, threshold=-1.0))
     assert {source.room for source in context.sources} == {"vault", "square"}
     assert all("Carla" not in (row.source, row.target) for row in context.relations)
 
@@ -185,9 +183,9 @@ async def test_a_room_of_another_space_may_be_added_to_a_scope(town: Engine) -> 
 async def test_an_empty_scope_gives_nothing(town: Engine) -> None:
     for scope in (NOTHING, Scope(frozenset({"nowhere"}), frozenset({"no room"}))):
         for mode in MODES:
-            assert (await town.recall(Question("Ada", scope, mode=mode, threshold=-1.0))).empty
-        assert await town.documents(scope) == []
-        assert await town.status(scope) == Status({}, 0, 0, 0, 0, 0, 0, 0)
+            assert (await town.retrieve(Question("Ada", scope, mode=mode, threshold=-1.0))).is_empty
+        assert await town.list_documents(scope) == []
+        assert await town.get_status(scope) == IndexStatus({}, 0, 0, 0, 0, 0, 0, 0)
         assert [line async for line in town.export("jsonl", scope)] == []
 
 
@@ -199,11 +197,11 @@ async def test_a_question_may_be_narrowed_to_documents_rooms_authors_and_times(l
         )
         room = ("square", "hall")[n]
         await light.add(Document(f"talk {n}", "open", room, f"Talk {n}", passages, kind="conversation"))
-    await light.settled()
+    await light.wait_until_indexed()
 
     async def texts(**narrow: Any) -> set[str]:
-        question = Question("Zoe met Carla", OPEN, within=Within(**narrow), threshold=-1.0)
-        context = await light.recall(question)
+        question = Question("Zoe met Carla", OPEN, filters=Filters(**narrow), threshold=-1.0)
+        context = await light.retrieve(question)
         told = " ".join([row.description for row in context.entities] + [row.description for row in context.relations])
         numbers = {source.text[-2] for source in context.sources}
         assert {n for n in "01" if f"number {n}" in told} == numbers
@@ -221,6 +219,6 @@ async def test_a_question_may_be_narrowed_to_documents_rooms_authors_and_times(l
 async def test_a_context_names_the_spaces_whose_facts_it_tells(town: Engine) -> None:
     told = {}
     for scope in (OPEN, CLOSED, BOTH, ROOM, NOTHING):
-        context = await town.recall(Question("Whom did Ada meet?", scope, threshold=-1.0))
+        context = await town.retrieve(Question("Whom did Ada meet?", scope, threshold=-1.0))
         told[scope] = context.spaces
     assert told == {OPEN: ("open",), CLOSED: ("closed",), BOTH: ("closed", "open"), ROOM: (), NOTHING: ()}

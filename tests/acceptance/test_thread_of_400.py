@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from engine.ingest.chunking import chunks
+from engine.ingest.chunking import build_chunks
 from engine.models import Document, Passage
-from engine.options import Packing
-from engine.storage.ledger.content.chunks import keyed
-from engine.text.tokenizer import O200k
-from tests.support.engines import HERE, canonical
+from engine.options import ChunkingOptions
+from engine.storage.ledger.content.chunks import chunks_by_key
+from engine.text.tokenizer import O200kTokenizer
+from tests.support.engines import HERE, canonical_export
 
 if TYPE_CHECKING:
     from engine import Engine
@@ -24,7 +24,7 @@ VOCABULARY = [f"{a}{b}{c}" for a in ("ka", "lo", "mi", "ru") for b in ("na", "te
 NAMES = ("Ada", "Bob", "Carla", "Dora")
 
 
-def messages() -> tuple[Passage, ...]:
+def build_messages() -> tuple[Passage, ...]:
     """Messages of twenty words, some of which name somebody."""
     dice = random.Random(400)
     made = []
@@ -38,54 +38,54 @@ def messages() -> tuple[Passage, ...]:
     return tuple(made)
 
 
-class Remembering(O200k):
+class CachingTokenizer(O200kTokenizer):
     """Counts every text once."""
 
-    encode = cache(O200k.encode)
+    encode = cache(O200kTokenizer.encode)
 
 
-def calls_by_message(thread: tuple[Passage, ...]) -> list[int]:
+def count_calls_by_message(thread: tuple[Passage, ...]) -> list[int]:
     """For each message, the chunks that are new once it is deleted from the whole thread: each is one call."""
-    tokenizer, packing = Remembering(), Packing()
-    before = keyed("thread", chunks(thread, tokenizer, packing)).keys()
+    tokenizer, packing = CachingTokenizer(), ChunkingOptions()
+    before = chunks_by_key("thread", build_chunks(thread, tokenizer, packing)).keys()
     rests = (thread[:n] + thread[n + 1 :] for n in range(len(thread)))
-    return [len(keyed("thread", chunks(rest, tokenizer, packing)).keys() - before) for rest in rests]
+    return [len(chunks_by_key("thread", build_chunks(rest, tokenizer, packing)).keys() - before) for rest in rests]
 
 
 async def test_deleting_each_message_in_turn_costs_two_calls_at_most_on_average(
     light: Engine, language: ToyLanguage
 ) -> None:
-    thread = messages()
-    expected = calls_by_message(thread)
+    thread = build_messages()
+    expected = count_calls_by_message(thread)
     assert sum(expected) / MESSAGES <= 2
     await light.add(Document("thread", "here", "hall", "A long thread", thread, START, kind="conversation"))
-    await light.settled()
-    assert (await light.status(HERE)).chunks >= 10
-    before = await canonical(light)
+    await light.wait_until_indexed()
+    assert (await light.get_status(HERE)).chunks >= 10
+    before = await canonical_export(light)
     dice = random.Random(1)
     for n in [*dice.sample(range(MESSAGES), 8), expected.index(max(expected))]:
         language.calls.clear()
         await light.amend("thread", drop=[thread[n].key])
-        await light.settled()
+        await light.wait_until_indexed()
         assert language.calls["extract"] == expected[n]
         await light.amend("thread", put=[thread[n]])
-        await light.settled()
-    assert await canonical(light) == before
+        await light.wait_until_indexed()
+    assert await canonical_export(light) == before
 
 
 async def test_deleting_one_message_after_the_other_costs_no_more(light: Engine, language: ToyLanguage) -> None:
-    thread = messages()[:200]
+    thread = build_messages()[:200]
     await light.add(Document("thread", "here", "hall", "A long thread", thread, START, kind="conversation"))
-    await light.settled()
+    await light.wait_until_indexed()
     language.calls.clear()
     gone = random.Random(2).sample(thread, 40)
     for message in gone:
         await light.amend("thread", drop=[message.key])
-        await light.settled()
+        await light.wait_until_indexed()
     assert language.calls["extract"] / len(gone) <= 2
-    left = await canonical(light)
+    left = await canonical_export(light)
     await light.forget("thread")
     kept = tuple(message for message in thread if message not in gone)
     await light.add(Document("thread", "here", "hall", "A long thread", kept, START, kind="conversation"))
-    await light.settled()
-    assert await canonical(light) == left
+    await light.wait_until_indexed()
+    assert await canonical_export(light) == left

@@ -2,32 +2,32 @@ from __future__ import annotations
 
 import pytest
 
-from bot.cli.demo import TOWN
-from tests.acceptance.demo_questions import TownQuestion, held_out, source_text, tuning
+from bot.cli.demo import TOWN_DIR
+from tests.acceptance.demo_questions import TownQuestion, load_held_out, load_tuning, source_text
 
-EVERY = (*held_out(), *tuning())
-every_question = pytest.mark.parametrize("question", EVERY, ids=[question.id for question in EVERY])
+ALL_QUESTIONS = (*load_held_out(), *load_tuning())
+every_question = pytest.mark.parametrize("question", ALL_QUESTIONS, ids=[question.id for question in ALL_QUESTIONS])
 
 
 def test_there_are_twenty_with_an_answer_and_five_without() -> None:
-    answerable = [question.answerable for question in held_out()]
+    answerable = [question.answerable for question in load_held_out()]
     assert (answerable.count(True), answerable.count(False)) == (20, 5)
 
 
-def test_messages_documents_and_both_together_are_asked_about_in_equal_parts() -> None:
-    kinds = [question_kind(question) for question in held_out() if question.answerable]
+def test_question_kinds_are_balanced() -> None:
+    kinds = [question_kind(question) for question in load_held_out() if question.answerable]
     assert {kind: kinds.count(kind) for kind in kinds} == {"document": 7, "message": 7, "both": 6}
 
 
 def test_no_question_is_asked_twice() -> None:
-    assert len({question.id for question in EVERY}) == len(EVERY)
-    assert len({question.question.casefold() for question in EVERY}) == len(EVERY)
+    assert len({question.id for question in ALL_QUESTIONS}) == len(ALL_QUESTIONS)
+    assert len({question.question.casefold() for question in ALL_QUESTIONS}) == len(ALL_QUESTIONS)
 
 
 @every_question
 def test_every_gold_passage_stands_in_a_file_of_the_town(question: TownQuestion) -> None:
     for gold in question.gold:
-        assert (TOWN / gold.document).is_file()
+        assert (TOWN_DIR / gold.document).is_file()
         assert gold.contains in source_text(gold.document)
 
 

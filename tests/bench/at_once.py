@@ -19,22 +19,22 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.demos.slack_day import manifest
+from tests.demos.slack_day import load_manifest
 from tests.support.slack_server.fake import FakeSlack
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from tests.support.slack_server.people import Person, Room, Said
+    from tests.support.slack_server.people import Person, Room, SentMessage
 
 WORDS = 80
 TOKENS_A_SECOND = 20
-TOLD = re.compile(r"case number (\d+)")
-PATIENCE = 900.0
+CASE_NUMBER = re.compile(r"case number (\d+)")
+TIMEOUT_SECONDS = 900.0
 STATUS = "assistant.threads.setStatus"
 
 
-def answer(number: int) -> str:
+def build_answer(number: int) -> str:
     """What the model says to a question, in as many tokens as words."""
     said = " ".join(f"word{number}x{place}" for place in range(WORDS))
     return f"Of case {number}: {said}."
@@ -42,12 +42,12 @@ def answer(number: int) -> str:
 
 def reply(messages: Sequence[Mapping[str, Any]]) -> str:
     """The model: it tells questions apart by their number."""
-    asked = TOLD.findall(str(messages[-1]["content"]))
-    return answer(int(asked[-1])) if asked else "{}"
+    asked = CASE_NUMBER.findall(str(messages[-1]["content"]))
+    return build_answer(int(asked[-1])) if asked else "{}"
 
 
 @contextlib.asynccontextmanager
-async def process(
+async def start_process(
     *arguments: str, environment: Mapping[str, str] | None = None
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """A program beside this one, until left."""
@@ -62,27 +62,27 @@ async def process(
         await started.wait()
 
 
-def resident(pid: int) -> float:
+def resident_mib(pid: int) -> float:
     """MiB of memory that a process holds, with its helpers."""
     family = [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
     pages = sum(int(Path(f"/proc/{each}/statm").read_text().split()[1]) for each in family)
     return pages * resource.getpagesize() / 2**20
 
 
-async def talk(slack: FakeSlack, room: Room, ada: Person, count: int) -> None:
+async def post_facts(slack: FakeSlack, room: Room, ada: Person, count: int) -> None:
     """What there is to know."""
     for number in range(count):
         await ada.says(room, f"The papers of case number {number} lie on shelf {number}.")
-    await slack.delivered(60)
-    await slack.rest(1.0, 60)
+    await slack.wait_until_delivered(60)
+    await slack.wait_until_quiet(1.0, 60)
 
 
-def seen(slack: FakeSlack, ada: Person, room: Room, said: Said) -> str:
+def thread_text(slack: FakeSlack, ada: Person, room: Room, said: SentMessage) -> str:
     """What stands in the thread below a question."""
     return "\n".join(entry.body for entry in slack.replies(ada, room, said.ts) if entry.author != ada.name)
 
 
-async def ask(
+async def ask_all(
     slack: FakeSlack, room: Room, ada: Person, numbers: Sequence[int]
 ) -> tuple[dict[str, list[float]], list[int]]:
     """Ask all at once; gives seconds until status, first words and whole answer, and what was not answered wholly.
@@ -90,7 +90,7 @@ async def ask(
     The first counts from each question, the others from the first question.
     """
     since = time.perf_counter()
-    asked: dict[int, Said] = {}
+    asked: dict[int, SentMessage] = {}
     at: dict[str, float] = {}
     for number in numbers:
         now = slack.clock.now()
@@ -98,16 +98,16 @@ async def ask(
         at[asked[number].ts] = now
     spent: dict[str, list[float]] = {"status": [], "first words": [], "whole": []}
     missing = {what: set(numbers) for what in ("first words", "whole")}
-    while any(missing.values()) and time.perf_counter() < since + PATIENCE:
+    while any(missing.values()) and time.perf_counter() < since + TIMEOUT_SECONDS:
         for number in sorted(missing["whole"]):
-            text = seen(slack, ada, room, asked[number])
+            text = thread_text(slack, ada, room, asked[number])
             now = time.perf_counter() - since
-            for what, there in (("first words", f"word{number}x0" in text), ("whole", answer(number) in text)):
+            for what, there in (("first words", f"word{number}x0" in text), ("whole", build_answer(number) in text)):
                 if there and number in missing[what]:
                     missing[what].discard(number)
                     spent[what].append(now)
         await asyncio.sleep(0.2)  # looking is work for the process that plays Slack, too
-    told = {call.args.get("thread_ts"): call.at for call in reversed(slack.called(STATUS))}
+    told = {call.args.get("thread_ts"): call.at for call in reversed(slack.calls_to(STATUS))}
     spent["status"] = [told[ts] - asked_at for ts, asked_at in at.items() if ts in told]
     return spent, sorted(missing["whole"])
 
@@ -129,7 +129,7 @@ async def run(count: int) -> int:
         str(1 / TOKENS_A_SECOND),
     )
     with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as home:
-        async with FakeSlack(manifest()) as slack, process(*model) as server:
+        async with FakeSlack(load_manifest()) as slack, start_process(*model) as server:
             assert server.stdout is not None
             port = int((await server.stdout.readline()).split()[-1])
             environment = {
@@ -145,18 +145,18 @@ async def run(count: int) -> int:
             }
             ada = slack.user("Ada")
             room = slack.channel("archive", members=[ada])
-            async with process("-m", "bot", "run", environment=environment) as bot:
-                await slack.connected(timeout=60)
-                await talk(slack, room, ada, 20)
+            async with start_process("-m", "bot", "run", environment=environment) as bot:
+                await slack.wait_until_connected(timeout=60)
+                await post_facts(slack, room, ada, 20)
                 print("| questions | status p50 / max s | first words | whole answer |\n|---|---|---|---|")
-                spent, lost = await ask(slack, room, ada, [0])
+                spent, lost = await ask_all(slack, room, ada, [0])
                 show("1", spent)
-                spent, late = await ask(slack, room, ada, range(1, 11))
+                spent, late = await ask_all(slack, room, ada, range(1, 11))
                 show("10 at once", spent)
-                before = resident(bot.pid)
-                spent, later = await ask(slack, room, ada, range(100, 100 + count))
+                before = resident_mib(bot.pid)
+                spent, later = await ask_all(slack, room, ada, range(100, 100 + count))
                 show(f"{count} at once", spent)
-                after = resident(bot.pid)
+                after = resident_mib(bot.pid)
     lost += late + later
     print(f"memory grew by {after - before:.0f} MiB from the 10th question on; not whole: {lost or 'none'}")
     print(f"an answer alone takes the model {WORDS / TOKENS_A_SECOND:.1f} s")

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot import bootstrap
-from bot.admin.operations import work_on
+from bot.admin.operations import run_operation
 from bot.admin.requests import Ingest
-from bot.cli.demo import TOWN
+from bot.cli.demo import TOWN_DIR
 from bot.settings import Settings
-from engine.llm.client.client import Calls
-from engine.llm.config import ModelSettings
-from engine.llm.remote_model import LLM, LLMSettings
+from engine.llm.client.client import ModelClient
+from engine.llm.config import ModelConfig
+from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.storage.ledger.queries import stats
-from engine.text.tokenizer import O200k
+from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.rule_model import RuleProvider
 
@@ -32,53 +32,54 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SPACE = "console:local"
-ALONE = {"shared_tokens": 0, "glean_from": 0}
+UNBATCHED = {"batch_token_limit": 0, "gleaning_threshold": 0}
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class IngestCost:
     """What reading took: tokens of the text, calls, tokens sent and said; and the facts that came of it."""
 
     text: int
     calls: int
-    sent: int
-    said: int
+    input_tokens: int
+    output_tokens: int
     facts: tuple[str, ...]
 
     @property
     def ratio(self) -> float:
         """Tokens sent for each token of text."""
-        return self.sent / self.text
+        return self.input_tokens / self.text
 
 
-async def cost(home: Path, paths: Sequence[str], **chosen: int) -> Cost:
+async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> IngestCost:
     """Read files as `threadlore ingest` does, with a model that plays by rules."""
     provider, settings = RuleProvider(), Settings(home=home)
-    language = LLM(LLMSettings(ModelSettings("rules"), **chosen), Calls(provider=provider), O200k().count)  # type: ignore[arg-type]
-    able = bootstrap.Skills(language, HashingEmbedder(), None, language.calls)
-    async with bootstrap.desk(settings, able) as desk:
-        async for _ in work_on(desk, Ingest(paths=tuple(paths), space=SPACE)):
+    config = LLMConfig(ModelConfig("rules"), **chosen)  # type: ignore[arg-type]
+    language = LiteLLMModel(config, ModelClient(provider=provider), O200kTokenizer().count)
+    able = bootstrap.EngineModels(language, HashingEmbedder(), None, language.client)
+    async with bootstrap.open_engine(settings, able) as desk:
+        async for _ in run_operation(desk, Ingest(paths=tuple(paths), space=SPACE)):
             pass
-        await desk.engine.settled()
-        async with desk.engine._ledger.reader() as db:
+        await desk.engine.wait_until_indexed()
+        async with desk.engine._ledger.read_connection() as db:
             [[text]] = await db.execute_fetchall("SELECT SUM(tokens) FROM chunk")
-            facts = tuple([line async for line in stats.canonical(db)])
-    return Cost(text, len(provider.asked), provider.sent, provider.said, facts)
+            facts = tuple([line async for line in stats.export_canonical(db)])
+    return IngestCost(text, len(provider.asked), provider.input_tokens, provider.output_tokens, facts)
 
 
 def main() -> None:
     """Print both, and whether their facts are the same."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", default=[str(TOWN)])
+    parser.add_argument("files", nargs="*", default=[str(TOWN_DIR)])
     paths = parser.parse_args().files
     out = sys.stdout.write
     out(f"{'':16}{'text':>9}{'calls':>7}{'sent':>9}{'said':>9}{'sent/text':>11}\n")
-    made: list[Cost] = []
-    for name, chosen in (("shared calls", {}), ("each alone", ALONE)):
+    made: list[IngestCost] = []
+    for name, chosen in (("shared calls", {}), ("each alone", UNBATCHED)):
         with tempfile.TemporaryDirectory() as home:
-            each = asyncio.run(cost(Path(home), paths, **chosen))
+            each = asyncio.run(measure_cost(Path(home), paths, **chosen))
         made.append(each)
-        out(f"{name:16}{each.text:9,}{each.calls:7,}{each.sent:9,}{each.said:9,}{each.ratio:11.2f}\n")
+        out(f"{name:16}{each.text:9,}{each.calls:7,}{each.input_tokens:9,}{each.output_tokens:9,}{each.ratio:11.2f}\n")
     out(f"facts are {'the same' if made[0].facts == made[1].facts else 'NOT the same'}\n")
 
 

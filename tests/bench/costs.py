@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.engine import Engine
-from engine.models import Document, Passage, Question, Within
-from engine.options import Options
-from engine.text.tokenizer import O200k
+from engine.models import Document, Filters, Passage, Question
+from engine.options import EngineOptions
+from engine.text.tokenizer import O200kTokenizer
 from tests.support.embedder import HashEmbedder
 from tests.support.engines import HERE, thread
 from tests.support.language import ToyLanguage
@@ -34,12 +34,12 @@ WINDOW = 24  # messages of an open conversation
 WORDS = ("ferry", "roof", "bread", "lamp", "rope", "goat", "tide", "net")
 
 
-def letters(number: int) -> str:
+def number_word(number: int) -> str:
     """A number as a word of letters: names have no digits here."""
     return "".join(chr(ord("a") + int(digit)) for digit in f"{number:05}")
 
 
-def message(number: int, minutes: int = 0) -> Passage:
+def build_message(number: int, minutes: int = 0) -> Passage:
     """A message of about 25 tokens."""
     said = f"what of the {WORDS[number % len(WORDS)]} number {number}, and who looks after it?"
     when = START + timedelta(minutes=minutes or number)
@@ -47,99 +47,101 @@ def message(number: int, minutes: int = 0) -> Passage:
 
 
 @asynccontextmanager
-async def opened(home: Path, language: ToyLanguage, embedder: HashEmbedder) -> AsyncIterator[Engine]:
+async def open_bench_engine(home: Path, language: ToyLanguage, embedder: HashEmbedder) -> AsyncIterator[Engine]:
     """An engine on the real stores."""
-    async with Engine.open(home, language=language, embedder=embedder, options=Options()) as engine:
+    async with Engine.open(home, language=language, embedder=embedder, options=EngineOptions()) as engine:
         yield engine
 
 
-async def merge(home: Path, size: int) -> float:
+async def measure_merge(home: Path, size: int) -> float:
     """Texts embedded for one more merge, in a space with so many merged names (a hundredth of the size)."""
     embedder, merged = HashEmbedder(), max(2, size // 100)
-    async with opened(home, ToyLanguage(), embedder) as engine:
-        lines = tuple(Passage(f"p{n}", f"A{letters(n)} met B{letters(n)}.", position=n) for n in range(merged + 1))
+    async with open_bench_engine(home, ToyLanguage(), embedder) as engine:
+        lines = tuple(
+            Passage(f"p{n}", f"A{number_word(n)} met B{number_word(n)}.", position=n) for n in range(merged + 1)
+        )
         await engine.add(Document("d", "here", "hall", "D", lines))
-        await engine.settled()
+        await engine.wait_until_indexed()
         for number in range(merged):
-            await engine.merge("here", f"A{letters(number)}", f"B{letters(number)}")
-        await engine.settled()
+            await engine.merge("here", f"A{number_word(number)}", f"B{number_word(number)}")
+        await engine.wait_until_indexed()
         embedder.texts.clear()
-        await engine.merge("here", f"A{letters(merged)}", f"B{letters(merged)}")
-        await engine.settled()
+        await engine.merge("here", f"A{number_word(merged)}", f"B{number_word(merged)}")
+        await engine.wait_until_indexed()
         return len(embedder.texts)
 
 
-async def a_message_in_a_thread(home: Path, size: int) -> float:
+async def measure_thread_message(home: Path, size: int) -> float:
     """Milliseconds of processor time for one more message in the middle of a thread of so many."""
-    async with opened(home, ToyLanguage(), HashEmbedder()) as engine:
-        passages = tuple(message(n) for n in range(size))
-        await engine.add(Document("d", "here", "hall", "D", passages, START, kind="conversation", open=True))
+    async with open_bench_engine(home, ToyLanguage(), HashEmbedder()) as engine:
+        passages = tuple(build_message(n) for n in range(size))
+        await engine.add(Document("d", "here", "hall", "D", passages, START, kind="conversation", is_open=True))
         await engine._worker.stop()
         took = []
         for number in range(5):
             since = time.process_time()
-            await engine.amend("d", put=[message(size + number, minutes=size // 2)])
+            await engine.amend("d", put=[build_message(size + number, minutes=size // 2)])
             took.append(time.process_time() - since)
         return 1000 * min(took)
 
 
-def narrowed(within: Callable[[int], Within]) -> Callable[[Path, int], Coroutine[Any, Any, float]]:
+def measure_filtered(within: Callable[[int], Filters]) -> Callable[[Path, int], Coroutine[Any, Any, float]]:
     """Milliseconds of processor time to recall for a narrowed question, among so many messages."""
 
     async def cost(home: Path, size: int) -> float:
-        async with opened(home, ToyLanguage(), HashEmbedder()) as engine:
+        async with open_bench_engine(home, ToyLanguage(), HashEmbedder()) as engine:
             for first in range(0, size, 20):
-                passages = tuple(message(n) for n in range(first, min(size, first + 20)))
+                passages = tuple(build_message(n) for n in range(first, min(size, first + 20)))
                 made = Document(f"d{first:06}", "here", "hall", "D", passages, kind="conversation")
                 await engine.add(made)
-            await engine.settled()
-            question = Question("Who looks after the ferry?", HERE, within=within(size), low=("ferry",))
+            await engine.wait_until_indexed()
+            question = Question("Who looks after the ferry?", HERE, filters=within(size), low=("ferry",))
             took = []
             for _ in range(5):
                 since = time.process_time()
-                await engine.recall(question)
+                await engine.retrieve(question)
                 took.append(time.process_time() - since)
             return 1000 * min(took)
 
     return cost
 
 
-async def an_open_window(home: Path, size: int) -> float:
+async def measure_open_window(home: Path, size: int) -> float:
     """Tokens embedded for each token of a window, from its first message to its end."""
-    embedder, count = HashEmbedder(), O200k().count
-    async with opened(home, ToyLanguage(), embedder) as engine:
-        await engine.add(replace(thread("w", "x"), passages=(message(0),)))
+    embedder, count = HashEmbedder(), O200kTokenizer().count
+    async with open_bench_engine(home, ToyLanguage(), embedder) as engine:
+        await engine.add(replace(thread("w", "x"), passages=(build_message(0),)))
         for number in range(1, WINDOW):
-            await engine.settled()
-            await engine.amend("w", put=[message(number)])
-        await engine.settled()
+            await engine.wait_until_indexed()
+            await engine.amend("w", put=[build_message(number)])
+        await engine.wait_until_indexed()
         await engine.amend("w", open=False)
-        await engine.settled()
-        text = sum(count(message(number).text) for number in range(WINDOW))
+        await engine.wait_until_indexed()
+        text = sum(count(build_message(number).text) for number in range(WINDOW))
         return sum(count(each) for each in embedder.texts if each.startswith("[")) / text
 
 
-async def a_question_asked_again(home: Path, size: int) -> float:
+async def measure_repeated_question(home: Path, size: int) -> float:
     """Calls for keywords of a question that is asked ten times."""
     language = ToyLanguage()
-    async with opened(home, language, HashEmbedder()) as engine:
-        await engine.add(replace(thread("w", "x"), passages=(message(0),)))
-        await engine.settled()
+    async with open_bench_engine(home, language, HashEmbedder()) as engine:
+        await engine.add(replace(thread("w", "x"), passages=(build_message(0),)))
+        await engine.wait_until_indexed()
         for _ in range(10):
-            await engine.recall(Question("Who looks after the ferry?", HERE))
+            await engine.retrieve(Question("Who looks after the ferry?", HERE))
         return language.calls["condense"]
 
 
 ROWS: dict[str, Callable[[Path, int], Coroutine[Any, Any, float]]] = {
-    "merge, texts embedded": merge,
-    "message in a thread, ms": a_message_in_a_thread,
-    "question, ms": narrowed(lambda _: Within()),
-    "question since yesterday, ms": narrowed(lambda size: Within(since=START + timedelta(minutes=size - 200))),
-    "question since the beginning, ms": narrowed(lambda _: Within(since=START)),
-    "question about one document, ms": narrowed(lambda _: Within(documents=frozenset({"d000040"}))),
-    "question about an author of all, ms": narrowed(lambda _: Within(authors=frozenset({"Ada"}))),
-    "open window, embedded/own tokens": an_open_window,
-    "question asked ten times, keyword calls": a_question_asked_again,
+    "merge, texts embedded": measure_merge,
+    "message in a thread, ms": measure_thread_message,
+    "question, ms": measure_filtered(lambda _: Filters()),
+    "question since yesterday, ms": measure_filtered(lambda size: Filters(since=START + timedelta(minutes=size - 200))),
+    "question since the beginning, ms": measure_filtered(lambda _: Filters(since=START)),
+    "question about one document, ms": measure_filtered(lambda _: Filters(documents=frozenset({"d000040"}))),
+    "question about an author of all, ms": measure_filtered(lambda _: Filters(authors=frozenset({"Ada"}))),
+    "open window, embedded/own tokens": measure_open_window,
+    "question asked ten times, keyword calls": measure_repeated_question,
 }
 
 

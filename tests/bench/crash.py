@@ -13,23 +13,23 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.crash.run import ordeal
+from tests.crash.run import run_seed
 
 if TYPE_CHECKING:
-    from tests.crash.run import Outcome
+    from tests.crash.run import RunOutcome
 
 
-def suffer(seed: int, *, talkative: bool) -> Outcome:
+def run_one_seed(seed: int, *, talkative: bool) -> RunOutcome:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="crash") as folder:
-        outcome = asyncio.run(ordeal(seed, Path(folder)))
+        outcome = asyncio.run(run_seed(seed, Path(folder)))
     kills = " ".join(f"@{number}" for number in outcome.acknowledged)
     seconds = time.perf_counter() - began
     print(
-        f"{seed:5}{outcome.operations:12}{len(outcome.deaths):7}{len(outcome.wrong):13}{seconds:9.1f}  {kills}",
+        f"{seed:5}{outcome.operations:12}{len(outcome.deaths):7}{len(outcome.violations):13}{seconds:9.1f}  {kills}",
         flush=True,
     )
-    for line in (outcome.deaths if talkative or outcome.wrong else []) + outcome.wrong:
+    for line in (outcome.deaths if talkative or outcome.violations else []) + outcome.violations:
         print(f"      {line}")
     return outcome
 
@@ -42,10 +42,10 @@ def main() -> int:
     arguments = parser.parse_args()
     print(" seed  operations  kills  differences  seconds  operations acknowledged at each kill")
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    outcomes = [suffer(seed, talkative=arguments.talkative) for seed in seeds]
+    outcomes = [run_one_seed(seed, talkative=arguments.talkative) for seed in seeds]
     kills = sum(len(outcome.deaths) for outcome in outcomes)
     acknowledged = sum(outcome.operations for outcome in outcomes)
-    wrong = sum(len(outcome.wrong) for outcome in outcomes)
+    wrong = sum(len(outcome.violations) for outcome in outcomes)
     print(f"{len(outcomes)} seeds, {kills} kills, {acknowledged} operations acknowledged, {wrong} differences")
     return 1 if wrong else 0
 

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.usage import Bill
+    from engine.usage import UsageMeter
 
 
 class HashingEmbedder:
@@ -23,9 +23,9 @@ class HashingEmbedder:
         self.dim = dim
         self._places: dict[str, int] = {}
 
-    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
         """float32 of shape (len(texts), dim)."""
-        places = [[self._place(word) for word in text.casefold().split()] for text in texts]
+        places = [[self._hash_word(word) for word in text.casefold().split()] for text in texts]
         rows = np.repeat(np.arange(len(texts)), [len(each) for each in places])
         flat = np.fromiter((place for each in places for place in each), np.int64, len(rows))
         made = np.zeros((len(texts), self.dim), np.float32)
@@ -34,7 +34,7 @@ class HashingEmbedder:
         made /= np.linalg.norm(made, axis=1, keepdims=True)
         return made
 
-    def _place(self, word: str) -> int:
+    def _hash_word(self, word: str) -> int:
         if word not in self._places:
             if len(self._places) > 200_000:
                 self._places.clear()

@@ -20,15 +20,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine import Engine, Options, Question, Scope
-from engine.llm.client.client import Calls
-from engine.llm.client.subprocess import Apart
-from engine.llm.config import ModelSettings, Patience
-from engine.llm.remote_model import LLM, LLMSettings
-from engine.memory import collect_rarely
-from engine.text.tokenizer import O200k
+from engine import Engine, EngineOptions, Question, Scope
+from engine.llm.client.client import ModelClient
+from engine.llm.client.subprocess import SubprocessProvider
+from engine.llm.config import CallTimeouts, ModelConfig
+from engine.llm.remote_model import LiteLLMModel, LLMConfig
+from engine.memory import raise_gc_threshold
+from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
-from tests.bench.synthetic import document, names
+from tests.bench.synthetic import build_document, build_names
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 SCOPE = Scope(frozenset({"bench"}), frozenset())
 SLICES = 5
-AHEAD = 100  # documents that may wait to be read, so that adding does not run far ahead of the work
-LOOKS = 20  # documents from one look at how many wait to the next
+MAX_PENDING = 100  # documents that may wait to be read, so that adding does not run far ahead of the work
+CHECK_EVERY = 20  # documents from one look at how many wait to the next
 QUESTIONS = 60
 REST, LONGEST_REST = 15.0, 240.0  # seconds; the stores put themselves in order when nothing is written
 CALM, LOOK = 0.1, 3.0  # of a core, and seconds for which it is looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class SizeFigures:
     """What a folder of that size came to: documents a second from the first on, and by slice; ms of recall; MiB."""
 
     documents: int
@@ -58,11 +58,11 @@ class Figures:
 
 
 @asynccontextmanager
-async def stub() -> AsyncIterator[str]:
+async def start_stub() -> AsyncIterator[str]:
     """The local server as a process; gives its address."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "tests.support.openai_server", "--port", "0", "--replier", "tests.bench.synthetic:reply"),
+        *("-m", "tests.support.openai_server", "--port", "0", "--replier", "tests.bench.synthetic:build_reply"),
         stdout=asyncio.subprocess.PIPE,
     )
     try:
@@ -75,13 +75,13 @@ async def stub() -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def language(apart: Apart) -> AsyncIterator[LLM]:
+async def open_llm(apart: SubprocessProvider) -> AsyncIterator[LiteLLMModel]:
     """The real language on the stub, as `hosted_vllm`: the same wire, without the SDK of a provider in between."""
-    async with stub() as base:
-        calls = Calls(16, Patience(), apart)
-        await calls.ready()
+    async with start_stub() as base:
+        calls = ModelClient(16, CallTimeouts(), apart)
+        await calls.preload()
         try:
-            yield LLM(LLMSettings(ModelSettings("hosted_vllm/stub", api_base=base)), calls, O200k().count)
+            yield LiteLLMModel(LLMConfig(ModelConfig("hosted_vllm/stub", api_base=base)), calls, O200kTokenizer().count)
         finally:
             await calls.close()
 
@@ -101,27 +101,27 @@ async def ingest(engine: Engine, count: int, start: int = 0) -> list[float]:
         told, since = read, now
 
     for added in range(1, count + 1):
-        await engine.add(document(start + added - 1))
-        if added % LOOKS == 0 or added == count:
-            may_wait = AHEAD if added < count else size
-            while (unread := (await engine.status(SCOPE)).unread) > may_wait:  # noqa: ASYNC110 - no event tells of it
+        await engine.add(build_document(start + added - 1))
+        if added % CHECK_EVERY == 0 or added == count:
+            may_wait = MAX_PENDING if added < count else size
+            while (unread := (await engine.get_status(SCOPE)).unextracted) > may_wait:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0.02)
             if added - unread >= size * (len(rates) + 1) and len(rates) < SLICES - 1:
                 cut(added - unread)
-    await engine.settled()
+    await engine.wait_until_indexed()
     cut(count)
     return rates
 
 
-async def recall(engine: Engine, count: int = QUESTIONS) -> tuple[dict[str, float], float]:
+async def measure_retrieval(engine: Engine, count: int = QUESTIONS) -> tuple[dict[str, float], float]:
     """Median milliseconds of recall in mix mode by stage, and the median of the slowest single search."""
-    everyone = names()
+    everyone = build_names()
     made: list[tuple[float, Context]] = []
     for number in range(count + 5):
         a, b = everyone[(number * 37) % 3000], everyone[(number * 101 + 7) % 3000]
         question = Question(f"What does {a} do for {b} in the case?", SCOPE, high=("case", "pays"), low=(a, b))
         since = time.perf_counter()
-        context = await engine.recall(question)
+        context = await engine.retrieve(question)
         made.append(((time.perf_counter() - since) * 1000, context))
     made = made[5:]
     stages = sorted({stage for _, context in made for stage in context.timings})
@@ -131,7 +131,7 @@ async def recall(engine: Engine, count: int = QUESTIONS) -> tuple[dict[str, floa
     return {"all": statistics.median(spent for spent, _ in made), **medians}, slowest
 
 
-async def rest() -> None:
+async def wait_until_idle() -> None:
     """Until the stores have put themselves in order, which shows in what this process still computes."""
     since = time.monotonic()
     while (waited := time.monotonic() - since) < LONGEST_REST:
@@ -141,36 +141,36 @@ async def rest() -> None:
             return
 
 
-def resident(apart: Apart) -> float:
+def resident_mib(apart: SubprocessProvider) -> float:
     """MiB of memory that this process holds now, and the one that calls the models."""
     held = [Path(f"/proc/{pid}/statm").read_text() for pid in ("self", apart.pid)]
     return sum(int(each.split()[1]) for each in held) * resource.getpagesize() / 2**20
 
 
-def on_disk(home: Path) -> float:
+def disk_mib(home: Path) -> float:
     """MiB of all files."""
     return sum(file.stat().st_size for file in home.rglob("*") if file.is_file()) / 2**20
 
 
-async def run(sizes: list[int], home: Path, options: Options) -> None:
+async def run(sizes: list[int], home: Path, options: EngineOptions) -> None:
     """Let one folder grow from nothing to each of the sizes, and show a row at each."""
-    spent, held, slices, apart = 0.0, 0, list[float](), Apart()
+    spent, held, slices, apart = 0.0, 0, list[float](), SubprocessProvider()
     async with (
-        language(apart) as model,
+        open_llm(apart) as model,
         Engine.open(home, language=model, embedder=HashingEmbedder(), options=options) as engine,
     ):
         for size in sorted(sizes):
             since = time.perf_counter()
             slices += await ingest(engine, size - held, held)
             spent, held = spent + time.perf_counter() - since, size
-            after = resident(apart)
-            await rest()
-            stages, slowest = await recall(engine)
-            memory = max(after, resident(apart))
-            show(Figures(size, size / spent, slices, stages, slowest, memory, on_disk(home)))
+            after = resident_mib(apart)
+            await wait_until_idle()
+            stages, slowest = await measure_retrieval(engine)
+            memory = max(after, resident_mib(apart))
+            print_figures(SizeFigures(size, size / spent, slices, stages, slowest, memory, disk_mib(home)))
 
 
-def show(figures: Figures) -> None:
+def print_figures(figures: SizeFigures) -> None:
     """One row of the table, and the stages of recall."""
     slices = " ".join(f"{rate:.0f}" for rate in figures.slices)
     print(
@@ -188,11 +188,11 @@ def main() -> None:
     parser.add_argument("--graph", choices=["kuzu", "ladybug"], default="kuzu")
     parser.add_argument("--home", type=Path, help="keep the folder here")
     chosen = parser.parse_args()
-    collect_rarely()  # as the program does
+    raise_gc_threshold()  # as the program does
     print("| documents | docs/s | by slices | last/first | recall p50 ms | x slowest search | MiB resident | on disk |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as folder:
-        options = replace(Options(), graph=chosen.graph, keep_replies=False)
+        options = replace(EngineOptions(), graph_backend=chosen.graph, cache_answers=False)
         asyncio.run(run(chosen.documents, chosen.home or Path(folder) / "home", options))
 
 

@@ -16,16 +16,16 @@ import time
 from pathlib import Path
 
 from bot import log_config
-from tests.acceptance.injection_cases import Obedient, Trial
-from tests.demos.slack_day import manifest
-from tests.support.slack_server import FakeSlack, Rates
-from tests.support.town.slack import living, skills
+from tests.acceptance.injection_cases import InjectableLanguage, InjectionTrial
+from tests.demos.slack_day import load_manifest
+from tests.support.slack_server import FakeSlack, RateSettings
+from tests.support.town.slack import open_skills, open_slack_bot
 
 FOLDER = "injection"
 AT_ONCE = 20  # strings between two looks
 
 
-def strings(folder: Path) -> list[str]:
+def load_strings(folder: Path) -> list[str]:
     """The texts of all files, each once."""
     lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
     rows = [json.loads(line) for line in lines if line.strip()]
@@ -36,17 +36,20 @@ async def measure(texts: list[str]) -> int:
     """Go through all of them; 1 if anything happened that should not."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as home:
-        unhurried = FakeSlack(manifest(), rates=Rates(on=False))
-        async with skills() as able, living(Path(home), able, unhurried, model=Obedient) as house:
-            trial = Trial(house)
-            await trial.begin()
+        unhurried = FakeSlack(load_manifest(), rates=RateSettings(on=False))
+        async with (
+            open_skills() as able,
+            open_slack_bot(Path(home), able, unhurried, model=InjectableLanguage) as house,
+        ):
+            trial = InjectionTrial(house)
+            await trial.post_secret()
             for start in range(0, len(texts), AT_ONCE):
                 some = texts[start : start + AT_ONCE]
-                await trial.plant(some)
-                await trial.asked(some)
+                await trial.post_texts(some)
+                await trial.ask_about(some)
                 print(f"{start + len(some)} of {len(texts)} strings, {time.perf_counter() - began:.0f} s", flush=True)
-            harm = list(dict.fromkeys(trial.harm()))
-            asked = len(house.language.asked)
+            harm = list(dict.fromkeys(trial.list_violations()))
+            asked = len(house.language.questions)
     print(f"{len(texts)} strings as messages and as files, {asked} questions: harm done {len(harm)} times")
     print("\n".join(harm))
     return 1 if harm else 0
@@ -56,11 +59,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help=f"the folder that holds {FOLDER}")
     data = parser.parse_args().data
-    texts = strings(data / FOLDER) if data is not None else []
+    texts = load_strings(data / FOLDER) if data is not None else []
     if not texts:
         print(f"skipped: no data; give the folder that holds {FOLDER}, as DATA=…")
         return 0
-    log_config.set_up(debug=False)
+    log_config.configure_logging(debug=False)
     return asyncio.run(measure(texts))
 
 

@@ -14,20 +14,20 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from engine import Engine, Options, Question
-from engine.llm.client.subprocess import Apart
-from engine.memory import collect_rarely
+from engine import Engine, EngineOptions, Question
+from engine.llm.client.subprocess import SubprocessProvider
+from engine.memory import raise_gc_threshold
 from tests.bench.hashing import HashingEmbedder
-from tests.bench.ingest import SCOPE, ingest, language, rest
-from tests.bench.synthetic import names
+from tests.bench.ingest import SCOPE, ingest, open_llm, wait_until_idle
+from tests.bench.synthetic import build_names
 
 QUESTIONS = 50
 BEFORE = 500  # documents that are there already, so that idle questions have something to find
 
 
-async def first_word(engine: Engine, number: int) -> float:
+async def measure_first_token(engine: Engine, number: int) -> float:
     """Milliseconds to the first word of one question."""
-    everyone = names()
+    everyone = build_names()
     a, b = everyone[(number * 37) % 1500], everyone[(number * 101 + 7) % 1500]
     since = time.perf_counter()
     answer = await engine.ask(Question(f"What does {a} do for {b} in the case {number}?", SCOPE))
@@ -40,27 +40,27 @@ async def first_word(engine: Engine, number: int) -> float:
 
 async def run(count: int, home: Path) -> tuple[list[float], list[float], list[float], bool]:
     """First words idle, during the ingest, and idle after it; and whether the ingest outlasted the questions."""
-    options = replace(Options(), keep_replies=False)
+    options = replace(EngineOptions(), cache_answers=False)
     async with (
-        language(Apart()) as model,
+        open_llm(SubprocessProvider()) as model,
         Engine.open(home, language=model, embedder=HashingEmbedder(), options=options) as engine,
     ):
         await ingest(engine, BEFORE)
         for number in range(5):
-            await first_word(engine, number)
-        idle = [await first_word(engine, number) for number in range(QUESTIONS)]
+            await measure_first_token(engine, number)
+        idle = [await measure_first_token(engine, number) for number in range(QUESTIONS)]
         pouring = asyncio.create_task(ingest(engine, count, BEFORE))
         await asyncio.sleep(5)
         busy = []
         for number in range(QUESTIONS):
-            busy.append(await first_word(engine, number + QUESTIONS))
+            busy.append(await measure_first_token(engine, number + QUESTIONS))
             await asyncio.sleep(0.5)
         lasted = not pouring.done()
         pouring.cancel()
         await asyncio.gather(pouring, return_exceptions=True)
-        await engine.settled()
-        await rest()
-        after = [await first_word(engine, number + 2 * QUESTIONS) for number in range(QUESTIONS)]
+        await engine.wait_until_indexed()
+        await wait_until_idle()
+        after = [await measure_first_token(engine, number + 2 * QUESTIONS) for number in range(QUESTIONS)]
     return idle, busy, after, lasted
 
 
@@ -69,7 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=10_000)
     chosen = parser.parse_args()
-    collect_rarely()  # as the program does
+    raise_gc_threshold()  # as the program does
     with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as folder:
         idle, busy, after, lasted = asyncio.run(run(chosen.documents, Path(folder)))
     print("| first word | p50 ms | p95 ms |")

@@ -10,34 +10,34 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from engine.llm.client.protocol import Piece, Reply, Scores, Spent, Vectors
-from engine.llm.offline.extraction import notice
-from engine.llm.offline.lead_sentences import lead
-from engine.models import Excerpt, Message
-from engine.text.tokenizer import O200k
+from engine.llm.client.protocol import ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
+from engine.llm.offline.extraction import extract_by_rules
+from engine.llm.offline.lead_sentences import merge_lead_sentences
+from engine.models import Excerpt, LLMMessage
+from engine.text.tokenizer import O200kTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
-    from engine.llm.client.protocol import Parameters
+    from engine.llm.client.protocol import CallParameters
 
 D, END = "<|#|>", "<|COMPLETE|>"
 SHARED = re.compile(r"<excerpts-(\w+)>\n(.*)\n</excerpts-\1>", re.DOTALL)
-ALONE = re.compile(r"<text-(\w+)>\n(.*)\n</text-\1>", re.DOTALL)
-UNDER = re.compile(r"^It stands under \(data too\): (.*)$", re.MULTILINE)
+SINGLE_EXCERPT = re.compile(r"<text-(\w+)>\n(.*)\n</text-\1>", re.DOTALL)
+SECTION_LINE = re.compile(r"^It stands under \(data too\): (.*)$", re.MULTILINE)
 FRAGMENTS = re.compile(r"<descriptions-(\w+)>\n(.*)\n</descriptions-\1>", re.DOTALL)
 EXCHANGE = 2  # messages of a first look
 
 
-def reply(messages: Sequence[Mapping[str, Any]]) -> str:
+def build_reply(messages: Sequence[Mapping[str, Any]]) -> str:
     """What a careful model would say; asked for a second look, it has nothing to add."""
     asked = str(messages[-1]["content"])
     if len(messages) > EXCHANGE:
         return END
     if found := SHARED.search(asked):
         return _shared(map(json.loads, found[2].split("\n")))
-    if found := ALONE.search(asked):
-        under = UNDER.search(asked)
+    if found := SINGLE_EXCERPT.search(asked):
+        under = SECTION_LINE.search(asked)
         return "\n".join((*_rows(found[2], under[1] if under else ""), END))
     found = FRAGMENTS.search(asked)
     return _summaries(found[2].split("\n")) if found else "{}"
@@ -52,7 +52,7 @@ def _shared(excerpts: Any) -> str:
 
 
 def _rows(text: str, under: str) -> list[str]:
-    reading = notice(Excerpt(text, under))
+    reading = extract_by_rules(Excerpt(text, under))
     mentions = [D.join(("entity", each.name, each.type, each.description)) for each in reading.mentions]
     links = [D.join(("relation", x.source, x.target, x.keywords, x.description)) for x in reading.links]
     return mentions + links
@@ -61,8 +61,11 @@ def _rows(text: str, under: str) -> list[str]:
 def _summaries(lines: Sequence[str]) -> str:
     told = [json.loads(line) for line in lines]
     if all(isinstance(each, str) for each in told):
-        return lead(told)
-    rows = [D.join(("summary", str(each["number"]), " ".join(lead(each["descriptions"]).split()))) for each in told]
+        return merge_lead_sentences(told)
+    rows = [
+        D.join(("summary", str(each["number"]), " ".join(merge_lead_sentences(each["descriptions"]).split())))
+        for each in told
+    ]
     return "\n".join((*rows, END))
 
 
@@ -70,34 +73,37 @@ def _summaries(lines: Sequence[str]) -> str:
 class RuleProvider:
     """Implements `Provider`. `asked` are the messages of every chat call, `sent` and `said` its o200k_base tokens."""
 
-    asked: list[list[Message]] = field(default_factory=list)
-    sent: int = 0
-    said: int = 0
+    asked: list[list[LLMMessage]] = field(default_factory=list)
+    input_tokens: int = 0
+    output_tokens: int = 0
 
-    async def ready(self) -> None:
+    async def preload(self) -> None:
         """There is nothing to load."""
 
     async def close(self) -> None:
         """There is nothing to close."""
 
-    async def chat(self, parameters: Parameters) -> Reply:
+    async def chat(self, parameters: CallParameters) -> ChatReply:
         """A whole reply."""
-        count, messages = O200k().count, parameters["messages"]
-        text = reply(messages)
-        spent = Spent(sum(count(each["content"]) for each in messages), count(text))
-        self.asked.append([Message(each["role"], each["content"]) for each in messages])
-        self.sent, self.said = self.sent + spent.sent, self.said + spent.said
-        return Reply(text, "stop", spent)
+        count, messages = O200kTokenizer().count, parameters["messages"]
+        text = build_reply(messages)
+        spent = TokenUsage(sum(count(each["content"]) for each in messages), count(text))
+        self.asked.append([LLMMessage(each["role"], each["content"]) for each in messages])
+        self.input_tokens, self.output_tokens = (
+            self.input_tokens + spent.input_tokens,
+            self.output_tokens + spent.output_tokens,
+        )
+        return ChatReply(text, "stop", spent)
 
-    async def stream(self, parameters: Parameters) -> AsyncGenerator[Piece]:
+    async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
         """The same in one piece."""
         made = await self.chat(parameters)
-        yield Piece(made.text, made.finish, made.spent)
+        yield StreamDelta(made.text, made.finish, made.spent)
 
-    async def embed(self, parameters: Parameters) -> Vectors:
+    async def embed(self, parameters: CallParameters) -> EmbeddingResult:
         """It does not embed."""
         raise NotImplementedError
 
-    async def rerank(self, parameters: Parameters) -> Scores:
+    async def rerank(self, parameters: CallParameters) -> RerankResult:
         """It does not rerank."""
         raise NotImplementedError

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NAMES = 20_000
-A_DOCUMENT = 20
+NAMES_PER_DOCUMENT = 20
 SYLLABLES = ("ka", "ro", "mi", "len", "tas", "ver", "do", "qui", "bel", "nor", "sha", "pe", "lu", "gan", "wy", "zor")
 VERBS = ("supplies", "audits", "follows", "blocks", "owns", "repairs", "warns", "visits", "pays", "trains")
 THINGS = ("the pump", "a ledger", "the north gate", "an invoice", "the engine", "a survey", "the archive", "a permit")
 LINE = re.compile(r"^(\S+ \S+) (\S+) (.+?) for (\S+ \S+) in case (\S+)\.$", re.MULTILINE)
 SEVERAL = re.compile(r'^\{"number": (\d+), (.*)\]\}$', re.MULTILINE)
-D = "<|#|>"
+DELIMITER = "<|#|>"
 
 
 @cache
-def names() -> tuple[str, ...]:
+def build_names() -> tuple[str, ...]:
     """Twenty thousand two-word names."""
     words = [a + b for a in SYLLABLES for b in SYLLABLES]
     count = len(words)
@@ -38,11 +38,11 @@ def _shares() -> list[float]:
     return list(accumulate(1 / rank for rank in range(1, NAMES + 1)))
 
 
-def document(number: int, space: str = "bench") -> Document:
+def build_document(number: int, space: str = "bench") -> Document:
     """The document of that number, always the same."""
-    chance, shares, everyone = random.Random(number), _shares(), names()
+    chance, shares, everyone = random.Random(number), _shares(), build_names()
     drawn: dict[str, None] = {}
-    while len(drawn) < A_DOCUMENT:
+    while len(drawn) < NAMES_PER_DOCUMENT:
         drawn[everyone[bisect(shares, chance.random() * shares[-1])]] = None
     lines = [
         f"{a} {chance.choice(VERBS)} {chance.choice(THINGS)} for {b} in case {number:x}-{i:x}."
@@ -51,16 +51,19 @@ def document(number: int, space: str = "bench") -> Document:
     return Document(f"doc-{number}", space, "bench", f"Case {number}", (Passage("1", "\n".join(lines)),))
 
 
-def reply(messages: Sequence[Mapping[str, Any]]) -> str:
+def build_reply(messages: Sequence[Mapping[str, Any]]) -> str:
     """What a model that reads perfectly says of such a document; nothing more when asked again; short summaries."""
     asked = str(messages[-1]["content"])
     if len(messages) > 2:
         return "<|COMPLETE|>"
     if several := SEVERAL.findall(asked):
-        rows = [f"summary{D}{number}{D}Known from many cases, of late: {texts[-160:]}" for number, texts in several]
+        rows = [
+            f"summary{DELIMITER}{number}{DELIMITER}Known from many cases, of late: {texts[-160:]}"
+            for number, texts in several
+        ]
         return "\n".join((*rows, "<|COMPLETE|>"))
     if excerpts := [json.loads(line) for line in asked.split("\n") if line.startswith('{"number": ')]:
-        rows = [row for each in excerpts for row in (f"excerpt{D}{each['number']}", *_rows(each["text"]))]
+        rows = [row for each in excerpts for row in (f"excerpt{DELIMITER}{each['number']}", *_rows(each["text"]))]
         return "\n".join((*rows, "<|COMPLETE|>"))
     rows = _rows(asked)
     return "\n".join((*rows, "<|COMPLETE|>")) if rows else f"Known from many cases, of late: {asked[-160:]}"
@@ -69,9 +72,9 @@ def reply(messages: Sequence[Mapping[str, Any]]) -> str:
 def _rows(text: str) -> list[str]:
     found, rows = LINE.findall(text), list[str]()
     for a, verb, thing, b, case in found:
-        rows.append(f"entity{D}{a}{D}Organization{D}{a} {verb} {thing} in case {case}.")
-        rows.append(f"relation{D}{a}{D}{b}{D}{verb},case{D}{a} {verb} {thing} for {b} in case {case}.")
+        rows.append(f"entity{DELIMITER}{a}{DELIMITER}Organization{DELIMITER}{a} {verb} {thing} in case {case}.")
+        rows.append(DELIMITER.join(("relation", a, b, f"{verb},case", f"{a} {verb} {thing} for {b} in case {case}.")))
     if found:
         _, _, thing, b, case = found[-1]
-        rows.append(f"entity{D}{b}{D}Organization{D}{b} is served with {thing} in case {case}.")
+        rows.append(f"entity{DELIMITER}{b}{DELIMITER}Organization{DELIMITER}{b} is served with {thing} in case {case}.")
     return rows

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.storage.vectors.base import Area, Row
+from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.lance import LanceVectors
 
 DIM = 384
@@ -36,7 +36,7 @@ SCOPES = {
 }
 
 
-class Town:
+class SyntheticVectors:
     """Clustered vectors: 64 themes, many topics each; a space prefers some topics."""
 
     def __init__(self, rows: int) -> None:
@@ -48,9 +48,9 @@ class Town:
         self._centres = topics / np.linalg.norm(topics, axis=1, keepdims=True)
         zipf = 1 / np.arange(1, SPACES)
         self.spaces = self._random.choice(SPACES, size=rows, p=np.r_[0.5, 0.5 * zipf / zipf.sum()])
-        self.vectors = self.some(self.spaces)
+        self.vectors = self.draw_vectors(self.spaces)
 
-    def some(self, spaces: np.ndarray) -> np.ndarray:
+    def draw_vectors(self, spaces: np.ndarray) -> np.ndarray:
         """One vector for each of the spaces, of length one."""
         popular = np.minimum(8 * self._random.pareto(0.6, len(spaces)), 1e9).astype(np.int64)
         centres = self._centres[(popular + spaces.astype(np.int64) * 7919) % self._topics]
@@ -60,91 +60,94 @@ class Town:
         return vectors
 
 
-def nearest(town: Town, query: np.ndarray, scope: list[int]) -> set[int]:
+def exact_nearest(town: SyntheticVectors, query: np.ndarray, scope: list[int]) -> set[int]:
     inside = np.flatnonzero(np.isin(town.spaces, scope))
     scores = town.vectors[inside] @ query
     return set(inside[np.argsort(-scores)[:K]].tolist())
 
 
-def area(town: Town, scope: list[int]) -> Area:
+def build_area(town: SyntheticVectors, scope: list[int]) -> VectorFilter:
     counts = np.bincount(town.spaces, minlength=SPACES)
-    return Area(frozenset(scope), population={space: int(counts[space]) for space in scope})
+    return VectorFilter(frozenset(scope), rows_by_space={space: int(counts[space]) for space in scope})
 
 
-async def compare(store: LanceVectors, town: Town) -> None:
+async def compare(store: LanceVectors, town: SyntheticVectors) -> None:
     print(f"{'scope':30} {'rows':>8} {'recall@20':>9} {'p50 ms':>7} {'worst ms':>8}")
     for name, scope in SCOPES.items():
-        within, recalls, times = area(town, scope), [], []
-        for query in town.some(np.resize(np.array(scope), QUESTIONS)):
+        within, recalls, times = build_area(town, scope), [], []
+        for query in town.draw_vectors(np.resize(np.array(scope), QUESTIONS)):
             began = time.perf_counter()
             hits = await store.search("relations", query, K, within)
             times.append((time.perf_counter() - began) * 1000)
-            exact = nearest(town, query, scope)
+            exact = exact_nearest(town, query, scope)
             recalls.append(len({hit.id for hit in hits} & exact) / len(exact))
-        rows = sum(within.population.values())
+        rows = sum(within.rows_by_space.values())
         print(f"{name:30} {rows:8} {np.mean(recalls):9.3f} {np.median(times):7.1f} {max(times):8.1f}")
 
 
-async def put(store: LanceVectors, town: Town, start: int, stop: int) -> None:
-    rows = [Row(number, int(town.spaces[number]), 0, 0) for number in range(start, stop)]
-    await store.put("relations", rows, town.vectors[start:stop])
+async def insert_rows(store: LanceVectors, town: SyntheticVectors, start: int, stop: int) -> None:
+    rows = [VectorRow(number, int(town.spaces[number]), 0, 0) for number in range(start, stop)]
+    await store.upsert("relations", rows, town.vectors[start:stop])
 
 
 async def measure(count: int) -> None:
-    town = Town(count)
-    print(f"{count} rows of {DIM} dimensions; this process holds them too, so see the growth: {resident()} MB")
+    town = SyntheticVectors(count)
+    print(f"{count} rows of {DIM} dimensions; this process holds them too, so see the growth: {resident_mib()} MB")
     with tempfile.TemporaryDirectory() as folder:
         store = await LanceVectors.open(Path(folder) / "vectors", DIM)
         began = time.perf_counter()
         for start in range(0, count, BATCH):
-            await put(store, town, start, min(count, start + BATCH))
-        print(f"put: {count / (time.perf_counter() - began):.0f} rows a second; {resident()} MB")
+            await insert_rows(store, town, start, min(count, start + BATCH))
+        print(f"put: {count / (time.perf_counter() - began):.0f} rows a second; {resident_mib()} MB")
         began = time.perf_counter()
         await store.compact()
-        print(f"compact: {time.perf_counter() - began:.1f} s; {resident()} MB, {size(Path(folder)):.0f} MB on disk")
+        print(
+            f"compact: {time.perf_counter() - began:.1f} s; {resident_mib()} MB,"
+            f" {disk_size(Path(folder)):.0f} MB on disk"
+        )
         await compare(store, town)
-        await change(store, town)
+        await measure_changes(store, town)
         await store.close()
 
 
-async def change(store: LanceVectors, town: Town) -> None:
+async def measure_changes(store: LanceVectors, town: SyntheticVectors) -> None:
     """Batches of 500 rows, half of them known, while 60 searches go on, then a compaction after drops."""
     times: list[float] = []
 
     async def write() -> None:
         for _ in range(40):
             numbers = np.unique(np.random.default_rng(len(times)).integers(0, len(town.spaces), 500))
-            rows = [Row(int(number), int(town.spaces[number]), 0, 0) for number in numbers]
+            rows = [VectorRow(int(number), int(town.spaces[number]), 0, 0) for number in numbers]
             began = time.perf_counter()
-            await store.put("relations", rows, town.vectors[numbers])
+            await store.upsert("relations", rows, town.vectors[numbers])
             times.append((time.perf_counter() - began) * 1000)
 
     async def search() -> list[float]:
         waits = []
-        for query in town.some(np.zeros(60, np.int64)):
+        for query in town.draw_vectors(np.zeros(60, np.int64)):
             began = time.perf_counter()
-            await store.search("relations", query, K, area(town, [0]))
+            await store.search("relations", query, K, build_area(town, [0]))
             waits.append((time.perf_counter() - began) * 1000)
         return waits
 
     _, waits = await asyncio.gather(write(), search())
     print(f"500 known rows put: p50 {np.median(times):.0f} ms; searches meanwhile: p50 {np.median(waits):.0f} ms")
-    await store.drop("relations", range(100))
+    await store.delete("relations", range(100))
     began = time.perf_counter()
     _, waits = await asyncio.gather(store.compact(), search())
     took = time.perf_counter() - began
     print(
         f"compact after drops: {took:.1f} s; searches meanwhile: p50 {np.median(waits):.0f}, worst {max(waits):.0f} ms"
     )
-    print(f"memory {resident()} MB")
+    print(f"memory {resident_mib()} MB")
 
 
-def resident() -> int:
+def resident_mib() -> int:
     """Megabytes of this process in memory."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
-def size(folder: Path) -> float:
+def disk_size(folder: Path) -> float:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
 
 

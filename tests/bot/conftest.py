@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.admin.document_lookup import LOCAL, file_key
-from bot.admin.ingest.files import Place, conversations_of
-from bot.admin.operations import work_on
+from bot.admin.document_lookup import LOCAL_SPACE, file_key
+from bot.admin.ingest.files import IngestTarget, build_conversations
+from bot.admin.operations import run_operation
 from engine.models import Document, Passage
 from tests.support import parrot
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
-    from bot.admin.requests import Request
-    from bot.admin.results import Event
-    from bot.engine_context import Desk
+    from bot.admin.requests import OperationRequest
+    from bot.admin.results import OperationResult
+    from bot.engine_context import EngineContext
 
-    Perform = Callable[[Request], Awaitable[list[Event]]]
+    Perform = Callable[[OperationRequest], Awaitable[list[OperationResult]]]
 
 NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with parrot.desk(tmp_path / "home") as made:
+async def desk(tmp_path: Path) -> AsyncIterator[EngineContext]:
+    async with parrot.open_engine_context(tmp_path / "home") as made:
         yield made
 
 
 @pytest.fixture
-def perform(desk: Desk) -> Perform:
-    async def performed(request: Request) -> list[Event]:
-        return [event async for event in work_on(desk, request)]
+def perform(desk: EngineContext) -> Perform:
+    async def performed(request: OperationRequest) -> list[OperationResult]:
+        return [event async for event in run_operation(desk, request)]
 
     return performed
 
@@ -66,14 +66,14 @@ def town(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def taken_in(desk: Desk, town: Path) -> None:
+async def taken_in(desk: EngineContext, town: Path) -> None:
     """The town is known already."""
-    place = Place(LOCAL, "files")
+    place = IngestTarget(LOCAL_SPACE, "files")
     for path in (town / "ferry.md", town / "tea.txt"):
         passages = (Passage("1", path.read_text()),)
-        document = Document(file_key(path, LOCAL), LOCAL, "files", path.name, passages, NOON, path.as_uri())
+        document = Document(file_key(path, LOCAL_SPACE), LOCAL_SPACE, "files", path.name, passages, NOON, path.as_uri())
         await desk.engine.add(document)
     chat = town / "harbour.jsonl"
-    for document in conversations_of(chat, chat.read_bytes(), place, desk.count):
+    for document in build_conversations(chat, chat.read_bytes(), place, desk.count_tokens):
         await desk.engine.add(document)
-    await desk.engine.settled()
+    await desk.engine.wait_until_indexed()

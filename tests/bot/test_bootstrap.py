@@ -2,29 +2,37 @@ from __future__ import annotations
 
 import pytest
 
-from bot.bootstrap import chat_model, embedding_model, limits, options, rerank_model, skills, window
+from bot.bootstrap import (
+    build_context_window,
+    build_engine_options,
+    build_parser_limits,
+    chat_model_settings,
+    embedding_model_settings,
+    open_models,
+    rerank_model_settings,
+)
 from bot.errors import BadSetting
-from bot.settings import load
+from bot.settings import load_settings
 from engine.llm.embedder import LiteLLMEmbedder
-from engine.llm.minilm.embedder import MiniLM
-from engine.llm.offline.model import EmbeddedLanguage
-from engine.llm.remote_model import LLM
+from engine.llm.minilm.embedder import MiniLMEmbedder
+from engine.llm.offline.model import OfflineModel
+from engine.llm.remote_model import LiteLLMModel
 from engine.llm.reranker import LiteLLMReranker
 
 CHAT = {"model": "openai/chat", "api_base": "http://127.0.0.1:1/v1", "api_key": "one"}
 
 
 async def test_without_a_model_everything_is_embedded() -> None:
-    async with skills(load()) as able:
-        assert isinstance(able.language, EmbeddedLanguage)
-        assert isinstance(able.embedder, MiniLM)
+    async with open_models(load_settings()) as able:
+        assert isinstance(able.language, OfflineModel)
+        assert isinstance(able.embedder, MiniLMEmbedder)
         assert able.reranker is None
 
 
 async def test_with_models_each_skill_is_the_provider_s() -> None:
     chosen = {"extract_model": "small", "embedding_model": "openai/e", "embedding_dim": 8, "rerank_model": "cohere/r"}
-    async with skills(load(**CHAT, **chosen, extraction_format="json")) as able:
-        assert isinstance(able.language, LLM)
+    async with open_models(load_settings(**CHAT, **chosen, extraction_format="json")) as able:
+        assert isinstance(able.language, LiteLLMModel)
         assert "extract=openai/small" in able.language.name
         assert "format=json" in able.language.name
         assert isinstance(able.embedder, LiteLLMEmbedder)
@@ -33,8 +41,8 @@ async def test_with_models_each_skill_is_the_provider_s() -> None:
 
 
 async def test_a_model_alone_does_not_change_the_embedder() -> None:
-    async with skills(load(**CHAT)) as able:
-        assert isinstance(able.embedder, MiniLM)
+    async with open_models(load_settings(**CHAT)) as able:
+        assert isinstance(able.embedder, MiniLMEmbedder)
 
 
 @pytest.mark.parametrize(
@@ -47,23 +55,28 @@ async def test_a_model_alone_does_not_change_the_embedder() -> None:
     ],
 )
 def test_address_and_key_are_shared_with_the_same_provider_only(given: dict[str, str], place: tuple[str, str]) -> None:
-    model = embedding_model(load(**CHAT, **given))
+    model = embedding_model_settings(load_settings(**CHAT, **given))
     assert (model.api_base, model.api_key) == place
 
 
 def test_the_reranker_has_a_key_of_its_own() -> None:
-    model = rerank_model(load(**CHAT, rerank_model="cohere/r", rerank_api_key="three"))
+    model = rerank_model_settings(load_settings(**CHAT, rerank_model="cohere/r", rerank_api_key="three"))
     assert (model.api_base, model.api_key) == ("", "three")
 
 
 def test_the_budgets_follow_from_the_context_of_the_model() -> None:
-    chosen = options(load(**CHAT, context_tokens=4096, output_reserve=1000))
-    assert (chosen.window.size, chosen.window.kept) == (4096, 1000)
-    assert chosen.packing.size == 1200
-    assert options(load(**CHAT, context_tokens=2048)).packing.size < 700
-    assert chosen.describing.call_tokens < 3000
-    assert options(load(**CHAT)).window.size == 0
-    assert options(load(**CHAT, context_tokens=8192, max_output_tokens=3000)).window.kept == 3000
+    chosen = build_engine_options(load_settings(**CHAT, context_tokens=4096, output_reserve=1000))
+    assert (chosen.context_window.size, chosen.context_window.reply_tokens) == (4096, 1000)
+    assert chosen.chunking.size == 1200
+    assert build_engine_options(load_settings(**CHAT, context_tokens=2048)).chunking.size < 700
+    assert chosen.summary_limits.call_tokens < 3000
+    assert build_engine_options(load_settings(**CHAT)).context_window.size == 0
+    assert (
+        build_engine_options(
+            load_settings(**CHAT, context_tokens=8192, max_output_tokens=3000)
+        ).context_window.reply_tokens
+        == 3000
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,18 +89,22 @@ def test_the_budgets_follow_from_the_context_of_the_model() -> None:
     ],
 )
 def test_ollama_is_given_the_context(given: dict[str, int], size: int, num_ctx: int) -> None:
-    settings = load(model="ollama_chat/qwen3", **given)
-    assert (window(settings).size, chat_model(settings).num_ctx) == (size, num_ctx)
-    assert window(load(**CHAT, num_ctx=8192)).size == 0
+    settings = load_settings(model="ollama_chat/qwen3", **given)
+    assert (build_context_window(settings).size, chat_model_settings(settings).num_ctx) == (size, num_ctx)
+    assert build_context_window(load_settings(**CHAT, num_ctx=8192)).size == 0
 
 
 @pytest.mark.parametrize("given", [{"context_tokens": 500}, {"context_tokens": 4096, "output_reserve": 4000}])
 def test_a_context_without_room_is_refused(given: dict[str, int]) -> None:
     with pytest.raises(BadSetting, match="THREADLORE_CONTEXT_TOKENS"):
-        options(load(**CHAT, **given))
+        build_engine_options(load_settings(**CHAT, **given))
 
 
 def test_numbers_reach_the_engine() -> None:
-    settings = load(graph="ladybug", quiet=3, readers=2, file_size=1, file_seconds=5)
-    assert (options(settings).graph, options(settings).quiet, options(settings).readers) == ("ladybug", 3, 2)
-    assert (limits(settings).size, limits(settings).seconds) == (2**20, 5)
+    settings = load_settings(graph="ladybug", quiet=3, readers=2, file_size=1, file_seconds=5)
+    assert (
+        build_engine_options(settings).graph_backend,
+        build_engine_options(settings).summary_cooldown,
+        build_engine_options(settings).extraction_concurrency,
+    ) == ("ladybug", 3, 2)
+    assert (build_parser_limits(settings).max_file_size, build_parser_limits(settings).timeout_seconds) == (2**20, 5)

@@ -31,7 +31,7 @@ def log_a_failure() -> None:
 
 
 def test_a_trace_shows_where_but_no_values(capsys: pytest.CaptureFixture[str]) -> None:
-    log_config.set_up(debug=True)
+    log_config.configure_logging(debug=True)
     log_a_failure()
     shown = capsys.readouterr().err
     assert "worker stopped" in shown
@@ -40,13 +40,13 @@ def test_a_trace_shows_where_but_no_values(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_nothing_is_logged_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    log_config.set_up(debug=False)
+    log_config.configure_logging(debug=False)
     log_a_failure()
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_server_tells_its_operator_in_lines_of_json(capsys: pytest.CaptureFixture[str]) -> None:
-    log_config.set_up(debug=False, serving=True)
+    log_config.configure_logging(debug=False, serving=True)
     structlog.get_logger("somewhere").debug("a detail")
     structlog.get_logger("somewhere").info("connected", platform="slack")
     [line] = capsys.readouterr().err.splitlines()

@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 
 from bot.errors import BadSetting
-from bot.monitoring import Metrics, complaints, served
+from bot.monitoring import Metrics, list_health_problems, serve_monitoring
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import Usage
@@ -31,17 +31,17 @@ async def fetched(port: int, page: str) -> tuple[int, str]:
 
 def test_a_bot_that_hears_and_works_is_well() -> None:
     metrics = Metrics(Clock())
-    metrics.heard("slack")
-    assert complaints(metrics, ["slack"], working=True) == []
+    metrics.record_activity("slack")
+    assert list_health_problems(metrics, ["slack"], working=True) == []
 
 
 def test_a_dead_inbox_and_a_platform_that_fell_silent_are_complained_of() -> None:
     clock = Clock()
     metrics = Metrics(clock)
-    metrics.heard("slack")
+    metrics.record_activity("slack")
     clock.now += 400
-    metrics.heard("console")
-    assert complaints(metrics, ["slack", "discord", "console"], working=False) == [
+    metrics.record_activity("console")
+    assert list_health_problems(metrics, ["slack", "discord", "console"], working=False) == [
         "The inbox is not worked on.",
         "Nothing was heard of discord yet.",
         "Nothing was heard of slack for 400 seconds.",
@@ -50,7 +50,7 @@ def test_a_dead_inbox_and_a_platform_that_fell_silent_are_complained_of() -> Non
 
 async def test_health_is_ok_or_says_why_not() -> None:
     reasons: Sequence[str] = ()
-    async with served("127.0.0.1", 0, Metrics(), lambda: reasons) as port:
+    async with serve_monitoring("127.0.0.1", 0, Metrics(), lambda: reasons) as port:
         assert await fetched(port, "healthz") == (200, '{"status": "ok", "reasons": []}')
         reasons = ["The inbox is not worked on."]
         status, text = await fetched(port, "healthz")
@@ -60,33 +60,33 @@ async def test_health_is_ok_or_says_why_not() -> None:
 
 async def test_a_background_task_that_fails_is_named_and_counted_while_the_bot_works_on() -> None:
     supervisor, metrics = Supervisor(), Metrics()
-    metrics.supervise(supervisor)
-    supervisor.failed("embed", StoreError("The disk is full."))
+    metrics.register_supervisor(supervisor)
+    supervisor.record_failure("embed", StoreError("The disk is full."))
 
     async def limitations() -> list[str]:
-        return supervisor.complaints()
+        return supervisor.list_problems()
 
-    async with served("127.0.0.1", 0, metrics, list, limitations) as port:
+    async with serve_monitoring("127.0.0.1", 0, metrics, list, limitations) as port:
         status, page = await fetched(port, "healthz")
         assert (status, json.loads(page)["status"]) == (200, "degraded")
         assert "embed" in page
         _, numbers = await fetched(port, "metrics")
         assert 'threadlore_task_failures_total{task="embed"} 1.0' in numbers
         assert 'threadlore_task_failing{task="embed"} 1.0' in numbers
-        supervisor.succeeded("embed")
+        supervisor.record_success("embed")
         assert await fetched(port, "healthz") == (200, '{"status": "ok", "reasons": []}')
 
 
 async def test_the_numbers_can_be_read_by_prometheus() -> None:
     clock = Clock()
     metrics = Metrics(clock)
-    metrics.asked("slack", "answered")
-    metrics.spoke("slack", 0.4)
-    metrics.spent([Usage("answer", "some/model", 120, 30), Usage("embed", "other/model", 7)])
-    metrics.waiting(lambda: 3)
-    metrics.heard("slack")
+    metrics.record_question("slack", "answered")
+    metrics.record_first_token("slack", 0.4)
+    metrics.record_usage([Usage("answer", "some/model", 120, 30), Usage("embed", "other/model", 7)])
+    metrics.set_queue_depth(lambda: 3)
+    metrics.record_activity("slack")
     clock.now += 12
-    async with served("127.0.0.1", 0, metrics, list) as port:
+    async with serve_monitoring("127.0.0.1", 0, metrics, list) as port:
         status, text = await fetched(port, "metrics")
     assert status == 200
     lines = text.splitlines()
@@ -100,7 +100,7 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
 
 def test_two_bots_in_one_process_count_apart() -> None:
     one, other = Metrics(), Metrics()
-    one.asked("slack", "answered")
+    one.record_question("slack", "answered")
     assert (
         other.registry.get_sample_value("threadlore_questions_total", {"platform": "slack", "outcome": "answered"})
         is None
@@ -108,7 +108,7 @@ def test_two_bots_in_one_process_count_apart() -> None:
 
 
 async def test_a_port_that_is_taken_is_named_with_its_settings() -> None:
-    async with served("127.0.0.1", 0, Metrics(), list) as port:
+    async with serve_monitoring("127.0.0.1", 0, Metrics(), list) as port:
         with pytest.raises(BadSetting, match="THREADLORE_HEALTH_PORT"):
-            async with served("127.0.0.1", port, Metrics(), list):
+            async with serve_monitoring("127.0.0.1", port, Metrics(), list):
                 pass

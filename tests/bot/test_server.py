@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.admin.requests import Forget
-from bot.admin.results import Done
+from bot.admin.results import Completed
 from bot.admin.rpc import socket
-from bot.platform.models import Place
-from bot.server import hosted
-from bot.settings import load
-from bot.store import Drawn, Outcome, Stored
+from bot.platform.models import Location
+from bot.server import running_bot
+from bot.settings import load_settings
+from bot.store import AnswerResult, AnswerSource, StoredAnswer
 from tests.support import parrot
 from tests.support.engines import doc
 from tests.support.fake_platform import START
@@ -18,32 +18,32 @@ from tests.support.fake_platform import START
 if TYPE_CHECKING:
     from bot.bot import Bot
 
-SOURCE = Drawn(1, "old", "", "Ada met Bob.", "old", "1", "here", "here")
+SOURCE = AnswerSource(1, "old", "", "Ada met Bob.", "old", "1", "here", "here")
 
 
 async def answered(bot: Bot) -> None:
     """The bot said something that it had from a document."""
-    await bot.store.answers.begin(Stored("a1", Place("slack", "T1", "ROOF"), "ada", "Whom?", START))
-    await bot.store.answers.finish("a1", Outcome("Ada met Bob. [1]", (SOURCE,), frozenset({"old"})))
+    await bot.store.answers.begin(StoredAnswer("a1", Location("slack", "T1", "ROOF"), "ada", "Whom?", START))
+    await bot.store.answers.finish("a1", AnswerResult("Ada met Bob. [1]", (SOURCE,), frozenset({"old"})))
 
 
 async def test_what_a_command_forgets_beside_the_bot_is_said_by_none_of_its_answers() -> None:
-    settings = load()
-    async with parrot.desk(settings.root) as desk, hosted(desk, settings) as bot:
+    settings = load_settings()
+    async with parrot.open_engine_context(settings.root) as desk, running_bot(desk, settings) as bot:
         await desk.engine.add(doc("old", "Ada met Bob."))
-        await desk.engine.settled()
+        await desk.engine.wait_until_indexed()
         await answered(bot)
-        remote = await socket.connected(settings.root)
+        remote = await socket.find_service(settings.root)
         assert remote is not None
         *_, last = [event async for event in remote.perform(Forget("old", ("here",)))]
-        assert last == Done("Forgotten: old")
+        assert last == Completed("Forgotten: old")
         stored = await bot.store.answers.get("a1")
         assert stored is not None
         assert (stored.state, stored.text, stored.sources) == ("blanked", "", ())
 
 
 async def test_commands_are_worked_on_as_long_as_the_bot_is_there() -> None:
-    settings = load()
-    async with parrot.desk(settings.root) as desk, hosted(desk, settings):
-        assert await socket.connected(settings.root) is not None
-    assert await socket.connected(settings.root) is None
+    settings = load_settings()
+    async with parrot.open_engine_context(settings.root) as desk, running_bot(desk, settings):
+        assert await socket.find_service(settings.root) is not None
+    assert await socket.find_service(settings.root) is None

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.errors import BadSetting
-from bot.settings import Settings, load, unknown
+from bot.settings import Settings, list_unknown_variables, load_settings
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
 LINE = re.compile(r"THREADLORE_([A-Z_]+)=(.*)")
@@ -36,13 +36,13 @@ def test_the_example_shows_the_defaults(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.delenv("THREADLORE_HOME")
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text(EXAMPLE.read_text(encoding="utf-8"), encoding="utf-8")
-    assert load(tmp_path / ".env") == load()
+    assert load_settings(tmp_path / ".env") == load_settings()
 
 
 def test_a_variable_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREADLORE_MODEL", "openai/gpt-4o-mini")
     monkeypatch.setenv("THREADLORE_API_KEY", "top-secret")
-    settings = load()
+    settings = load_settings()
     assert settings.model == "openai/gpt-4o-mini"
     assert settings.api_key.get_secret_value() == "top-secret"
     assert "top-secret" not in repr(settings)
@@ -50,13 +50,13 @@ def test_a_variable_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch
 
 def test_what_is_given_has_the_first_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("THREADLORE_SPACE", "elsewhere")
-    assert load(space="here").space == "here"
-    assert load(home=tmp_path / "x").root == tmp_path / "x"
+    assert load_settings(space="here").space == "here"
+    assert load_settings(home=tmp_path / "x").root == tmp_path / "x"
 
 
 def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREADLORE_GLEANING", "")
-    assert load().gleaning == 1
+    assert load_settings().gleaning == 1
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -
 def test_a_wrong_value_is_named_with_a_hint(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(BadSetting, match=name) as caught:
-        load()
+        load_settings()
     assert ".env.example" in caught.value.hint
 
 
 def test_a_wrong_key_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREADLORE_TIMEOUT", "sk-top-secret")
     with pytest.raises(BadSetting) as caught:
-        load()
+        load_settings()
     assert "top-secret" not in str(caught.value)
 
 
@@ -84,7 +84,7 @@ def test_keys_are_secret(name: str) -> None:
 
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
-        load().model = "other"
+        load_settings().model = "other"
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_settings_of_the_current_folder_are_not_read(foreign: Path) -> None:
-    assert load().api_base == ""
+    assert load_settings().api_base == ""
     assert "OPENAI_API_BASE" not in os.environ
 
 
@@ -116,19 +116,19 @@ def test_settings_of_the_data_folder_are_read_and_the_environment_goes_before_th
     monkeypatch.setenv("THREADLORE_SPACE", "environment")
     monkeypatch.setenv("PROVIDERS_KEY", "")
     monkeypatch.delenv("PROVIDERS_KEY")
-    settings = load()
+    settings = load_settings()
     assert (settings.model, settings.space, settings.root) == ("a/b", "environment", home)
     assert os.environ["PROVIDERS_KEY"] == "k"
-    assert load(home=tmp_path / "other").model == ""
+    assert load_settings(home=tmp_path / "other").model == ""
 
 
 def test_a_file_that_is_named_is_read_instead(foreign: Path, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir(mode=0o700)
     (tmp_path / "home" / ".env").write_text("THREADLORE_MODEL=a/b\n")
-    settings = load(foreign / ".env")
+    settings = load_settings(foreign / ".env")
     assert (settings.model, settings.api_base) == ("", "https://elsewhere.example/")
     with pytest.raises(BadSetting, match="There is no file"):
-        load(tmp_path / "none")
+        load_settings(tmp_path / "none")
 
 
 @pytest.mark.parametrize("writable", ["home", "home/.env"])
@@ -137,22 +137,22 @@ def test_a_file_that_others_could_have_written_is_refused(tmp_path: Path, writab
     (tmp_path / "home" / ".env").write_text("THREADLORE_MODEL=a/b\n")
     (tmp_path / writable).chmod(0o777)
     with pytest.raises(BadSetting, match="Others can write"):
-        load()
+        load_settings()
 
 
 def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
     (tmp_path / "odd").write_bytes(b"THREADLORE_MODEL=\xff\n")
     with pytest.raises(BadSetting, match="UTF-8"):
-        load(tmp_path / "odd")
+        load_settings(tmp_path / "odd")
 
 
 def test_variables_that_are_no_settings_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREADLORE_MODLE", "a/b")
     monkeypatch.setenv("threadlore_space", "a")
     (tmp_path / "file").write_text("THREADLORE_XYZZY=1\nOTHER=2\n")
-    assert unknown(tmp_path / "file", tmp_path) == [
+    assert list_unknown_variables(tmp_path / "file", tmp_path) == [
         "There is no setting THREADLORE_MODLE; THREADLORE_MODE or THREADLORE_MODEL may be meant.",
         "There is no setting THREADLORE_XYZZY.",
     ]
     monkeypatch.delenv("THREADLORE_MODLE")
-    assert unknown(None, tmp_path) == []
+    assert list_unknown_variables(None, tmp_path) == []

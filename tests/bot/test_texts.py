@@ -6,10 +6,18 @@ import pytest
 
 from bot import errors as bot_errors
 from bot import texts
-from bot.errors import NotAllowed, PlatformError, Withheld
+from bot.errors import NotAllowed, PermissionDenied, PlatformError
 from engine import errors
-from engine.errors import BadInput, BadKey, Encrypted, EngineError, NotFound, RateLimited, Unavailable
-from engine.llm.offline.model import NOTHING_WANTED
+from engine.errors import (
+    EncryptedFile,
+    EngineError,
+    InvalidApiKey,
+    InvalidDocument,
+    ModelUnavailable,
+    NotFound,
+    RateLimited,
+)
+from engine.llm.offline.model import NO_HIGHLIGHTS
 
 KINDS = [
     kind
@@ -21,57 +29,57 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_error_has_a_sentence_that_can_be_found_in_the_log(kind: type[EngineError]) -> None:
-    said = texts.failure(kind("Something."), "abc123")
+    said = texts.describe_error(kind("Something."), "abc123")
     assert said.endswith("(reference `abc123`)")
     assert len(said) > 30
 
 
 def test_so_has_a_bug() -> None:
-    said = texts.failure(ZeroDivisionError("division by zero"), "abc123")
+    said = texts.describe_error(ZeroDivisionError("division by zero"), "abc123")
     assert said.startswith("Something went wrong on my side.")
     assert "division" not in said
 
 
 @pytest.mark.parametrize(
-    "error", [BadKey("sk-1 of https://api.example"), RateLimited("org-7"), Unavailable("10.0.0.1")]
+    "error", [InvalidApiKey("sk-1 of https://api.example"), RateLimited("org-7"), ModelUnavailable("10.0.0.1")]
 )
 def test_what_a_provider_says_is_not_repeated(error: EngineError) -> None:
-    assert str(error) not in texts.failure(error)
+    assert str(error) not in texts.describe_error(error)
 
 
 @pytest.mark.parametrize(
-    "error", [Encrypted("A password is needed."), NotFound("No “Roof”."), NotAllowed("Not yours.")]
+    "error", [EncryptedFile("A password is needed."), NotFound("No “Roof”."), NotAllowed("Not yours.")]
 )
 def test_what_is_meant_for_the_asker_is(error: EngineError) -> None:
-    assert texts.failure(error) == f"{error} {error.hint}".strip()
+    assert texts.describe_error(error) == f"{error} {error.hint}".strip()
 
 
 def test_being_kept_out_is_told_apart_from_being_cut_off() -> None:
-    assert texts.failure(Withheld("x")) != texts.failure(PlatformError("x"))
+    assert texts.describe_error(PermissionDenied("x")) != texts.describe_error(PlatformError("x"))
 
 
 def test_names_of_files_call_nobody() -> None:
-    said = texts.failure(BadInput("@everyone <!channel> https://evil.example/x is broken."))
+    said = texts.describe_error(InvalidDocument("@everyone <!channel> https://evil.example/x is broken."))
     assert not any(bad in said for bad in ("@everyone", "<!channel>", "https://"))
-    assert "@everyone" not in texts.refused_file("@everyone.txt", "it is empty.")
+    assert "@everyone" not in texts.file_refused("@everyone.txt", "it is empty.")
 
 
 def test_nor_do_names_of_channels() -> None:
-    assert texts.drawn_from(texts.all_of("#roof")) == "Answered from what everyone in #roof can see."
-    assert "@here" not in texts.all_of("@here")
+    assert texts.describe_sources(texts.channel_content("#roof")) == "Answered from what everyone in #roof can see."
+    assert "@here" not in texts.channel_content("@here")
 
 
 def test_harmless_is_one_line() -> None:
-    assert texts.harmless("one\n\n  two ") == "one two"
+    assert texts.sanitize_inline("one\n\n  two ") == "one two"
 
 
 def test_nothing_found_offers_privacy_only_where_others_read() -> None:
-    assert "with /threadlore ask:" in texts.ask_alone("slack")
-    assert "with /ask and" in texts.ask_alone("discord")
+    assert "with /threadlore ask:" in texts.ask_privately_hint("slack")
+    assert "with /ask and" in texts.ask_privately_hint("discord")
 
 
 def test_what_the_rules_say_of_nothing_is_known_as_such() -> None:
-    assert all(texts.says_nothing(text) for text in NOTHING_WANTED.values())
+    assert all(texts.is_nothing_found(text) for text in NO_HIGHLIGHTS.values())
 
 
 @pytest.mark.parametrize(
@@ -88,9 +96,9 @@ def test_what_the_rules_say_of_nothing_is_known_as_such() -> None:
     ],
 )
 def test_commands_are_shown_as_the_platform_types_them(platform: str, words: str, shown: str) -> None:
-    assert texts.typed(platform, words) == shown
+    assert texts.format_command(platform, words) == shown
 
 
 def test_so_they_are_in_what_a_channel_is_told() -> None:
-    assert "`/settings setting:ingest value:off`" in texts.joined("discord", 90)
-    assert "`/threadlore settings ingest off`" in texts.joined("slack", 90)
+    assert "`/settings setting:ingest value:off`" in texts.channel_welcome("discord", 90)
+    assert "`/threadlore settings ingest off`" in texts.channel_welcome("slack", 90)

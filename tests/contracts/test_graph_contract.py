@@ -20,325 +20,339 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import BrokenProjection, DiskTrouble, FolderInUse, StoreError
+from engine.errors import CorruptProjection, DataDirInUse, DiskError, StoreError
 from engine.storage.graph import kuzu, kuzu_connection
-from engine.storage.graph.base import Edge, Graph, Node
-from engine.storage.graph.kuzu import RENEW_AFTER, KuzuGraph
+from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
+from engine.storage.graph.kuzu import REOPEN_AFTER_ROWS, KuzuGraph
 from tests.support.graph import MemoryGraph
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 MODULE: Literal["kuzu", "ladybug"] = "ladybug" if os.environ.get("GRAPH_UNDER_TEST") == "ladybug" else "kuzu"
-POOL = 64 << 20
+BUFFER_POOL_BYTES = 64 << 20
 ROOT = Path(__file__).parents[2]
 
 
-def opened(path: Path) -> asyncio.Future[KuzuGraph]:
-    return asyncio.ensure_future(KuzuGraph.open(path, MODULE, POOL))
+def open_graph(path: Path) -> asyncio.Future[KuzuGraph]:
+    return asyncio.ensure_future(KuzuGraph.open(path, MODULE, BUFFER_POOL_BYTES))
 
 
 @pytest.fixture(params=[MODULE, "memory"])
-async def graph(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Graph]:
-    graph: Graph = MemoryGraph() if request.param == "memory" else await opened(tmp_path / "graph")
+async def graph(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[GraphStore]:
+    graph: GraphStore = MemoryGraph() if request.param == "memory" else await open_graph(tmp_path / "graph")
     yield graph
     await graph.close()
 
 
-def node(number: int, space: int = 1, *, known: bool | None = None) -> Node:
-    return Node(number, space, known)
+def build_node(number: int, space: int = 1, *, known: bool | None = None) -> GraphNode:
+    return GraphNode(number, space, known)
 
 
-def edge(number: int, source: int, target: int, weight: float = 1.0, *, known: bool | None = None) -> Edge:
-    return Edge(number, source, target, weight, known)
+def build_edge(number: int, source: int, target: int, weight: float = 1.0, *, known: bool | None = None) -> GraphEdge:
+    return GraphEdge(number, source, target, weight, known)
 
 
-async def chain(graph: Graph) -> None:
+async def insert_chain(graph: GraphStore) -> None:
     """1 - 2 - 3, and 4 alone."""
-    await graph.put([node(number) for number in (1, 2, 3, 4)], [edge(10, 1, 2), edge(11, 2, 3, 2.0)])
+    await graph.upsert(
+        [build_node(number) for number in (1, 2, 3, 4)], [build_edge(10, 1, 2), build_edge(11, 2, 3, 2.0)]
+    )
 
 
-def pairs(edges: list[Edge]) -> list[tuple[int, int, int]]:
+def edge_pairs(edges: list[GraphEdge]) -> list[tuple[int, int, int]]:
     return [(one.id, one.source, one.target) for one in edges]
 
 
-async def test_k10_an_edge_has_no_direction(graph: Graph) -> None:
-    await chain(graph)
-    await graph.put([], [edge(10, 2, 1, 3.0)])
-    assert (await graph.everything())[1] == [edge(10, 1, 2, 3.0, known=True), edge(11, 2, 3, 2.0, known=True)]
+async def test_k10_an_edge_has_no_direction(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    await graph.upsert([], [build_edge(10, 2, 1, 3.0)])
+    assert (await graph.list_all())[1] == [build_edge(10, 1, 2, 3.0, known=True), build_edge(11, 2, 3, 2.0, known=True)]
 
 
-async def test_k10_what_is_missing_has_no_edges(graph: Graph) -> None:
-    await chain(graph)
-    assert await graph.around([99], [1], 5) == []
+async def test_k10_what_is_missing_has_no_edges(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    assert await graph.neighbours([99], [1], 5) == []
 
 
-async def test_k10_an_isolated_node_has_no_edges(graph: Graph) -> None:
-    await chain(graph)
-    assert await graph.around([4], [1], 5) == []
+async def test_k10_an_isolated_node_has_no_edges(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    assert await graph.neighbours([4], [1], 5) == []
 
 
-async def test_k10_edges_are_found_from_both_of_their_ends(graph: Graph) -> None:
-    await chain(graph)
-    assert pairs(await graph.around([1], [1], 5)) == pairs(await graph.around([1, 1], [1], 5)) == [(10, 1, 2)]
-    assert pairs(await graph.around([3], [1], 5)) == [(11, 2, 3)]
-    assert pairs(await graph.around([2], [1], 5)) == [(11, 2, 3), (10, 1, 2)]
+async def test_k10_edges_are_found_from_both_of_their_ends(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    assert (
+        edge_pairs(await graph.neighbours([1], [1], 5))
+        == edge_pairs(await graph.neighbours([1, 1], [1], 5))
+        == [(10, 1, 2)]
+    )
+    assert edge_pairs(await graph.neighbours([3], [1], 5)) == [(11, 2, 3)]
+    assert edge_pairs(await graph.neighbours([2], [1], 5)) == [(11, 2, 3), (10, 1, 2)]
 
 
-async def test_k10_an_edge_between_two_asked_nodes_comes_once(graph: Graph) -> None:
-    await chain(graph)
-    assert pairs(await graph.around([1, 2, 3], [1], 5)) == [(11, 2, 3), (10, 1, 2)]
+async def test_k10_an_edge_between_two_asked_nodes_comes_once(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    assert edge_pairs(await graph.neighbours([1, 2, 3], [1], 5)) == [(11, 2, 3), (10, 1, 2)]
 
 
-async def test_k10_what_is_put_twice_is_there_once(graph: Graph) -> None:
-    await chain(graph)
-    before = await graph.everything()
-    await chain(graph)
-    assert await graph.everything() == before
+async def test_k10_repeated_upsert_leaves_one_row(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    before = await graph.list_all()
+    await insert_chain(graph)
+    assert await graph.list_all() == before
 
 
-async def test_k10_edges_to_unknown_nodes_are_refused_and_nothing_of_the_call_stays(graph: Graph) -> None:
-    await chain(graph)
-    before = await graph.everything()
+async def test_k10_edges_to_unknown_nodes_are_refused_atomically(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    before = await graph.list_all()
     with pytest.raises(StoreError):
-        await graph.put([node(5)], [edge(12, 4, 5), edge(13, 4, 99)])
-    assert await graph.everything() == before
+        await graph.upsert([build_node(5)], [build_edge(12, 4, 5), build_edge(13, 4, 99)])
+    assert await graph.list_all() == before
 
 
-async def test_k10_removing_a_node_removes_its_edges(graph: Graph) -> None:
-    await chain(graph)
-    await graph.drop([2], [])
-    nodes, edges = await graph.everything()
+async def test_k10_removing_a_node_removes_its_edges(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    await graph.delete([2], [])
+    nodes, edges = await graph.list_all()
     assert ([one.id for one in nodes], edges) == ([1, 3, 4], [])
 
 
-async def test_k10_removing_an_edge_removes_it_for_both_ends(graph: Graph) -> None:
-    await chain(graph)
-    await graph.drop([], [edge(10, 2, 1)])
-    assert await graph.around([1], [1], 5) == []
-    assert pairs(await graph.around([2], [1], 5)) == [(11, 2, 3)]
+async def test_k10_removing_an_edge_removes_it_for_both_ends(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    await graph.delete([], [build_edge(10, 2, 1)])
+    assert await graph.neighbours([1], [1], 5) == []
+    assert edge_pairs(await graph.neighbours([2], [1], 5)) == [(11, 2, 3)]
 
 
-async def test_k10_removing_what_is_missing_is_no_error(graph: Graph) -> None:
-    await chain(graph)
-    before = await graph.everything()
-    await graph.drop([77], [edge(78, 1, 3), edge(79, 77, 99)])
-    await graph.drop([], [])
-    assert await graph.everything() == before
+async def test_k10_removing_what_is_missing_is_no_error(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    before = await graph.list_all()
+    await graph.delete([77], [build_edge(78, 1, 3), build_edge(79, 77, 99)])
+    await graph.delete([], [])
+    assert await graph.list_all() == before
 
 
-async def test_k10_a_load_of_nothing_empties_the_graph(graph: Graph) -> None:
-    await chain(graph)
-    await graph.load([], [])
-    assert await graph.everything() == ([], [])
+async def test_k10_a_load_of_nothing_empties_the_graph(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    await graph.replace_all([], [])
+    assert await graph.list_all() == ([], [])
 
 
-async def test_a_load_replaces_everything_and_the_graph_goes_on(graph: Graph) -> None:
-    await chain(graph)
-    await graph.load((node(number) for number in (1, 7, 8)), (one for one in [edge(5, 8, 7, 2.0)]))
-    await graph.put([node(9, known=False)], [edge(6, 1, 9, known=False)])
-    nodes, edges = await graph.everything()
-    assert ([one.id for one in nodes], pairs(edges)) == ([1, 7, 8, 9], [(5, 7, 8), (6, 1, 9)])
+async def test_a_load_replaces_everything_and_the_graph_goes_on(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    await graph.replace_all((build_node(number) for number in (1, 7, 8)), (one for one in [build_edge(5, 8, 7, 2.0)]))
+    await graph.upsert([build_node(9, known=False)], [build_edge(6, 1, 9, known=False)])
+    nodes, edges = await graph.list_all()
+    assert ([one.id for one in nodes], edge_pairs(edges)) == ([1, 7, 8, 9], [(5, 7, 8), (6, 1, 9)])
 
 
-async def test_nodes_and_edges_keep_what_they_are_set_to(graph: Graph) -> None:
-    await chain(graph)
-    await graph.put([Node(1, 3, known=True)], [edge(10, 1, 2, 2.5, known=True)])
-    nodes, edges = await graph.everything()
-    assert nodes[0] == Node(1, 3, known=True)
-    assert edges[0] == edge(10, 1, 2, 2.5, known=True)
+async def test_nodes_and_edges_keep_what_they_are_set_to(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    await graph.upsert([GraphNode(1, 3, exists_in_graph=True)], [build_edge(10, 1, 2, 2.5, known=True)])
+    nodes, edges = await graph.list_all()
+    assert nodes[0] == GraphNode(1, 3, exists_in_graph=True)
+    assert edges[0] == build_edge(10, 1, 2, 2.5, known=True)
 
 
-async def test_only_edges_within_the_spaces_are_told(graph: Graph) -> None:
-    await graph.put([node(1, 1), node(2, 1), node(3, 2), node(4, 2)], [edge(10, 1, 2), edge(11, 3, 4)])
-    assert pairs(await graph.around([1, 3], [2], 5)) == [(11, 3, 4)]
-    assert pairs(await graph.around([1, 3], [1, 2], 5)) == [(10, 1, 2), (11, 3, 4)]
+async def test_only_edges_within_the_spaces_are_returned(graph: GraphStore) -> None:
+    await graph.upsert(
+        [build_node(1, 1), build_node(2, 1), build_node(3, 2), build_node(4, 2)],
+        [build_edge(10, 1, 2), build_edge(11, 3, 4)],
+    )
+    assert edge_pairs(await graph.neighbours([1, 3], [2], 5)) == [(11, 3, 4)]
+    assert edge_pairs(await graph.neighbours([1, 3], [1, 2], 5)) == [(10, 1, 2), (11, 3, 4)]
 
 
-async def test_nothing_asked_gives_nothing(graph: Graph) -> None:
-    await chain(graph)
-    assert await graph.around([], [1], 5) == await graph.around([1], [], 5) == await graph.around([1], [1], 0) == []
+async def test_nothing_asked_gives_nothing(graph: GraphStore) -> None:
+    await insert_chain(graph)
+    assert (
+        await graph.neighbours([], [1], 5)
+        == await graph.neighbours([1], [], 5)
+        == await graph.neighbours([1], [1], 0)
+        == []
+    )
 
 
-async def test_of_a_hub_the_heaviest_edges_come_and_ties_by_id(graph: Graph) -> None:
+async def test_of_a_hub_the_heaviest_edges_come_and_ties_by_id(graph: GraphStore) -> None:
     leaves = range(1, 3001)
-    await graph.load(
-        [node(0), *(node(number) for number in leaves)],
-        [edge(9000 - number, 0, number, float(number % 7 == 0) + 1.0) for number in leaves],
+    await graph.replace_all(
+        [build_node(0), *(build_node(number) for number in leaves)],
+        [build_edge(9000 - number, 0, number, float(number % 7 == 0) + 1.0) for number in leaves],
     )
     heavy = sorted(9000 - number for number in leaves if number % 7 == 0)
     light = sorted(9000 - number for number in leaves if number % 7)
-    assert [one.id for one in await graph.around([0], [1], 5)] == heavy[:5]
-    assert [one.id for one in await graph.around([0], [1], 600)] == [*heavy, *light][:600]
-    assert [one.id for one in await graph.around([0, 7, 14], [1], 9000)] == [*heavy, *light]
+    assert [one.id for one in await graph.neighbours([0], [1], 5)] == heavy[:5]
+    assert [one.id for one in await graph.neighbours([0], [1], 600)] == [*heavy, *light][:600]
+    assert [one.id for one in await graph.neighbours([0, 7, 14], [1], 9000)] == [*heavy, *light]
 
 
-async def test_a_repeated_call_that_says_new_makes_no_second_edge(graph: Graph) -> None:
+async def test_a_repeated_call_that_says_new_makes_no_second_edge(graph: GraphStore) -> None:
     for _ in range(2):
-        await graph.put([node(1, known=False), node(2, known=False)], [edge(3, 1, 2, known=False)])
-    nodes, edges = await graph.everything()
-    assert ([one.id for one in nodes], pairs(edges)) == ([1, 2], [(3, 1, 2)])
+        await graph.upsert([build_node(1, known=False), build_node(2, known=False)], [build_edge(3, 1, 2, known=False)])
+    nodes, edges = await graph.list_all()
+    assert ([one.id for one in nodes], edge_pairs(edges)) == ([1, 2], [(3, 1, 2)])
 
 
 async def test_a_repeated_call_after_a_restart_makes_no_second_edge(tmp_path: Path) -> None:
     for _ in range(2):
-        graph = await opened(tmp_path)
-        await graph.put([node(1, known=False), node(2, known=False)], [edge(3, 1, 2, known=False)])
-        nodes, edges = await graph.everything()
+        graph = await open_graph(tmp_path)
+        await graph.upsert([build_node(1, known=False), build_node(2, known=False)], [build_edge(3, 1, 2, known=False)])
+        nodes, edges = await graph.list_all()
         await graph.close()
-    assert ([one.id for one in nodes], pairs(edges)) == ([1, 2], [(3, 1, 2)])
+    assert ([one.id for one in nodes], edge_pairs(edges)) == ([1, 2], [(3, 1, 2)])
 
 
-async def test_what_is_said_to_be_known_but_is_missing_is_made(graph: Graph) -> None:
-    await graph.put([node(1, known=True), node(2, known=True)], [edge(3, 1, 2, known=True)])
-    assert pairs((await graph.everything())[1]) == [(3, 1, 2)]
+async def test_missing_row_wrongly_flagged_as_existing_is_created(graph: GraphStore) -> None:
+    await graph.upsert([build_node(1, known=True), build_node(2, known=True)], [build_edge(3, 1, 2, known=True)])
+    assert edge_pairs((await graph.list_all())[1]) == [(3, 1, 2)]
 
 
-async def test_integers_of_every_width_stay_what_they_are(graph: Graph) -> None:
+async def test_integers_of_every_width_stay_what_they_are(graph: GraphStore) -> None:
     ids = [0, 127, 128, 255, 256, 32_767, 32_768, 65_536, 2**31, 2**32, 2**62]
-    await graph.put([node(number) for number in ids], [])
+    await graph.upsert([build_node(number) for number in ids], [])
     for number in reversed(ids[1:]):
-        await graph.put([], [edge(number, 0, number, float(number))])
-    nodes, edges = await graph.everything()
+        await graph.upsert([], [build_edge(number, 0, number, float(number))])
+    nodes, edges = await graph.list_all()
     assert [one.id for one in nodes] == ids
-    assert pairs(edges) == [(number, 0, number) for number in ids[1:]]
-    assert pairs(await graph.around([2**31, 128], [1], 5)) == [(2**31, 0, 2**31), (128, 0, 128)]
+    assert edge_pairs(edges) == [(number, 0, number) for number in ids[1:]]
+    assert edge_pairs(await graph.neighbours([2**31, 128], [1], 5)) == [(2**31, 0, 2**31), (128, 0, 128)]
 
 
-async def test_reads_go_on_while_it_is_written(graph: Graph) -> None:
-    await chain(graph)
+async def test_reads_go_on_while_it_is_written(graph: GraphStore) -> None:
+    await insert_chain(graph)
 
     async def write() -> None:
         for number in range(20, 60):
-            await graph.put([node(number)], [edge(number, 1, number, 0.5)])
+            await graph.upsert([build_node(number)], [build_edge(number, 1, number, 0.5)])
         await graph.compact()
 
     async def read() -> None:
         for _ in range(40):
-            assert pairs(await graph.around([1], [1], 1)) == [(10, 1, 2)]
+            assert edge_pairs(await graph.neighbours([1], [1], 1)) == [(10, 1, 2)]
 
     await asyncio.gather(write(), read(), read())
-    assert len(await graph.around([1], [1], 100)) == 41
+    assert len(await graph.neighbours([1], [1], 100)) == 41
 
 
-async def test_reads_wait_while_it_is_loaded_anew(graph: Graph) -> None:
-    nodes, edges = [node(1), node(2)], [edge(10, 1, 2)]
-    await graph.load(nodes, edges)
+async def test_reads_wait_while_the_graph_is_reloaded(graph: GraphStore) -> None:
+    nodes, edges = [build_node(1), build_node(2)], [build_edge(10, 1, 2)]
+    await graph.replace_all(nodes, edges)
     loaded = asyncio.Event()
 
     async def load() -> None:
         for _ in range(4):
-            await graph.load(nodes, edges)
+            await graph.replace_all(nodes, edges)
         loaded.set()
 
     async def read() -> None:
         while not loaded.is_set():
-            assert pairs(await graph.around([1], [1], 5)) == [(10, 1, 2)]
+            assert edge_pairs(await graph.neighbours([1], [1], 5)) == [(10, 1, 2)]
             await asyncio.sleep(0)
 
     await asyncio.gather(load(), *(read() for _ in range(4)))
 
 
-def star(leaves: int, weight: float, *, known: bool | None) -> tuple[list[Node], list[Edge]]:
+def build_star(leaves: int, weight: float, *, known: bool | None) -> tuple[list[GraphNode], list[GraphEdge]]:
     """A hub and as many leaves: so many rows that the graph writes them with one statement."""
-    nodes = [node(number, known=known) for number in range(leaves + 1)]
-    return nodes, [edge(number, 0, number, weight, known=known) for number in range(1, leaves + 1)]
+    nodes = [build_node(number, known=known) for number in range(leaves + 1)]
+    return nodes, [build_edge(number, 0, number, weight, known=known) for number in range(1, leaves + 1)]
 
 
 @pytest.mark.parametrize("known", [False, None, True], ids=["new", "unknown", "known"])
-async def test_many_rows_at_once_are_made_set_dropped_and_made_again(graph: Graph, *, known: bool | None) -> None:
+async def test_many_rows_at_once_are_made_set_dropped_and_made_again(graph: GraphStore, *, known: bool | None) -> None:
     model = MemoryGraph()
     for each in (graph, model):
-        await each.put(*star(300, 1.0, known=known))
-        await each.put(*star(700, 2.0, known=None))
-        await each.drop(range(600, 701), star(450, 2.0, known=True)[1])
-        await each.put(*star(650, 3.0, known=True))
-        await each.put([], star(400, 4.0, known=True)[1])
+        await each.upsert(*build_star(300, 1.0, known=known))
+        await each.upsert(*build_star(700, 2.0, known=None))
+        await each.delete(range(600, 701), build_star(450, 2.0, known=True)[1])
+        await each.upsert(*build_star(650, 3.0, known=True))
+        await each.upsert([], build_star(400, 4.0, known=True)[1])
         await each.compact()
-    assert await graph.everything() == await model.everything()
-    assert await graph.around([0], [1], 500) == await model.around([0], [1], 500)
+    assert await graph.list_all() == await model.list_all()
+    assert await graph.neighbours([0], [1], 500) == await model.neighbours([0], [1], 500)
 
 
-async def test_many_edges_of_which_one_has_no_end_are_refused_and_the_others_stay(graph: Graph) -> None:
-    await graph.put(*star(400, 1.0, known=False))
-    _, before = await graph.everything()
+async def test_many_edges_of_which_one_has_no_end_are_refused_and_the_others_stay(graph: GraphStore) -> None:
+    await graph.upsert(*build_star(400, 1.0, known=False))
+    _, before = await graph.list_all()
     with pytest.raises(StoreError):
-        await graph.put([], [edge(1000 + number, 1, number, known=False) for number in range(2, 402)])
-    assert (await graph.everything())[1] == before
+        await graph.upsert([], [build_edge(1000 + number, 1, number, known=False) for number in range(2, 402)])
+    assert (await graph.list_all())[1] == before
 
 
-async def test_many_edges_are_made_while_others_read_all_the_time(graph: Graph) -> None:
-    await graph.put(*star(2000, 1.0, known=False))
+async def test_many_edges_are_made_while_others_read_all_the_time(graph: GraphStore) -> None:
+    await graph.upsert(*build_star(2000, 1.0, known=False))
     over = asyncio.Event()
 
     async def read() -> None:
         while not over.is_set():
-            assert len(await graph.around(range(40), [1], 3000)) >= 2000
+            assert len(await graph.neighbours(range(40), [1], 3000)) >= 2000
 
     readers = [asyncio.create_task(read()) for _ in range(4)]
     for source in (1, 2, 3):
-        await graph.put([], [edge(source * 10_000 + number, source, number, known=False) for number in range(4, 304)])
+        await graph.upsert(
+            [], [build_edge(source * 10_000 + number, source, number, known=False) for number in range(4, 304)]
+        )
         await graph.compact()
     over.set()
     await asyncio.gather(*readers)
-    assert len((await graph.everything())[1]) == 2000 + 900
+    assert len((await graph.list_all())[1]) == 2000 + 900
 
 
-async def test_after_many_writes_the_database_was_opened_anew_and_everything_is_there(tmp_path: Path) -> None:
-    leaves, most = 4_000, RENEW_AFTER + 4_000
-    graph = await opened(tmp_path / "graph")
-    await graph.put(*star(leaves, 1.0, known=False))
+async def test_database_reopened_after_many_writes_is_complete(tmp_path: Path) -> None:
+    leaves, most = 4_000, REOPEN_AFTER_ROWS + 4_000
+    graph = await open_graph(tmp_path / "graph")
+    await graph.upsert(*build_star(leaves, 1.0, known=False))
     for turn in range(most // leaves):
-        await graph.put([], star(leaves, float(turn + 2), known=True)[1])
-    assert graph._written < RENEW_AFTER
-    assert await graph.around([0], [1], 3) == [edge(number, 0, number, turn + 2.0, known=True) for number in (1, 2, 3)]
-    assert len((await graph.everything())[1]) == leaves
+        await graph.upsert([], build_star(leaves, float(turn + 2), known=True)[1])
+    assert graph._rows_written < REOPEN_AFTER_ROWS
+    assert await graph.neighbours([0], [1], 3) == [
+        build_edge(number, 0, number, turn + 2.0, known=True) for number in (1, 2, 3)
+    ]
+    assert len((await graph.list_all())[1]) == leaves
     await graph.close()
 
 
-async def test_a_graph_that_could_not_be_opened_again_is_opened_by_the_next_put(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_failed_reopen_is_retried_by_the_next_upsert(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    graph = await opened(tmp_path / "graph")
-    await chain(graph)
-    monkeypatch.setattr(kuzu, "RENEW_AFTER", 1)
+    graph = await open_graph(tmp_path / "graph")
+    await insert_chain(graph)
+    monkeypatch.setattr(kuzu, "REOPEN_AFTER_ROWS", 1)
     with monkeypatch.context() as patch:
         patch.setattr(kuzu, "open_database", full)
-        with pytest.raises(DiskTrouble):
-            await graph.put([], [edge(10, 1, 2, 5.0)])
+        with pytest.raises(DiskError):
+            await graph.upsert([], [build_edge(10, 1, 2, 5.0)])
         with pytest.raises(StoreError):
-            await graph.around([1], [1], 5)
-    await graph.put([], [edge(10, 1, 2, 5.0)])
-    assert await graph.around([1], [1], 5) == [edge(10, 1, 2, 5.0, known=True)]
-    assert len((await graph.everything())[1]) == 2
+            await graph.neighbours([1], [1], 5)
+    await graph.upsert([], [build_edge(10, 1, 2, 5.0)])
+    assert await graph.neighbours([1], [1], 5) == [build_edge(10, 1, 2, 5.0, known=True)]
+    assert len((await graph.list_all())[1]) == 2
     await graph.close()
 
 
-async def test_reads_go_on_while_the_database_is_opened_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, over = await opened(tmp_path / "graph"), asyncio.Event()
-    await chain(graph)
-    monkeypatch.setattr(kuzu, "RENEW_AFTER", 1)
+async def test_reads_continue_while_the_database_reopens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, over = await open_graph(tmp_path / "graph"), asyncio.Event()
+    await insert_chain(graph)
+    monkeypatch.setattr(kuzu, "REOPEN_AFTER_ROWS", 1)
 
     async def read() -> None:
         while not over.is_set():
-            assert pairs(await graph.around([1], [1], 5)) == [(10, 1, 2)]
+            assert edge_pairs(await graph.neighbours([1], [1], 5)) == [(10, 1, 2)]
 
     readers = [asyncio.create_task(read()) for _ in range(4)]
     for weight in range(1, 8):
-        await graph.put([], [edge(10, 1, 2, float(weight))])
+        await graph.upsert([], [build_edge(10, 1, 2, float(weight))])
     over.set()
     await asyncio.gather(*readers)
     await graph.close()
 
 
-async def test_a_graph_closed_while_it_is_opened_anew_lets_go_of_its_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph, begun, go_on = await opened(tmp_path / "graph"), threading.Event(), threading.Event()
-    await chain(graph)
+async def test_graph_closed_while_reopening_releases_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, begun, go_on = await open_graph(tmp_path / "graph"), threading.Event(), threading.Event()
+    await insert_chain(graph)
     real = kuzu_connection.open_database
 
     def slow(*given: Any) -> Any:
@@ -346,98 +360,96 @@ async def test_a_graph_closed_while_it_is_opened_anew_lets_go_of_its_files(
         go_on.wait()
         return real(*given)
 
-    monkeypatch.setattr(kuzu, "RENEW_AFTER", 1)
+    monkeypatch.setattr(kuzu, "REOPEN_AFTER_ROWS", 1)
     monkeypatch.setattr(kuzu, "open_database", slow)
-    putting = asyncio.create_task(graph.put([], [edge(10, 1, 2, 5.0)]))
+    putting = asyncio.create_task(graph.upsert([], [build_edge(10, 1, 2, 5.0)]))
     await asyncio.to_thread(begun.wait)
     closing = asyncio.create_task(graph.close())
     await asyncio.sleep(0)
     go_on.set()
     await asyncio.gather(putting, closing)
     monkeypatch.undo()
-    again = await opened(tmp_path / "graph")
-    assert await again.around([1], [1], 5) == [edge(10, 1, 2, 5.0, known=True)]
+    again = await open_graph(tmp_path / "graph")
+    assert await again.neighbours([1], [1], 5) == [build_edge(10, 1, 2, 5.0, known=True)]
     await again.close()
 
 
-async def test_a_database_that_is_gone_is_not_taken_for_one_of_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph = await opened(tmp_path / "graph")
-    await chain(graph)
+async def test_missing_database_is_not_treated_as_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = await open_graph(tmp_path / "graph")
+    await insert_chain(graph)
     await graph.compact()
     (tmp_path / "graph" / f"graph.{MODULE}").unlink()
-    monkeypatch.setattr(kuzu, "RENEW_AFTER", 1)
-    with pytest.raises(BrokenProjection, match="gone"):
-        await graph.put([node(9)], [])
+    monkeypatch.setattr(kuzu, "REOPEN_AFTER_ROWS", 1)
+    with pytest.raises(CorruptProjection, match="gone"):
+        await graph.upsert([build_node(9)], [])
     await graph.close()
 
 
-Step = tuple[str, list[Node], list[Edge]]
+Step = tuple[str, list[GraphNode], list[GraphEdge]]
 IDS = st.integers(0, 6)
-NODES = st.lists(st.builds(Node, IDS, st.just(1)), max_size=4)
+NODES = st.lists(st.builds(GraphNode, IDS, st.just(1)), max_size=4)
 EDGES = st.lists(
-    st.tuples(IDS, IDS, st.integers(1, 3)).filter(lambda ends: ends[0] != ends[1]).map(lambda e: numbered(*e)),
+    st.tuples(IDS, IDS, st.integers(1, 3)).filter(lambda ends: ends[0] != ends[1]).map(lambda e: build_pair_edge(*e)),
     max_size=4,
 )
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "drop", "reopen", "compact", "load"]), NODES, EDGES), max_size=8)
 
 
-def numbered(one: int, other: int, weight: int) -> Edge:
+def build_pair_edge(one: int, other: int, weight: int) -> GraphEdge:
     """A pair always has the same id, as in the ledger."""
-    return Edge(100 + 10 * min(one, other) + max(one, other), one, other, float(weight))
+    return GraphEdge(100 + 10 * min(one, other) + max(one, other), one, other, float(weight))
 
 
-async def apply(graph: Graph, step: Step) -> bool:
+async def apply_step(graph: GraphStore, step: Step) -> bool:
     """Whether it was accepted."""
     kind, nodes, edges = step
     try:
         if kind == "put":
-            await graph.put(nodes, edges)
+            await graph.upsert(nodes, edges)
         elif kind == "drop":
-            await graph.drop([one.id for one in nodes], edges)
+            await graph.delete([one.id for one in nodes], edges)
         elif kind == "load":
             ids = {one.id: one for one in nodes}
             inside = [one for one in edges if one.source in ids and one.target in ids]
-            await graph.load(ids.values(), {(one.id): one for one in inside}.values())
+            await graph.replace_all(ids.values(), {(one.id): one for one in inside}.values())
     except StoreError:
         return False
     return True
 
 
-@pytest.mark.parametrize("renew_after", [RENEW_AFTER, 3])
+@pytest.mark.parametrize("renew_after", [REOPEN_AFTER_ROWS, 3])
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS)
 def test_any_sequence_of_calls_and_restarts_equals_a_dict(renew_after: int, steps: list[Step]) -> None:
     async def run(path: Path) -> None:
-        model, graph = MemoryGraph(), await opened(path)
+        model, graph = MemoryGraph(), await open_graph(path)
         for step in steps:
             if step[0] == "reopen":
                 await graph.close()
-                graph = await opened(path)
+                graph = await open_graph(path)
             if step[0] == "compact":
                 await graph.compact()
-            assert await apply(graph, step) == await apply(model, step)
-            assert await graph.everything() == await model.everything()
-            assert await graph.around([0, 1, 2], [1], 3) == await model.around([0, 1, 2], [1], 3)
+            assert await apply_step(graph, step) == await apply_step(model, step)
+            assert await graph.list_all() == await model.list_all()
+            assert await graph.neighbours([0, 1, 2], [1], 3) == await model.neighbours([0, 1, 2], [1], 3)
         await graph.close()
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kuzu, "RENEW_AFTER", renew_after)
+        patch.setattr(kuzu, "REOPEN_AFTER_ROWS", renew_after)
         asyncio.run(run(Path(folder) / "graph"))
 
 
 async def test_a_closed_graph_says_so(tmp_path: Path) -> None:
-    graph = await opened(tmp_path)
+    graph = await open_graph(tmp_path)
     await graph.close()
     await graph.close()
     with pytest.raises(StoreError, match="closed"):
-        await graph.around([1], [1], 1)
+        await graph.neighbours([1], [1], 1)
     with pytest.raises(StoreError, match="closed"):
-        await graph.put([node(1)], [])
+        await graph.upsert([build_node(1)], [])
 
 
-def child(program: str, path: Path) -> subprocess.Popen[str]:
+def start_child(program: str, path: Path) -> subprocess.Popen[str]:
     """Another process that opens the graph; `program` is the body of an async function."""
     body = "\n    ".join(program.strip().splitlines())
     source = f"""
@@ -445,7 +457,7 @@ import asyncio, sys
 from pathlib import Path
 from engine.storage.graph import kuzu as kuzu_graph
 from engine.errors import EngineError
-from engine.storage.graph.base import Edge, Node
+from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.graph.kuzu import KuzuGraph
 async def main():
     {body}
@@ -455,9 +467,9 @@ asyncio.run(main())
     return subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
-async def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path: Path) -> None:
-    graph = await opened(tmp_path)
-    other = child(
+async def test_second_process_gets_folder_in_use(tmp_path: Path) -> None:
+    graph = await open_graph(tmp_path)
+    other = start_child(
         """
 try:
     await KuzuGraph.open(Path(sys.argv[1]), sys.argv[2], 64 << 20)
@@ -468,19 +480,19 @@ except EngineError as error:
     )
     told, _ = await asyncio.to_thread(other.communicate)
     await graph.close()
-    assert told.startswith(FolderInUse.__name__)
-    assert FolderInUse.hint in told
+    assert told.startswith(DataDirInUse.__name__)
+    assert DataDirInUse.hint in told
 
 
-@pytest.mark.parametrize("renew_after", [RENEW_AFTER, 5])
+@pytest.mark.parametrize("renew_after", [REOPEN_AFTER_ROWS, 5])
 async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, renew_after: int) -> None:
-    other = child(
-        f"kuzu_graph.RENEW_AFTER = {renew_after}\n"
+    other = start_child(
+        f"kuzu_graph.REOPEN_AFTER_ROWS = {renew_after}\n"
         """
 graph = await KuzuGraph.open(Path(sys.argv[1]), sys.argv[2], 64 << 20)
 for number in range(10**6):
-    ends = [Node(2 * number, 1), Node(2 * number + 1, 1)]
-    await graph.put(ends, [Edge(number, 2 * number, 2 * number + 1, 1.0)])
+    ends = [GraphNode(2 * number, 1), GraphNode(2 * number + 1, 1)]
+    await graph.upsert(ends, [GraphEdge(number, 2 * number, 2 * number + 1, 1.0)])
     print(number, flush=True)
 """,
         tmp_path,
@@ -491,30 +503,30 @@ for number in range(10**6):
     other.kill()
     rest = await asyncio.to_thread(other.communicate)
     complete = [int(line) for line in rest[0].splitlines(keepends=True) if line.endswith("\n")]
-    graph = await opened(tmp_path)
-    nodes, edges = await graph.everything()
+    graph = await open_graph(tmp_path)
+    nodes, edges = await graph.list_all()
     await graph.close()
     assert len(edges) > max([acknowledged, *complete])
     assert len(nodes) == 2 * len(edges)
 
 
-async def test_many_rows_of_which_it_was_told_that_they_are_there_survive_a_kill(tmp_path: Path) -> None:
-    other = child(
+async def test_many_rows_flagged_as_existing_survive_a_kill(tmp_path: Path) -> None:
+    other = start_child(
         """
 import os
 graph = await KuzuGraph.open(Path(sys.argv[1]), sys.argv[2], 64 << 20)
 for weight in (1.0, 2.0):
     for first in (0, 1000):
-        ends = [Node(first + number, 1, known=False) for number in range(300)]
-        await graph.put(ends, [Edge(first + number, first, first + number, weight) for number in range(1, 300)])
-await graph.drop(range(1200, 1300), [Edge(number, 0, number, 2.0) for number in range(1, 250)])
+        ends = [GraphNode(first + number, 1, exists_in_graph=False) for number in range(300)]
+        await graph.upsert(ends, [GraphEdge(first + number, first, first + number, weight) for number in range(1, 300)])
+await graph.delete(range(1200, 1300), [GraphEdge(number, 0, number, 2.0) for number in range(1, 250)])
 os._exit(1)
 """,
         tmp_path,
     )
     await asyncio.to_thread(other.communicate)
-    graph = await opened(tmp_path)
-    nodes, edges = await graph.everything()
+    graph = await open_graph(tmp_path)
+    nodes, edges = await graph.list_all()
     await graph.close()
     assert len(nodes) == 500
     assert [(one.id, one.weight) for one in edges] == [
@@ -524,12 +536,12 @@ os._exit(1)
 
 async def killed(path: Path) -> Path:
     """The log of a graph whose process died before it could fold it into the graph's file."""
-    other = child(
+    other = start_child(
         """
 import os
 graph = await KuzuGraph.open(Path(sys.argv[1]), sys.argv[2], 64 << 20)
 for number in range(50):
-    await graph.put([Node(number, 1)], [])
+    await graph.upsert([GraphNode(number, 1)], [])
 os._exit(1)
 """,
         path,
@@ -541,36 +553,36 @@ os._exit(1)
 async def test_a_last_record_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
     log = await killed(tmp_path)
     os.truncate(log, log.stat().st_size - 3)
-    graph = await opened(tmp_path)
-    nodes, _ = await graph.everything()
+    graph = await open_graph(tmp_path)
+    nodes, _ = await graph.list_all()
     await graph.close()
     assert [one.id for one in nodes] == list(range(49))
 
 
 @pytest.mark.parametrize("content", [b"no graph at all" * 1000, b"KUZU" + bytes(8000)], ids=["foreign", "torn"])
-async def test_broken_files_are_told_with_the_way_out(tmp_path: Path, content: bytes) -> None:
+async def test_broken_files_raise_an_error_with_a_fix(tmp_path: Path, content: bytes) -> None:
     tmp_path.joinpath(f"graph.{MODULE}").write_bytes(content)
-    with pytest.raises(BrokenProjection, match="cannot be read") as caught:
-        await opened(tmp_path)
+    with pytest.raises(CorruptProjection, match="cannot be read") as caught:
+        await open_graph(tmp_path)
     assert "threadlore rebuild" in caught.value.hint
     await KuzuGraph.erase(tmp_path)
-    graph = await opened(tmp_path)
-    assert await graph.everything() == ([], [])
+    graph = await open_graph(tmp_path)
+    assert await graph.list_all() == ([], [])
     await graph.close()
 
 
-async def test_a_graph_of_the_other_library_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
+async def test_graph_of_the_other_library_is_not_treated_as_empty(tmp_path: Path) -> None:
     other = "kuzu" if MODULE == "ladybug" else "ladybug"
     tmp_path.joinpath(f"graph.{other}").write_bytes(b"theirs")
-    with pytest.raises(BrokenProjection, match=other):
-        await opened(tmp_path)
+    with pytest.raises(CorruptProjection, match=other):
+        await open_graph(tmp_path)
 
 
 async def test_the_other_library_cannot_be_loaded_beside_it(tmp_path: Path) -> None:
-    graph = await opened(tmp_path / "one")
+    graph = await open_graph(tmp_path / "one")
     other: Literal["kuzu", "ladybug"] = "kuzu" if MODULE == "ladybug" else "ladybug"
     with pytest.raises(StoreError, match="process"):
-        await KuzuGraph.open(tmp_path / "other", other, POOL)
+        await KuzuGraph.open(tmp_path / "other", other, BUFFER_POOL_BYTES)
     await graph.close()
 
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import BrokenProjection, OtherEmbedder, StoreError
+from engine.errors import CorruptProjection, EmbedderMismatch, StoreError
 from engine.storage.vectors import lance
-from engine.storage.vectors.base import Area, Row, Vectors
+from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
-from engine.storage.vectors.lance_maintenance import Tidier
+from engine.storage.vectors.lance_maintenance import TableMaintenance
 from tests.support.vectors import MemoryVectors
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ ONE = frozenset({1})
 
 
 @pytest.fixture(params=["lance", "memory"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Vectors]:
-    vectors: Vectors = MemoryVectors(DIM) if request.param == "memory" else await LanceVectors.open(tmp_path, DIM)
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VectorStore]:
+    vectors: VectorStore = MemoryVectors(DIM) if request.param == "memory" else await LanceVectors.open(tmp_path, DIM)
     yield vectors
     await vectors.close()
 
 
-def unit(*values: float) -> np.ndarray:
+def unit_vector(*values: float) -> np.ndarray:
     """A vector that begins with the values, at length one."""
     vector = np.array([*values, *[0.0] * (DIM - len(values))], dtype=np.float32)
     vector /= np.float32(np.linalg.norm(vector))
@@ -46,97 +46,103 @@ def random_units(count: int, dim: int = DIM, seed: int = 0) -> np.ndarray:
     return vectors
 
 
-async def found(store: Vectors, area: Area, k: int = 10) -> list[tuple[int, int]]:
-    return [(hit.id, hit.part) for hit in await store.search("chunks", unit(1), k, area)]
+async def search_ids(store: VectorStore, area: VectorFilter, k: int = 10) -> list[tuple[int, int]]:
+    return [(hit.id, hit.part) for hit in await store.search("chunks", unit_vector(1), k, area)]
 
 
-async def filled(store: Vectors) -> None:
+async def fill_store(store: VectorStore) -> None:
     """Ids 1 to 4, ever less similar to (1, 0, …): spaces 1, 1, 2, 3; rooms 5, 6, 5, 6."""
-    rows = [Row(1, 1, 5, 0), Row(2, 1, 6, 0), Row(3, 2, 5, 0), Row(4, 3, 6, 0)]
-    await store.put("chunks", rows, np.stack([unit(1), unit(1, 0.2), unit(1, 0.4), unit(1, 0.6)]))
+    rows = [VectorRow(1, 1, 5, 0), VectorRow(2, 1, 6, 0), VectorRow(3, 2, 5, 0), VectorRow(4, 3, 6, 0)]
+    await store.upsert(
+        "chunks", rows, np.stack([unit_vector(1), unit_vector(1, 0.2), unit_vector(1, 0.4), unit_vector(1, 0.6)])
+    )
 
 
-async def test_the_most_similar_come_first_with_their_cosine(store: Vectors) -> None:
-    await filled(store)
-    hits = await store.search("chunks", unit(1, 0.2) * 3, 3, Area(frozenset({1, 2, 3})))
+async def test_the_most_similar_come_first_with_their_cosine(store: VectorStore) -> None:
+    await fill_store(store)
+    hits = await store.search("chunks", unit_vector(1, 0.2) * 3, 3, VectorFilter(frozenset({1, 2, 3})))
     assert [hit.id for hit in hits] == [2, 3, 1]
     assert [hit.similarity for hit in hits] == pytest.approx([1.0, 1.08 / (1.04 * 1.16) ** 0.5, 1.04**-0.5], abs=1e-6)
 
 
-async def test_rows_of_the_spaces_or_of_the_rooms_are_found_and_no_others(store: Vectors) -> None:
-    await filled(store)
-    assert await found(store, Area(ONE)) == [(1, 0), (2, 0)]
-    assert await found(store, Area(frozenset(), frozenset({6}))) == [(2, 0), (4, 0)]
-    assert await found(store, Area(frozenset({2}), frozenset({6}))) == [(2, 0), (3, 0), (4, 0)]
+async def test_rows_of_the_spaces_or_of_the_rooms_are_found_and_no_others(store: VectorStore) -> None:
+    await fill_store(store)
+    assert await search_ids(store, VectorFilter(ONE)) == [(1, 0), (2, 0)]
+    assert await search_ids(store, VectorFilter(frozenset(), frozenset({6}))) == [(2, 0), (4, 0)]
+    assert await search_ids(store, VectorFilter(frozenset({2}), frozenset({6}))) == [(2, 0), (3, 0), (4, 0)]
 
 
-async def test_ids_narrow_the_area_and_never_widen_it(store: Vectors) -> None:
-    await filled(store)
-    assert await found(store, Area(ONE, frozenset({6}), ids=frozenset({2, 3}))) == [(2, 0)]
-    assert await found(store, Area(ONE, ids=frozenset())) == []
+async def test_ids_narrow_the_area_and_never_widen_it(store: VectorStore) -> None:
+    await fill_store(store)
+    assert await search_ids(store, VectorFilter(ONE, frozenset({6}), ids=frozenset({2, 3}))) == [(2, 0)]
+    assert await search_ids(store, VectorFilter(ONE, ids=frozenset())) == []
 
 
-async def test_no_area_no_hits(store: Vectors) -> None:
-    await filled(store)
-    assert await found(store, Area(frozenset())) == []
-    assert await found(store, Area(frozenset(), ids=frozenset({1}))) == []
-    assert await found(store, Area(ONE), k=0) == []
+async def test_no_area_no_hits(store: VectorStore) -> None:
+    await fill_store(store)
+    assert await search_ids(store, VectorFilter(frozenset())) == []
+    assert await search_ids(store, VectorFilter(frozenset(), ids=frozenset({1}))) == []
+    assert await search_ids(store, VectorFilter(ONE), k=0) == []
 
 
-async def test_s1_an_empty_table_gives_nothing(store: Vectors) -> None:
-    assert await found(store, Area(ONE)) == []
+async def test_s1_an_empty_table_gives_nothing(store: VectorStore) -> None:
+    assert await search_ids(store, VectorFilter(ONE)) == []
     assert await store.fetch("chunks", [1]) == {}
-    assert await store.everything("chunks") == []
+    assert await store.list_rows("chunks") == []
 
 
-async def test_a_busy_foreign_space_does_not_starve_the_result(store: Vectors) -> None:
-    await store.put("chunks", [Row(number, 9, 0, 0) for number in range(300)], np.tile(unit(1), (300, 1)))
-    await store.put("chunks", [Row(1000, 1, 0, 0)], unit(0, 1)[None])
-    assert await found(store, Area(ONE), k=3) == [(1000, 0)]
+async def test_a_busy_foreign_space_does_not_starve_the_result(store: VectorStore) -> None:
+    await store.upsert(
+        "chunks", [VectorRow(number, 9, 0, 0) for number in range(300)], np.tile(unit_vector(1), (300, 1))
+    )
+    await store.upsert("chunks", [VectorRow(1000, 1, 0, 0)], unit_vector(0, 1)[None])
+    assert await search_ids(store, VectorFilter(ONE), k=3) == [(1000, 0)]
 
 
-async def test_tables_are_apart(store: Vectors) -> None:
-    await filled(store)
-    await store.put("entities", [Row(7, 1, 0, 0)], unit(1)[None])
-    assert [row.id for row in await store.everything("entities")] == [7]
-    assert await store.everything("relations") == []
-    assert await found(store, Area(ONE)) == [(1, 0), (2, 0)]
+async def test_tables_are_separate(store: VectorStore) -> None:
+    await fill_store(store)
+    await store.upsert("entities", [VectorRow(7, 1, 0, 0)], unit_vector(1)[None])
+    assert [row.id for row in await store.list_rows("entities")] == [7]
+    assert await store.list_rows("relations") == []
+    assert await search_ids(store, VectorFilter(ONE)) == [(1, 0), (2, 0)]
 
 
-async def test_what_is_put_twice_is_there_once(store: Vectors) -> None:
-    await filled(store)
-    await filled(store)
-    assert [row.id for row in await store.everything("chunks")] == [1, 2, 3, 4]
+async def test_repeated_upsert_leaves_one_row(store: VectorStore) -> None:
+    await fill_store(store)
+    await fill_store(store)
+    assert [row.id for row in await store.list_rows("chunks")] == [1, 2, 3, 4]
 
 
-async def test_a_row_that_is_put_again_is_replaced(store: Vectors) -> None:
-    await filled(store)
-    await store.put("chunks", [Row(1, 2, 8, 0)], unit(0, 1)[None])
-    assert (await store.everything("chunks"))[0] == Row(1, 2, 8, 0)
-    assert await found(store, Area(ONE)) == [(2, 0)]
-    assert (await store.fetch("chunks", [1]))[1] == pytest.approx(unit(0, 1)[None])
+async def test_upserted_row_is_replaced(store: VectorStore) -> None:
+    await fill_store(store)
+    await store.upsert("chunks", [VectorRow(1, 2, 8, 0)], unit_vector(0, 1)[None])
+    assert (await store.list_rows("chunks"))[0] == VectorRow(1, 2, 8, 0)
+    assert await search_ids(store, VectorFilter(ONE)) == [(2, 0)]
+    assert (await store.fetch("chunks", [1]))[1] == pytest.approx(unit_vector(0, 1)[None])
 
 
-async def test_parts_are_found_apart_and_those_that_no_longer_come_go(store: Vectors) -> None:
-    parts = [Row(1, 1, 5, 0), Row(1, 1, 5, 1), Row(1, 1, 5, 2), Row(2, 1, 5, 0)]
-    vectors = np.stack([unit(1, 0.5), unit(1), unit(0, 1), unit(1, 0.1)])
-    await store.put("chunks", parts, vectors)
-    assert await found(store, Area(ONE)) == [(1, 1), (2, 0), (1, 0), (1, 2)]
+async def test_parts_are_found_separately_and_missing_ones_removed(store: VectorStore) -> None:
+    parts = [VectorRow(1, 1, 5, 0), VectorRow(1, 1, 5, 1), VectorRow(1, 1, 5, 2), VectorRow(2, 1, 5, 0)]
+    vectors = np.stack([unit_vector(1, 0.5), unit_vector(1), unit_vector(0, 1), unit_vector(1, 0.1)])
+    await store.upsert("chunks", parts, vectors)
+    assert await search_ids(store, VectorFilter(ONE)) == [(1, 1), (2, 0), (1, 0), (1, 2)]
     assert (await store.fetch("chunks", [1]))[1] == pytest.approx(vectors[:3])
-    await store.put("chunks", parts[:1], vectors[:1])
-    assert await store.everything("chunks") == [parts[0], parts[3]]
+    await store.upsert("chunks", parts[:1], vectors[:1])
+    assert await store.list_rows("chunks") == [parts[0], parts[3]]
 
 
-async def test_dropped_rows_are_gone_and_missing_ones_no_error(store: Vectors) -> None:
-    await filled(store)
-    await store.drop("chunks", [1, 77])
-    await store.drop("chunks", [1])
-    await store.drop("chunks", [])
-    assert [row.id for row in await store.everything("chunks")] == [2, 3, 4]
+async def test_dropped_rows_are_gone_and_missing_ones_no_error(store: VectorStore) -> None:
+    await fill_store(store)
+    await store.delete("chunks", [1, 77])
+    await store.delete("chunks", [1])
+    await store.delete("chunks", [])
+    assert [row.id for row in await store.list_rows("chunks")] == [2, 3, 4]
 
 
-async def test_v1_missing_vectors_are_absent_and_the_others_come(store: Vectors) -> None:
-    await store.put("chunks", [Row(0, 1, 0, 0), Row(1, 1, 0, 0)], np.stack([unit(1), unit(0.9, 0.1)]))
+async def test_v1_missing_vectors_are_absent_and_the_others_come(store: VectorStore) -> None:
+    await store.upsert(
+        "chunks", [VectorRow(0, 1, 0, 0), VectorRow(1, 1, 0, 0)], np.stack([unit_vector(1), unit_vector(0.9, 0.1)])
+    )
     vectors = await store.fetch("chunks", [0, 1, 2])
     assert sorted(vectors) == [0, 1]
     assert {vector.shape for vector in vectors.values()} == {(1, DIM)}
@@ -144,40 +150,46 @@ async def test_v1_missing_vectors_are_absent_and_the_others_come(store: Vectors)
 
 
 @pytest.mark.parametrize("odd", [0.0, np.nan, np.inf])
-async def test_v2_what_has_no_direction_is_kept_but_similar_to_nothing(store: Vectors, odd: float) -> None:
-    await store.put("chunks", [Row(1, 1, 0, 0), Row(2, 1, 0, 0)], np.stack([np.full(DIM, odd, np.float32), unit(1)]))
-    assert await found(store, Area(ONE)) == [(2, 0)]
-    assert await store.search("chunks", np.full(DIM, odd, np.float32), 5, Area(ONE)) == []
-    assert [row.id for row in await store.everything("chunks")] == [1, 2]
+async def test_v2_what_has_no_direction_is_kept_but_similar_to_nothing(store: VectorStore, odd: float) -> None:
+    await store.upsert(
+        "chunks",
+        [VectorRow(1, 1, 0, 0), VectorRow(2, 1, 0, 0)],
+        np.stack([np.full(DIM, odd, np.float32), unit_vector(1)]),
+    )
+    assert await search_ids(store, VectorFilter(ONE)) == [(2, 0)]
+    assert await store.search("chunks", np.full(DIM, odd, np.float32), 5, VectorFilter(ONE)) == []
+    assert [row.id for row in await store.list_rows("chunks")] == [1, 2]
 
 
-async def test_clear_empties_all_tables_and_the_store_goes_on(store: Vectors) -> None:
-    await filled(store)
-    await store.put("entities", [Row(7, 1, 0, 0)], unit(1)[None])
+async def test_clear_empties_all_tables_and_the_store_goes_on(store: VectorStore) -> None:
+    await fill_store(store)
+    await store.upsert("entities", [VectorRow(7, 1, 0, 0)], unit_vector(1)[None])
     await store.clear()
-    assert await store.everything("chunks") == await store.everything("entities") == []
-    await filled(store)
-    assert await found(store, Area(ONE)) == [(1, 0), (2, 0)]
+    assert await store.list_rows("chunks") == await store.list_rows("entities") == []
+    await fill_store(store)
+    assert await search_ids(store, VectorFilter(ONE)) == [(1, 0), (2, 0)]
 
 
-async def test_writes_to_one_key_at_once_leave_one_row(store: Vectors) -> None:
-    await asyncio.gather(*(store.put("chunks", [Row(1, 1, 0, 0)], unit(1, number)[None]) for number in range(8)))
-    assert await store.everything("chunks") == [Row(1, 1, 0, 0)]
+async def test_writes_to_one_key_at_once_leave_one_row(store: VectorStore) -> None:
+    await asyncio.gather(
+        *(store.upsert("chunks", [VectorRow(1, 1, 0, 0)], unit_vector(1, number)[None]) for number in range(8))
+    )
+    assert await store.list_rows("chunks") == [VectorRow(1, 1, 0, 0)]
 
 
-async def test_searches_go_on_while_rows_are_put_dropped_and_compacted(store: Vectors) -> None:
-    await filled(store)
+async def test_searches_continue_during_writes_and_compaction(store: VectorStore) -> None:
+    await fill_store(store)
 
     async def write() -> None:
         for number in range(100, 130):
-            await store.put("chunks", [Row(number, 1, 0, 0)], unit(0, 1)[None])
-            await store.drop("chunks", [number])
+            await store.upsert("chunks", [VectorRow(number, 1, 0, 0)], unit_vector(0, 1)[None])
+            await store.delete("chunks", [number])
             if number % 5 == 0:
                 await store.compact()
 
     async def read() -> None:
         for _ in range(60):
-            assert (await found(store, Area(ONE)))[:2] == [(1, 0), (2, 0)]
+            assert (await search_ids(store, VectorFilter(ONE)))[:2] == [(1, 0), (2, 0)]
 
     await asyncio.gather(write(), read(), read())
 
@@ -192,13 +204,13 @@ STEPS = st.lists(
 )
 
 
-async def apply(store: Vectors, kind: str, ids: list[tuple[int, int, int]]) -> None:
-    rows = [Row(number, space, 0, part) for number, space, parts in ids for part in range(parts)]
+async def apply_step(store: VectorStore, kind: str, ids: list[tuple[int, int, int]]) -> None:
+    rows = [VectorRow(number, space, 0, part) for number, space, parts in ids for part in range(parts)]
     if kind == "put":
-        vectors = [unit(1, row.id, row.space, row.part) for row in rows]
-        await store.put("chunks", rows, np.array(vectors).reshape(len(rows), DIM))
+        vectors = [unit_vector(1, row.id, row.space, row.part) for row in rows]
+        await store.upsert("chunks", rows, np.array(vectors).reshape(len(rows), DIM))
     elif kind == "drop":
-        await store.drop("chunks", [number for number, _, _ in ids])
+        await store.delete("chunks", [number for number, _, _ in ids])
     elif kind == "compact":
         await store.compact()
     elif kind == "clear":
@@ -214,37 +226,37 @@ def test_any_sequence_of_calls_and_restarts_equals_a_dict(steps: list[tuple[str,
             if kind == "reopen":
                 await store.close()
                 store = await LanceVectors.open(path, DIM)
-            await apply(store, kind, ids)
-            await apply(model, kind, ids)
-            assert await store.everything("chunks") == await model.everything("chunks")
-            area = Area(frozenset({1, 2}))
-            assert sorted(await found(store, area, 50)) == sorted(await found(model, area, 50))
+            await apply_step(store, kind, ids)
+            await apply_step(model, kind, ids)
+            assert await store.list_rows("chunks") == await model.list_rows("chunks")
+            area = VectorFilter(frozenset({1, 2}))
+            assert sorted(await search_ids(store, area, 50)) == sorted(await search_ids(model, area, 50))
         await store.close()
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(Path(folder)))
 
 
-async def large(path: Path, rows: int = 22_000) -> tuple[LanceVectors, np.ndarray, np.ndarray]:
+async def open_large_store(path: Path, rows: int = 22_000) -> tuple[LanceVectors, np.ndarray, np.ndarray]:
     """A store with an index: vectors around 100 centres; half in space 0, the rest in 1 (many), 2 (few)."""
     random = np.random.default_rng(3)
     vectors = random_units(100, 32)[random.integers(0, 100, rows)] + 0.1 * random_units(rows, 32, 1)
     spaces = random.choice([0, 1, 2], rows, p=[0.5, 0.495, 0.005])
     store = await LanceVectors.open(path, 32)
-    keys = [Row(number, int(space), 0, 0) for number, space in enumerate(spaces)]
-    await store.put("relations", keys, vectors)
+    keys = [VectorRow(number, int(space), 0, 0) for number, space in enumerate(spaces)]
+    await store.upsert("relations", keys, vectors)
     await store.compact()
     return store, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), spaces
 
 
-def holds(path: Path, content: bytes) -> bool:
+def has_bytes(path: Path, content: bytes) -> bool:
     return any(content in file.read_bytes() for file in path.rglob("*") if file.is_file())
 
 
-async def recall(store: LanceVectors, vectors: np.ndarray, spaces: np.ndarray, scope: list[int]) -> float:
+async def measure_recall(store: LanceVectors, vectors: np.ndarray, spaces: np.ndarray, scope: list[int]) -> float:
     """The share of the exact 20 nearest that is found, over ten questions, with the similarities checked."""
     inside = np.flatnonzero(np.isin(spaces, scope))
-    area = Area(frozenset(scope), population={space: int((spaces == space).sum()) for space in scope})
+    area = VectorFilter(frozenset(scope), rows_by_space={space: int((spaces == space).sum()) for space in scope})
     shares = []
     for query in vectors[inside[:10]]:
         exact = inside[np.argsort(-(vectors[inside] @ query))[:20]]
@@ -257,95 +269,97 @@ async def recall(store: LanceVectors, vectors: np.ndarray, spaces: np.ndarray, s
 
 
 async def test_above_twenty_thousand_rows_an_index_finds_what_exact_search_finds(tmp_path: Path) -> None:
-    store, vectors, spaces = await large(tmp_path)
-    assert store._tables["relations"].indexed
+    store, vectors, spaces = await open_large_store(tmp_path)
+    assert store._tables["relations"].is_indexed
     for scope in ([0], [1], [2], [0, 2], [0, 1, 2]):
-        assert await recall(store, vectors, spaces, scope) >= 0.98
+        assert await measure_recall(store, vectors, spaces, scope) >= 0.98
     vectors[:500] = vectors[500:1000]
-    await store.put("relations", [Row(number, 0, 0, 0) for number in range(500)], vectors[:500])
+    await store.upsert("relations", [VectorRow(number, 0, 0, 0) for number in range(500)], vectors[:500])
     spaces[:500] = 0
-    assert await recall(store, vectors, spaces, [0]) >= 0.98
+    assert await measure_recall(store, vectors, spaces, [0]) >= 0.98
     await store.close()
     store = await LanceVectors.open(tmp_path, 32)
-    assert await recall(store, vectors, spaces, [0, 1]) >= 0.98
+    assert await measure_recall(store, vectors, spaces, [0, 1]) >= 0.98
     await store.close()
 
 
-async def test_an_area_of_four_thousand_rows_misses_nothing_whatever_vectors_stand_outside_it(tmp_path: Path) -> None:
+async def test_filter_of_four_thousand_rows_finds_all_its_vectors(tmp_path: Path) -> None:
     own, foreign = 4_000, 8_000
     vectors = np.concatenate([random_units(1, 32) + 0.02 * random_units(own, 32, 1), random_units(foreign, 32, 2)])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     store = await LanceVectors.open(tmp_path, 32)
-    await store.put("chunks", [Row(at, int(at >= own), 0, 0) for at in range(own + foreign)], vectors)
+    await store.upsert("chunks", [VectorRow(at, int(at >= own), 0, 0) for at in range(own + foreign)], vectors)
     await store.compact()
-    assert store._tables["chunks"].indexed
+    assert store._tables["chunks"].is_indexed
     for query in vectors[:20]:
         exact = np.sort(vectors[:own] @ query)[::-1][:20]
-        hits = await store.search("chunks", query, 20, Area(frozenset({0}), population={0: own, 1: foreign}))
+        hits = await store.search("chunks", query, 20, VectorFilter(frozenset({0}), rows_by_space={0: own, 1: foreign}))
         assert [hit.similarity for hit in hits] == pytest.approx(exact.tolist(), abs=1e-6)
     await store.close()
 
 
 async def test_the_bytes_of_dropped_rows_leave_the_disk_with_an_index_and_without(tmp_path: Path) -> None:
-    store, vectors, _ = await large(tmp_path)
+    store, vectors, _ = await open_large_store(tmp_path)
     secret = random_units(1, 32, 77)
     for table in ("relations", "chunks"):
-        await store.put(table, [Row(50_000, 1, 0, 0)], secret)
-        await store.put(table, [Row(50_001, 1, 0, 0)], vectors[:1])
+        await store.upsert(table, [VectorRow(50_000, 1, 0, 0)], secret)
+        await store.upsert(table, [VectorRow(50_001, 1, 0, 0)], vectors[:1])
         await store.compact()
-        assert holds(tmp_path / f"{table}.lance", secret.tobytes())
-        await store.drop(table, [50_000])
+        assert has_bytes(tmp_path / f"{table}.lance", secret.tobytes())
+        await store.delete(table, [50_000])
         await store.compact()
-        assert not holds(tmp_path / f"{table}.lance", secret.tobytes())
-    assert len(await store.everything("relations")) == 22_001
+        assert not has_bytes(tmp_path / f"{table}.lance", secret.tobytes())
+    assert len(await store.list_rows("relations")) == 22_001
     await store.close()
 
 
-async def test_many_small_writes_are_tidied_in_the_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lance, "TIDY_WRITES", 10)
+async def test_many_small_writes_are_compacted_in_the_background(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lance, "MAINTENANCE_WRITES", 10)
     store = await LanceVectors.open(tmp_path, DIM)
     for number in range(45):
-        await store.put("chunks", [Row(number, 1, 0, 0)], unit(1, number)[None])
+        await store.upsert("chunks", [VectorRow(number, 1, 0, 0)], unit_vector(1, number)[None])
     await store.close()
     assert len(list((tmp_path / "chunks.lance" / "data").iterdir())) < 20
     store = await LanceVectors.open(tmp_path, DIM)
-    assert len(await store.everything("chunks")) == 45
+    assert len(await store.list_rows("chunks")) == 45
     await store.close()
 
 
-async def test_what_is_written_while_it_is_tidied_is_tidied_once_it_rests(
+async def test_writes_during_compaction_are_compacted_when_idle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lance, "TIDY_WRITES", 4)
-    monkeypatch.setattr(lance, "FEW_WRITES", 2)
-    monkeypatch.setattr(lance, "REST", 0.01)
+    monkeypatch.setattr(lance, "MAINTENANCE_WRITES", 4)
+    monkeypatch.setattr(lance, "IDLE_WRITES", 2)
+    monkeypatch.setattr(lance, "IDLE_SECONDS", 0.01)
     merged, go_on = asyncio.Semaphore(0), asyncio.Event()
 
-    async def index(_: Tidier) -> None:
+    async def index(_: TableMaintenance) -> None:
         merged.release()
         await go_on.wait()
 
-    monkeypatch.setattr(Tidier, "_index", index)
+    monkeypatch.setattr(TableMaintenance, "_build_indexes", index)
     store = await LanceVectors.open(tmp_path, DIM)
     for number in range(4):
-        await store.put("chunks", [Row(number, 1, 0, 0)], unit(1, number)[None])
+        await store.upsert("chunks", [VectorRow(number, 1, 0, 0)], unit_vector(1, number)[None])
     async with asyncio.timeout(30):
         await merged.acquire()
         for number in range(4, 7):
-            await store.put("chunks", [Row(number, 1, 0, 0)], unit(1, number)[None])
+            await store.upsert("chunks", [VectorRow(number, 1, 0, 0)], unit_vector(1, number)[None])
         go_on.set()
         await merged.acquire()
     await store.close()
     assert len(list((tmp_path / "chunks.lance" / "data").iterdir())) == 1
 
 
-async def test_a_few_new_rows_of_an_indexed_table_are_indexed_once_it_rests(
+async def test_new_rows_of_an_indexed_table_are_indexed_when_idle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lance, "REST", 0.01)
-    store, _, _ = await large(tmp_path)
-    rows = [Row(30_000 + number, 1, 0, 0) for number in range(lance.FEW_ROWS)]
-    await store.put("relations", rows, random_units(len(rows), 32, 5))
+    monkeypatch.setattr(lance, "IDLE_SECONDS", 0.01)
+    store, _, _ = await open_large_store(tmp_path)
+    rows = [VectorRow(30_000 + number, 1, 0, 0) for number in range(lance.IDLE_ROWS)]
+    await store.upsert("relations", rows, random_units(len(rows), 32, 5))
     async with asyncio.timeout(60):
         while (await store._tables["relations"].table.index_stats("vector_idx")).num_unindexed_rows:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
@@ -354,20 +368,20 @@ async def test_a_few_new_rows_of_an_indexed_table_are_indexed_once_it_rests(
 
 async def test_vectors_of_another_length_are_refused(tmp_path: Path) -> None:
     await (await LanceVectors.open(tmp_path, DIM)).close()
-    with pytest.raises(OtherEmbedder, match="8 dimensions"):
+    with pytest.raises(EmbedderMismatch, match="8 dimensions"):
         await LanceVectors.open(tmp_path, DIM + 1)
 
 
-async def test_broken_files_are_told_with_the_way_out(tmp_path: Path) -> None:
+async def test_broken_files_raise_an_error_with_a_fix(tmp_path: Path) -> None:
     await (await LanceVectors.open(tmp_path, DIM)).close()
     for manifest in (tmp_path / "chunks.lance" / "_versions").iterdir():
         manifest.write_bytes(b"torn")
-    with pytest.raises(BrokenProjection) as caught:
+    with pytest.raises(CorruptProjection) as caught:
         await LanceVectors.open(tmp_path, DIM)
     assert "threadlore rebuild" in caught.value.hint
     await LanceVectors.erase(tmp_path)
     store = await LanceVectors.open(tmp_path, DIM)
-    assert await store.everything("chunks") == []
+    assert await store.list_rows("chunks") == []
     await store.close()
 
 
@@ -376,4 +390,4 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
     await store.close()
     await store.close()
     with pytest.raises(StoreError, match="closed"):
-        await store.search("chunks", unit(1), 1, Area(ONE))
+        await store.search("chunks", unit_vector(1), 1, VectorFilter(ONE))

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine import Engine, Scope
-from engine.projection.embedding_text import clip, entity_text
+from engine.projection.embedding_text import entity_text, truncate_to_tokens
 from engine.storage.ledger.profiles import Profile
 from engine.storage.ledger.queries import stats
-from engine.storage.ledger.queries.lookup import area
-from engine.usage import Bill
-from tests.crash.faults import Fault, arm
+from engine.storage.ledger.queries.lookup import resolve_scope
+from engine.usage import UsageMeter
+from tests.crash.faults import Fault, install_fault
 from tests.crash.models import SlowEmbedder, SlowReader
-from tests.crash.scenario import SPACES, options, perform, script
+from tests.crash.scenario import SPACES, apply_operation, build_options, build_script
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -35,38 +35,38 @@ async def run(home: Path, seed: int, steps: Counter[str]) -> None:
     acknowledged = os.open(home / "acknowledged", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     done = os.fstat(acknowledged).st_size
     skills = {"language": SlowReader(), "embedder": SlowEmbedder()}
-    async with Engine.open(home / "data", options=options(seed), **skills) as engine:  # type: ignore[arg-type]
-        for operation in script(seed)[done:]:
-            await perform(engine, operation)
+    async with Engine.open(home / "data", options=build_options(seed), **skills) as engine:  # type: ignore[arg-type]
+        for operation in build_script(seed)[done:]:
+            await apply_operation(engine, operation)
             os.write(acknowledged, b".")
             os.fsync(acknowledged)
             sys.stdout.write(".\n")
             sys.stdout.flush()
-        state = await told(engine)
+        state = await conversation_state(engine)
     (home / "draft").write_text(json.dumps(state | {"steps": steps}), encoding="utf-8")
     (home / "draft").replace(home / "state")
 
 
-async def told(engine: Engine) -> dict[str, object]:
+async def conversation_state(engine: Engine) -> dict[str, object]:
     """Whether what stands in a conversation was read before it was opened again is a matter of time: all are closed."""
-    for document in await engine.documents(EVERYTHING):
+    for document in await engine.list_documents(EVERYTHING):
         await engine.amend(document.key, open=False)
-    await engine.settled()
+    await engine.wait_until_indexed()
     report = await engine.verify()
     export = [line async for line in engine.export("jsonl", EVERYTHING)]
     await engine.compact()
-    differences = [str(each) for each in report.differences] + await foreign_vectors(engine)
+    differences = [str(each) for each in report.differences] + await find_wrong_vectors(engine)
     return {"differences": differences, "export": export}
 
 
-async def foreign_vectors(engine: Engine) -> list[str]:
+async def find_wrong_vectors(engine: Engine) -> list[str]:
     """Entities whose vector is not the one of their text."""
     runtime = engine._runtime
-    async with runtime.ledger.reader() as db:
-        rows = [row async for row in stats.entity_rows(db, await area(db, EVERYTHING))]
+    async with runtime.ledger.read_connection() as db:
+        rows = [row async for row in stats.stream_entities(db, await resolve_scope(db, EVERYTHING))]
     texts = {id_: entity_text(Profile(id_, 0, name, description, 0)) for id_, name, _, description, *_ in rows}
-    clipped = [clip(text, runtime.embedder.max_tokens, runtime.tokenizer) for text in texts.values()]
-    wanted = dict(zip(texts, await runtime.embedder.embed(clipped, Bill()), strict=True))
+    clipped = [truncate_to_tokens(text, runtime.embedder.max_tokens, runtime.tokenizer) for text in texts.values()]
+    wanted = dict(zip(texts, await runtime.embedder.embed(clipped, UsageMeter()), strict=True))
     found = await runtime.vectors.fetch("entities", texts)
     return [
         f"vectors: entity {id_} has that of another text"
@@ -77,4 +77,4 @@ async def foreign_vectors(engine: Engine) -> list[str]:
 
 if __name__ == "__main__":
     fault = Fault.parse(sys.argv[3]) if len(sys.argv) > 3 else None
-    asyncio.run(run(Path(sys.argv[1]), int(sys.argv[2]), arm(fault)))
+    asyncio.run(run(Path(sys.argv[1]), int(sys.argv[2]), install_fault(fault)))

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 When = Literal["before", "during", "after"]
 WRAPPED: tuple[tuple[type, str, tuple[str, ...]], ...] = (
     (Ledger, "ledger", ("write", "compact")),
-    (KuzuGraph, "graph", ("put", "drop", "load", "compact")),
-    (LanceVectors, "vectors", ("put", "drop", "clear", "compact", "_start")),
+    (KuzuGraph, "graph", ("upsert", "delete", "replace_all", "compact")),
+    (LanceVectors, "vectors", ("upsert", "delete", "clear", "compact", "_open_table")),
 )
 
 
@@ -46,16 +46,16 @@ class Fault:
         return cls(step, int(number), when, float(delay))  # type: ignore[arg-type]
 
 
-def arm(fault: Fault | None) -> Counter[str]:
+def install_fault(fault: Fault | None) -> Counter[str]:
     """Wrap the stores of this process; gives the counts of the steps, which go on counting."""
     counts: Counter[str] = Counter()
     for owner, label, methods in WRAPPED:
         for name in methods:
-            setattr(owner, name, _wrapped(getattr(owner, name), f"{label}.{name}", counts, fault))
+            setattr(owner, name, _wrap_method(getattr(owner, name), f"{label}.{name}", counts, fault))
     return counts
 
 
-def _wrapped(method: Method, label: str, counts: Counter[str], fault: Fault | None) -> Method:
+def _wrap_method(method: Method, label: str, counts: Counter[str], fault: Fault | None) -> Method:
     @functools.wraps(method)
     async def call(*args: Any, **kwargs: Any) -> Any:
         step = f"ledger.{args[1].__name__}" if label == "ledger.write" else label
@@ -63,18 +63,18 @@ def _wrapped(method: Method, label: str, counts: Counter[str], fault: Fault | No
         if fault is None or fault.step != step or counts[step] != fault.number:
             return await method(*args, **kwargs)
         if fault.when == "before":
-            die()
+            kill_process()
         running = asyncio.ensure_future(method(*args, **kwargs))
         if fault.when == "during":
             await asyncio.wait([running], timeout=fault.delay)
-            die()
+            kill_process()
         await running
-        die()
+        kill_process()
         return None
 
     return call
 
 
-def die() -> None:
+def kill_process() -> None:
     """What `kill -9` does."""
     os.kill(os.getpid(), signal.SIGKILL)

@@ -11,8 +11,8 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from engine.errors import Refused
-from engine.models import Link, Mention, Reading
+from engine.errors import ModelRefused
+from engine.models import Extraction, Link, Mention
 from tests.support.embedder import HashEmbedder
 from tests.support.language import SENTENCE, ToyLanguage
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from engine.models import Excerpt, Fragments
-    from engine.usage import Bill
+    from engine.models import Excerpt, SummaryInput
+    from engine.usage import UsageMeter
 
 NAME = re.compile(r"[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)*")
 UNREADABLE = "illegible"
@@ -31,10 +31,10 @@ UNREADABLE = "illegible"
 class SlowReader(ToyLanguage):
     """Neighbours in a sentence are linked, there and back; the last name of a sentence is only implied."""
 
-    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
-        await dawdle(excerpt.text)
+    async def extract(self, excerpt: Excerpt, bill: UsageMeter) -> Extraction:
+        await sleep_briefly(excerpt.text)
         if UNREADABLE in excerpt.text:
-            raise Refused("This cannot be read.")
+            raise ModelRefused("This cannot be read.")
         mentions: list[Mention] = []
         links: list[Link] = []
         for sentence in SENTENCE.split(excerpt.text):
@@ -42,11 +42,11 @@ class SlowReader(ToyLanguage):
             mentions += [Mention(name, "person" if name.istitle() else "shout", sentence) for name in names[:-1]]
             for a, b in pairwise(names):
                 links += [Link(a, b, "meets, knows", sentence), Link(b, a, "meets, knows", sentence)]
-        return Reading(tuple(mentions), tuple(links))
+        return Extraction(tuple(mentions), tuple(links))
 
-    async def summarise(self, wanted: Sequence[Fragments], bill: Bill) -> list[str | None]:
-        await dawdle("".join(text for each in wanted for text in each.texts))
-        return await super().summarise(wanted, bill)
+    async def summarize(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> list[str | None]:
+        await sleep_briefly("".join(text for each in wanted for text in each.texts))
+        return await super().summarize(wanted, bill)
 
 
 class SlowEmbedder(HashEmbedder):
@@ -55,11 +55,11 @@ class SlowEmbedder(HashEmbedder):
     def __init__(self) -> None:
         super().__init__(dim=16, max_tokens=48)
 
-    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
-        await dawdle("".join(texts))
+    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
+        await sleep_briefly("".join(texts))
         return await super().embed(texts, bill)
 
 
-async def dawdle(text: str) -> None:
+async def sleep_briefly(text: str) -> None:
     """Up to five milliseconds, as the text has it."""
     await asyncio.sleep(sha256(text.encode()).digest()[0] / 50_000)

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import stats
 from tests.crash.faults import Fault
-from tests.crash.scenario import after, script
+from tests.crash.scenario import build_script, expected_documents
 
 if TYPE_CHECKING:
     from tests.crash.scenario import Documents
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 120.0  # seconds that one life may take
+TIMEOUT_SECONDS = 120.0  # seconds that one life may take
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class FinalState:
     """What a finished script has come to."""
 
     differences: list[str]
@@ -37,7 +37,7 @@ class State:
 
 
 @dataclass(slots=True)
-class Outcome:
+class RunOutcome:
     """What an ordeal has shown; `wrong` says what must not be, and is empty if all is well.
 
     `acknowledged` counts the operations known to be done at each death.
@@ -47,49 +47,49 @@ class Outcome:
     operations: int
     deaths: list[str] = field(default_factory=list)
     acknowledged: list[int] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
 
 
-class StumbledError(Exception):
+class UnexpectedExitError(Exception):
     """A life ended, but not by our hand."""
 
 
-async def ordeal(seed: int, folder: Path) -> Outcome:
+async def run_seed(seed: int, folder: Path) -> RunOutcome:
     """Run the script of a seed in peace and in trouble, below `folder`, and compare."""
-    outcome = Outcome(seed, len(script(seed)))
+    outcome = RunOutcome(seed, len(build_script(seed)))
     calm, rough = folder / "calm", folder / "rough"
     for home in (calm, rough):
         home.mkdir(parents=True)
     try:
-        live(calm, seed)
-        wanted = state(calm)
-        await _be_killed(rough, outcome, wanted.steps)
-        found = state(rough)
-    except StumbledError as error:
-        outcome.wrong.append(str(error))
+        run_child(calm, seed)
+        wanted = read_final_state(calm)
+        await _run_with_kills(rough, outcome, wanted.steps)
+        found = read_final_state(rough)
+    except UnexpectedExitError as error:
+        outcome.violations.append(str(error))
         return outcome
-    outcome.wrong += [f"in peace: {each}" for each in wanted.differences]
-    outcome.wrong += [f"verify: {each}" for each in found.differences]
-    outcome.wrong += compared(wanted.export, found.export)
-    outcome.wrong += remains(rough, seed)
+    outcome.violations += [f"in peace: {each}" for each in wanted.differences]
+    outcome.violations += [f"verify: {each}" for each in found.differences]
+    outcome.violations += diff_exports(wanted.export, found.export)
+    outcome.violations += find_leftover_files(rough, seed)
     return outcome
 
 
-async def _be_killed(home: Path, outcome: Outcome, steps: dict[str, int]) -> None:
+async def _run_with_kills(home: Path, outcome: RunOutcome, steps: dict[str, int]) -> None:
     random = Random(f"deaths {outcome.seed}")
     for left in reversed(range(random.randint(3, 5))):
-        death = choose(random, steps, left)
-        live(home, outcome.seed, death)
+        death = choose_kill(random, steps, left)
+        run_child(home, outcome.seed, death)
         if (home / "state").exists():
             return
         outcome.deaths.append(str(death))
-        outcome.acknowledged.append(acknowledged(home))
-        outcome.wrong += [f"after {death}: {each}" for each in await lost(home, outcome.seed)]
-    live(home, outcome.seed)
+        outcome.acknowledged.append(count_acknowledged(home))
+        outcome.violations += [f"after {death}: {each}" for each in await find_lost(home, outcome.seed)]
+    run_child(home, outcome.seed)
 
 
 @dataclass(frozen=True, slots=True)
-class Blow:
+class ExternalKill:
     """A kill from outside, so many acknowledgements and seconds after the start."""
 
     acknowledgements: int
@@ -99,7 +99,7 @@ class Blow:
         return f"{self.seconds:.3f} s after {self.acknowledgements} acknowledgements"
 
 
-def choose(random: Random, steps: dict[str, int], left: int) -> Fault | Blow:
+def choose_kill(random: Random, steps: dict[str, int], left: int) -> Fault | ExternalKill:
     """How the next life ends: mostly at some step, rare ones as often as frequent ones; else at any moment."""
     kind = random.choices(("fault", "moment", "acknowledgement"), (5, 1, 1))[0]
     if kind == "fault":
@@ -108,20 +108,20 @@ def choose(random: Random, steps: dict[str, int], left: int) -> Fault | Blow:
         when = random.choice(("before", "during", "during", "after"))
         return Fault(step, number, when, random.choice((0.0, 0.0005, 0.002, 0.01)) * random.random())  # type: ignore[arg-type]
     if kind == "moment":
-        return Blow(0, random.uniform(0.3, 3.0))
-    return Blow(random.randint(1, 20), random.uniform(0, 0.05))
+        return ExternalKill(0, random.uniform(0.3, 3.0))
+    return ExternalKill(random.randint(1, 20), random.uniform(0, 0.05))
 
 
-def live(home: Path, seed: int, death: Fault | Blow | None = None) -> None:
-    """Let the script run until its end or its death. Raises StumbledError if it ends in any other way."""
+def run_child(home: Path, seed: int, death: Fault | ExternalKill | None = None) -> None:
+    """Let the script run until its end or its death. Raises UnexpectedExitError if it ends in any other way."""
     command = [sys.executable, "-X", "faulthandler", "-m", "tests.crash.child", str(home), str(seed)]
     command += [str(death)] if isinstance(death, Fault) else []
     with (home / "words").open("w+", encoding="utf-8") as words:
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=words, text=True)
         assert process.stdout is not None
-        limit = Timer(PATIENCE, process.terminate)
+        limit = Timer(TIMEOUT_SECONDS, process.terminate)
         limit.start()
-        if isinstance(death, Blow):
+        if isinstance(death, ExternalKill):
             for _ in range(death.acknowledgements):
                 process.stdout.readline()
             time.sleep(death.seconds)
@@ -130,32 +130,32 @@ def live(home: Path, seed: int, death: Fault | Blow | None = None) -> None:
         limit.cancel()
         words.seek(0)
         if process.returncode not in ((0, -9) if death else (0,)):
-            raise StumbledError(f"{death}: ended with {process.returncode}: {words.read()[-3000:]}")
+            raise UnexpectedExitError(f"{death}: ended with {process.returncode}: {words.read()[-3000:]}")
 
 
-def state(home: Path) -> State:
+def read_final_state(home: Path) -> FinalState:
     """What the script of a home has come to."""
-    return State(**json.loads((home / "state").read_text(encoding="utf-8")))
+    return FinalState(**json.loads((home / "state").read_text(encoding="utf-8")))
 
 
-def acknowledged(home: Path) -> int:
+def count_acknowledged(home: Path) -> int:
     """How many operations of the script have returned."""
     path = home / "acknowledged"
     return path.stat().st_size if path.exists() else 0
 
 
-async def lost(home: Path, seed: int) -> list[str]:
+async def find_lost(home: Path, seed: int) -> list[str]:
     """What an acknowledged operation has done and is not there; an operation cut off may have happened or not."""
-    done = acknowledged(home)
-    operations = script(seed)
-    before: Documents = reduce(after, operations[:done], {})
-    expected = [texts(before), texts(reduce(after, operations[done : done + 1], before))]
+    done = count_acknowledged(home)
+    operations = build_script(seed)
+    before: Documents = reduce(expected_documents, operations[:done], {})
+    expected = [count_texts(before), count_texts(reduce(expected_documents, operations[done : done + 1], before))]
     if not (home / "data" / "ledger.db").exists():
         return ["nothing is there"] if done else []
     ledger = await Ledger.open(home / "data" / "ledger.db")
     try:
-        async with ledger.reader() as db:
-            records = [json.loads(line) async for line in stats.canonical(db)]
+        async with ledger.read_connection() as db:
+            records = [json.loads(line) async for line in stats.export_canonical(db)]
     finally:
         await ledger.close()
     found = Counter((each["space"], each["document"], each["key"], each["text"]) for each in records if is_text(each))
@@ -166,21 +166,21 @@ def is_text(record: dict[str, str]) -> bool:
     return record["kind"] == "passage"
 
 
-def texts(documents: Documents) -> Counter[tuple[str, str, str, str]]:
+def count_texts(documents: Documents) -> Counter[tuple[str, str, str, str]]:
     return Counter((d.space, d.key, passage.key, passage.text) for d in documents.values() for passage in d.passages)
 
 
-def remains(home: Path, seed: int) -> list[str]:
+def find_leftover_files(home: Path, seed: int) -> list[str]:
     """Files in which words still stand that no document holds any more."""
     nothing: Documents = {}
-    states = list(accumulate(script(seed), after, initial=nothing))
+    states = list(accumulate(build_script(seed), expected_documents, initial=nothing))
     held = [{passage.text for each in documents.values() for passage in each.passages} for documents in states]
     gone = {text.encode() for text in set().union(*held) - held[-1]}
     found = [(file.name, file.read_bytes()) for file in (home / "data").rglob("*") if file.is_file()]
     return [f"{name} still holds {text!r}" for name, content in found for text in sorted(gone) if text in content]
 
 
-def compared(wanted: list[str], found: list[str]) -> list[str]:
+def diff_exports(wanted: list[str], found: list[str]) -> list[str]:
     """Lines that one export has and the other has not."""
     if wanted == found:
         return []

@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from random import Random
 from typing import TYPE_CHECKING, Literal
 
-from engine import Document, Link, Mention, Options, Passage, Reading
+from engine import Document, EngineOptions, Extraction, Link, Mention, Passage
 from engine.errors import NotFound
-from engine.knowledge.manual_facts import stated
-from engine.options import Packing
+from engine.knowledge.manual_facts import build_manual_document
+from engine.options import ChunkingOptions
 from tests.crash.models import UNREADABLE
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ OTHERS = ("Carl", "Dora", "Edda", "Finn", "Gale", "Hugo", "Iris", "Jan", "Kai", 
 VERBS = ("met", "praised", "followed", "paid", "forgot")
 EPOCH = datetime(2026, 3, 1, tzinfo=UTC)
 
-Upkeep = Literal["settled", "rebuild", "compact", "verify", "retry"]
+Upkeep = Literal["wait_until_indexed", "rebuild", "compact", "verify", "retry"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Add:
 @dataclass(frozen=True, slots=True)
 class Amend:
     key: str
-    put: tuple[Passage, ...] = ()
-    drop: frozenset[str] = frozenset()
+    upserted: tuple[Passage, ...] = ()
+    removed: frozenset[str] = frozenset()
     open: bool | None = None
 
 
@@ -57,46 +57,46 @@ class Move:
 class Correct:
     """`what` is a verb of the engine; `into` is the second name, or the description of a pin."""
 
-    what: Literal["merge", "unmerge", "pin", "hide", "unhide"]
+    action: Literal["merge", "unmerge", "describe", "hide", "unhide"]
     space: str
     name: str
     into: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class AddFacts:
     space: str
     room: str
-    told: Reading
+    facts: Extraction
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
-    what: Upkeep
+class RunUpkeep:
+    job: Upkeep
 
 
-Operation = Add | Amend | Forget | Move | Correct | Tell | Keep
+Operation = Add | Amend | Forget | Move | Correct | AddFacts | RunUpkeep
 Documents = dict[str, Document]
 
 
-def options(seed: int) -> Options:
+def build_options(seed: int) -> EngineOptions:
     """Small chunks and small batches, so that little text makes many steps; short periods, so that they end.
 
     Every fifth seed is for the other graph, where it is installed.
     """
     random = Random(f"options {seed}")
-    return Options(
-        graph="ladybug" if seed % 5 == 0 and find_spec("ladybug") else "kuzu",
-        packing=Packing(size=64, overlap=8, soft=32, modulo=3),
-        readers=random.choice((1, 3, 8)),
-        embed_batch=random.choice((2, 7, 64)),
-        project_batch=random.choice((6, 40, 512)),
-        quiet=random.choice((0.2, 600.0)),
-        compact_after=random.choice((1.0, 600.0)),
+    return EngineOptions(
+        graph_backend="ladybug" if seed % 5 == 0 and find_spec("ladybug") else "kuzu",
+        chunking=ChunkingOptions(size=64, overlap=8, target_size=32, hash_modulo=3),
+        extraction_concurrency=random.choice((1, 3, 8)),
+        embed_batch_size=random.choice((2, 7, 64)),
+        projection_batch_size=random.choice((6, 40, 512)),
+        summary_cooldown=random.choice((0.2, 600.0)),
+        compaction_delay=random.choice((1.0, 600.0)),
     )
 
 
-async def perform(engine: Engine, operation: Operation) -> None:
+async def apply_operation(engine: Engine, operation: Operation) -> None:
     """Do it; done twice is done once."""
     match operation:
         case Add(document):
@@ -107,33 +107,33 @@ async def perform(engine: Engine, operation: Operation) -> None:
             await engine.forget(key)
         case Move(room, space):
             await engine.move_room(room, space)
-        case Tell(space, room, told):
-            await engine.state(space, room, told)
+        case AddFacts(space, room, told):
+            await engine.add_facts(space, room, told)
         case Correct():
-            await _correct(engine, operation)
-        case Keep("verify"):
+            await _apply_correction(engine, operation)
+        case RunUpkeep("verify"):
             report = await engine.verify()
-            assert report.clean, "; ".join(map(str, report.differences))
-        case Keep(what):
+            assert report.is_clean, "; ".join(map(str, report.differences))
+        case RunUpkeep(what):
             await getattr(engine, what)()
 
 
-async def _correct(engine: Engine, correction: Correct) -> None:
-    await engine.settled()  # what is to be corrected must be known
-    arguments = [correction.into] if correction.what in {"merge", "pin"} else []
+async def _apply_correction(engine: Engine, correction: Correct) -> None:
+    await engine.wait_until_indexed()  # what is to be corrected must be known
+    arguments = [correction.into] if correction.action in {"merge", "describe"} else []
     try:
-        await getattr(engine, correction.what)(correction.space, correction.name, *arguments)
+        await getattr(engine, correction.action)(correction.space, correction.name, *arguments)
     except NotFound:
         return  # it was taken back before, or its last document was forgotten
 
 
-def after(documents: Documents, operation: Operation) -> Documents:
+def expected_documents(documents: Documents, operation: Operation) -> Documents:
     """The documents as they must be once the operation is acknowledged."""
     match operation:
         case Add(document):
             return documents | {document.key: document}
-        case Tell(space, room, told):
-            document = stated(space, room, told, None)
+        case AddFacts(space, room, told):
+            document = build_manual_document(space, room, told, None)
             return documents | {document.key: document}
         case Forget(key):
             return {other: each for other, each in documents.items() if other != key}
@@ -143,18 +143,18 @@ def after(documents: Documents, operation: Operation) -> Documents:
             former = documents[key]
             passages = {each.key: each for each in former.passages if each.key not in drop}
             passages |= {each.key: each for each in put}
-            opened = former.open if open_ is None else open_
-            return documents | {key: replace(former, passages=tuple(passages.values()), open=opened)}
+            opened = former.is_open if open_ is None else open_
+            return documents | {key: replace(former, passages=tuple(passages.values()), is_open=opened)}
         case _:
             return documents
 
 
-def script(seed: int, length: int = 28) -> list[Operation]:
+def build_script(seed: int, length: int = 28) -> list[Operation]:
     """What is done, in order."""
-    return _Author(seed).write(length)
+    return _ScriptBuilder(seed).build(length)
 
 
-class _Author:
+class _ScriptBuilder:
     """Writes a script, and keeps in mind what is there."""
 
     def __init__(self, seed: int) -> None:
@@ -165,32 +165,32 @@ class _Author:
         self.merged: list[Correct] = []
         self.number = 0
 
-    def write(self, length: int) -> list[Operation]:
+    def build(self, length: int) -> list[Operation]:
         acts: dict[Callable[[], None], int] = {
             self.add: 30,
-            self.chat: 10,
-            self.copy: 8,
+            self.add_conversation: 10,
+            self.add_copy: 8,
             self.edit: 12,
             self.amend: 14,
             self.forget: 9,
             self.move: 4,
             self.correct: 10,
-            self.tell: 3,
+            self.add_facts: 3,
             self.upkeep: 6,
         }
         for _ in range(3):
-            self.crowd()
-        self.do(Add(self.document("illegible", [f"This is {UNREADABLE}."])))
+            self.add_crowd()
+        self.append(Add(self.document("illegible", [f"This is {UNREADABLE}."])))
         chosen = self.random.choices(list(acts), list(acts.values()), k=length)
-        chosen += [self.chat, self.amend, self.amend, self.forget, self.move, self.rebuild, self.compact]
+        chosen += [self.add_conversation, self.amend, self.amend, self.forget, self.move, self.rebuild, self.compact]
         self.random.shuffle(chosen)
         for act in chosen:
             act()
         return self.operations
 
-    def do(self, operation: Operation) -> None:
+    def append(self, operation: Operation) -> None:
         self.operations.append(operation)
-        self.documents = after(self.documents, operation)
+        self.documents = expected_documents(self.documents, operation)
 
     # Texts.
 
@@ -215,48 +215,48 @@ class _Author:
         time = EPOCH + timedelta(hours=self.random.randrange(1000))
         return Document(key, self.rooms[room], room, key, passages, time)
 
-    def some(self, kind: str = "") -> Document | None:
+    def pick_document(self, kind: str = "") -> Document | None:
         found = [each for each in self.documents.values() if each.kind == kind or (not kind and each.kind != "manual")]
         return self.random.choice(found) if found else None
 
     # Acts.
 
-    def crowd(self) -> None:
+    def add_crowd(self) -> None:
         """A document in which everybody is named again and again."""
-        self.do(
+        self.append(
             Add(self.document(f"crowd {len(self.operations)}", [self.sentence() for _ in range(14)], room="square"))
         )
 
     def add(self) -> None:
         texts = [self.sentence() for _ in range(self.random.randint(1, 5))]
-        self.do(Add(self.document(f"file {len(self.operations)}", texts)))
+        self.append(Add(self.document(f"file {len(self.operations)}", texts)))
 
-    def chat(self) -> None:
+    def add_conversation(self) -> None:
         room, key = self.random.choice(list(ROOMS)), f"chat {len(self.operations)}"
         passages = tuple(self.passage(i) for i in range(self.random.randint(1, 9)))
-        self.do(Add(Document(key, self.rooms[room], room, key, passages, kind="conversation", open=True)))
+        self.append(Add(Document(key, self.rooms[room], room, key, passages, kind="conversation", is_open=True)))
 
-    def copy(self) -> None:
+    def add_copy(self) -> None:
         """The same words in another room."""
-        if other := self.some():
+        if other := self.pick_document():
             room = self.random.choice(list(ROOMS))
-            self.do(Add(replace(other, key=f"copy {len(self.operations)}", room=room, space=self.rooms[room])))
+            self.append(Add(replace(other, key=f"copy {len(self.operations)}", room=room, space=self.rooms[room])))
 
     def edit(self) -> None:
         """A passage is changed, or goes; often everything is put back at once."""
-        if (former := self.some("file")) and len(former.passages) > 1:
+        if (former := self.pick_document("file")) and len(former.passages) > 1:
             kept = list(former.passages)
             at = self.random.randrange(len(kept))
             if self.random.random() < 0.4:
                 del kept[at]
             else:
                 kept[at] = replace(kept[at], text=self.sentence())
-            self.do(Add(replace(former, passages=tuple(kept))))
+            self.append(Add(replace(former, passages=tuple(kept))))
             if self.random.random() < 0.5:
-                self.do(Add(former))
+                self.append(Add(former))
 
     def amend(self) -> None:
-        if chat := self.some("conversation"):
+        if chat := self.pick_document("conversation"):
             keys = [int(each.key) for each in chat.passages]
             put = [self.passage(max(keys) + 1 + i) for i in range(self.random.randint(1, 4))]
             changed = self.random.sample(keys, min(len(keys), self.random.choice((0, 0, 1))))
@@ -264,52 +264,54 @@ class _Author:
             dropped = self.random.choice(keys)
             drop = {f"{dropped:03}"} - {each.key for each in put} if self.random.random() < 0.3 else set()
             open_ = self.random.choice((None, False, False, True))
-            self.do(Amend(chat.key, tuple(put), frozenset(drop), open_))
+            self.append(Amend(chat.key, tuple(put), frozenset(drop), open_))
 
     def forget(self) -> None:
-        if each := self.some():
-            self.do(Forget(each.key))
+        if each := self.pick_document():
+            self.append(Forget(each.key))
             if self.random.random() < 0.2:
-                self.do(Add(each))
+                self.append(Add(each))
 
     def move(self) -> None:
         room, space = self.random.choice(list(ROOMS)), self.random.choice(SPACES)
         self.rooms[room] = space
-        self.do(Move(room, space))
+        self.append(Move(room, space))
 
     def correct(self) -> None:
         if self.merged and self.random.random() < 0.5:
-            self.do(replace(self.merged.pop(), what="unmerge", into=""))
+            self.append(replace(self.merged.pop(), action="unmerge", into=""))
             return
         space, name, other = self.random.choice(SPACES[:2]), self.random.choice(OTHERS), self.random.choice(CROWD)
-        match self.random.choice(("merge", "pin", "hide", "hide and back")):
+        match self.random.choice(("merge", "describe", "hide", "hide and back")):
             case "merge":
                 merge = Correct("merge", space, name, other)
                 if all((each.space, each.name) != (space, name) for each in self.merged):
                     self.merged.append(merge)
-                self.do(merge)
-            case "pin":
-                self.do(Correct("pin", space, self.random.choice((name, other)), self.random.choice(("", "Pinned."))))
+                self.append(merge)
+            case "describe":
+                self.append(
+                    Correct("describe", space, self.random.choice((name, other)), self.random.choice(("", "Pinned.")))
+                )
             case "hide":
-                self.do(Correct("hide", space, name))
+                self.append(Correct("hide", space, name))
             case _:
-                self.do(Correct("hide", space, other))
-                self.do(Correct("unhide", space, other))
+                self.append(Correct("hide", space, other))
+                self.append(Correct("unhide", space, other))
 
-    def tell(self) -> None:
+    def add_facts(self) -> None:
         room, name = self.random.choice(list(ROOMS)), self.random.choice(OTHERS)
         text = f"told in week {len(self.operations)}"
-        told = Reading((Mention(name, "person", text),), (Link(name, "Ada", "family", text),))
-        self.do(Tell(self.rooms[room], room, told))
+        told = Extraction((Mention(name, "person", text),), (Link(name, "Ada", "family", text),))
+        self.append(AddFacts(self.rooms[room], room, told))
 
     def upkeep(self) -> None:
-        self.do(Keep(self.random.choice(("settled", "settled", "verify", "retry"))))
+        self.append(RunUpkeep(self.random.choice(("wait_until_indexed", "wait_until_indexed", "verify", "retry"))))
 
     def rebuild(self) -> None:
-        self.do(Keep("rebuild"))
+        self.append(RunUpkeep("rebuild"))
 
     def compact(self) -> None:
-        self.do(Keep("compact"))
+        self.append(RunUpkeep("compact"))
 
 
 def _letters(number: int) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from tests.support.slack_server import Entry, Person, Room, Said
+    from tests.support.slack_server import Entry, Person, Room, SentMessage
 
 REPORT = """# Wind test of 11 November
 
@@ -50,13 +50,13 @@ class Access:
 
 
 @contextlib.asynccontextmanager
-async def threadlore(access: Access) -> AsyncIterator[None]:
+async def start_bot(access: Access) -> AsyncIterator[None]:
     """The whole bot, in a data folder of its own that goes with the day."""
     from bot.server import serve  # noqa: PLC0415  - the day itself needs no bot
-    from bot.settings import load  # noqa: PLC0415
+    from bot.settings import load_settings  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory(prefix="threadlore-day-") as home:
-        settings = load(
+        settings = load_settings(
             home=Path(home),
             slack_bot_token=access.bot_token,
             slack_app_token=access.app_token,
@@ -71,7 +71,7 @@ async def threadlore(access: Access) -> AsyncIterator[None]:
             await serving
 
 
-class Day:
+class DemoDay:
     """The people, the rooms, and what is printed of them."""
 
     def __init__(self, slack: FakeSlack, show: Callable[[str], None], pause: float) -> None:
@@ -83,31 +83,31 @@ class Day:
         self.workshop = slack.channel("workshop", members=everybody, bot=False)
         self.wages = slack.channel("wages", members=[self.ada, self.bo], kind="private", bot=False)
 
-    def scene(self, title: str) -> None:
+    def print_title(self, title: str) -> None:
         self.show(f"\n━━ {title} {'━' * max(0, 96 - len(title))}\n")
 
-    async def breath(self) -> None:
+    async def sleep(self) -> None:
         """Time enough to hear and to read."""
-        await self.slack.delivered(30)
-        await self.slack.rest(self.pause, 60)
+        await self.slack.wait_until_delivered(30)
+        await self.slack.wait_until_quiet(self.pause, 60)
 
-    async def talk(self, room: Room, *lines: tuple[Person, str]) -> list[Said]:
+    async def post_lines(self, room: Room, *lines: tuple[Person, str]) -> list[SentMessage]:
         said = [await person.says(room, text) for person, text in lines]
-        await self.breath()
+        await self.sleep()
         return said
 
     def entry(self, person: Person, room: Room, ts: str) -> Entry:
-        return next(each for each in self.slack.sees(person, room).all() if each.ts == ts)
+        return next(each for each in self.slack.sees(person, room).all_entries() if each.ts == ts)
 
-    def shows(self, said: Said, reaction: str) -> bool:
+    def has_reaction(self, said: SentMessage, reaction: str) -> bool:
         """Whether a message bears a reaction."""
         return reaction in dict(self.entry(self.bo, said.room, said.ts).reactions)
 
-    def taken_back(self, asked: Said) -> bool:
+    def is_redacted(self, asked: SentMessage) -> bool:
         """Whether the answer to a question says that a source of it was removed."""
         return any("was removed" in each.text for each in self.slack.sees(self.bo, asked.room).thread(asked.root))
 
-    async def answer(self, person: Person, said: Said, after: int = 0) -> None:
+    async def wait_for_answer(self, person: Person, said: SentMessage, after: int = 0) -> None:
         """Wait for the answer in a message's thread, and show the thread."""
 
         def done() -> bool:
@@ -115,25 +115,25 @@ class Day:
             replies = [each for each in root.replies[after:] if each.author == self.slack.space.bot.name]
             return bool(replies) and not root.status and not any(each.writing for each in replies)
 
-        await self.slack.until(done, 60, "for an answer")
-        await self.slack.rest(self.pause, 60)
+        await self.slack.wait_for(done, 60, "for an answer")
+        await self.slack.wait_until_quiet(self.pause, 60)
         root = self.entry(person, said.room, said.root)
         if after:
             self.show("\n".join(line for each in root.replies[after:] for line in each.lines("  │ ")))
         else:
             self.show(str(root))
 
-    async def ask(self, person: Person, room: Room, text: str) -> Said:
+    async def ask(self, person: Person, room: Room, text: str) -> SentMessage:
         said = await person.mentions(room, text)
-        await self.answer(person, said)
+        await self.wait_for_answer(person, said)
         return said
 
-    async def follow_up(self, person: Person, asked: Said, text: str) -> None:
+    async def follow_up(self, person: Person, asked: SentMessage, text: str) -> None:
         before = len(self.slack.sees(person, asked.room).thread(asked.root))
         await person.says(asked.room, text, thread=asked)
-        await self.answer(person, asked, before)
+        await self.wait_for_answer(person, asked, before)
 
-    async def whisper(self, person: Person, room: Room, words: str) -> None:
+    async def run_command(self, person: Person, room: Room, words: str) -> None:
         """A slash command, and what only its user sees of it."""
 
         def private() -> list[Entry]:
@@ -142,94 +142,94 @@ class Day:
         before = len(private())
         self.show(f"#{room.channel.name}\n{person.name} types: /threadlore {words}")
         await person.slash(room, words)
-        await self.slack.until(lambda: len(private()) > before, 60, "for a private answer")
-        await self.slack.rest(self.pause, 60)
+        await self.slack.wait_for(lambda: len(private()) > before, 60, "for a private answer")
+        await self.slack.wait_until_quiet(self.pause, 60)
         for entry in private()[before:]:
             self.show(str(entry))
 
 
-async def morning(day: Day) -> list[Said]:
+async def morning(day: DemoDay) -> list[SentMessage]:
     """The app comes in, people talk, a file is dropped."""
-    day.scene("Ada takes Threadlore into #workshop and #general, and into the private #wages")
+    day.print_title("Ada takes Threadlore into #workshop and #general, and into the private #wages")
     for room in (day.workshop, day.general, day.wages):
         await day.ada.invites(room, day.slack.bot)
-    await day.breath()
+    await day.sleep()
     day.show(str(day.slack.sees(day.ada, day.workshop)))
-    day.scene("People talk in #workshop")
-    said = await day.talk(
+    day.print_title("People talk in #workshop")
+    said = await day.post_lines(
         day.workshop,
         (day.ada, "Good morning! Lumen Sports ordered 400 Delta kites, to be delivered on 14 April."),
         (day.bo, "Hanako Textiles will send us the ripstop nylon for the Lumen order on 2 March."),
         (day.cleo, "The new carbon spars from Firth Rods broke twice in the wind test, @Bo."),
         (day.bo, "Right. We go back to the fibreglass spars of Orrin & Sons until Firth Rods has fixed that."),
     )
-    await day.talk(
+    await day.post_lines(
         day.wages,
         (day.ada, "For the two of us only: Bo's wage rises to 4,150 a month from May on."),
         (day.bo, "Thank you, Ada. I will not tell anybody."),
     )
     day.show("\n".join(str(day.entry(day.cleo, day.workshop, each.ts)) for each in said))
-    day.scene("Bo drops a file into #workshop")
+    day.print_title("Bo drops a file into #workshop")
     dropped = await day.bo.says(
         day.workshop, "Here is what we measured.", files=[File("wind-test-report.md", REPORT.encode(), "text/markdown")]
     )
-    await day.slack.until(lambda: day.shows(dropped, "white_check_mark"), 60, "until the file is read")
-    await day.breath()
+    await day.slack.wait_for(lambda: day.has_reaction(dropped, "white_check_mark"), 60, "until the file is read")
+    await day.sleep()
     day.show(str(day.entry(day.bo, day.workshop, dropped.ts)))
     return said
 
 
-async def noon(day: Day) -> None:
+async def noon(day: DemoDay) -> None:
     """Questions: in public, in the thread, in private, and one that nobody can answer."""
-    day.scene("Cleo asks in #workshop, and goes on in the thread")
+    day.print_title("Cleo asks in #workshop, and goes on in the thread")
     asked = await day.ask(day.cleo, day.workshop, "Which spars do we use for the Delta kite now?")
     await day.follow_up(day.cleo, asked, "And what happened to the yellow tail of the Box kite?")
-    day.scene("Cleo asks in private, by the command")
-    await day.whisper(day.cleo, day.general, "ask How many kites did Lumen Sports order?")
-    day.scene("A question that nothing in the channels answers")
+    day.print_title("Cleo asks in private, by the command")
+    await day.run_command(day.cleo, day.general, "ask How many kites did Lumen Sports order?")
+    day.print_title("A question that nothing in the channels answers")
     await day.ask(day.bo, day.workshop, "What is the telephone number of the mayor?")
 
 
-async def afternoon(day: Day, said: list[Said]) -> None:
+async def afternoon(day: DemoDay, said: list[SentMessage]) -> None:
     """Edits and deletions take effect."""
     order, nylon = said[0], said[1]
     question = "When must the Delta kites for Lumen Sports be delivered?"
-    day.scene("Bo asks for a date; Ada moves it by an edit, and the answer is taken back; Bo asks again")
+    day.print_title("Bo asks for a date; Ada moves it by an edit, and the answer is taken back; Bo asks again")
     asked = await day.ask(day.bo, day.workshop, question)
     await day.ada.edits(
         order, "Good morning! Lumen Sports ordered 400 Delta kites, to be delivered on 21 April, a week later."
     )
-    await day.slack.until(lambda: day.taken_back(asked), 60, "until the answer is taken back")
-    await day.breath()
+    await day.slack.wait_for(lambda: day.is_redacted(asked), 60, "until the answer is taken back")
+    await day.sleep()
     day.show(str(day.entry(day.bo, day.workshop, asked.ts)))
     await day.ask(day.bo, day.workshop, question)
-    day.scene("Bo deletes what they wrote about the nylon; Cleo asks for it")
+    day.print_title("Bo deletes what they wrote about the nylon; Cleo asks for it")
     await day.bo.deletes(nylon)
-    await day.breath()
+    await day.sleep()
     await day.ask(day.cleo, day.workshop, "When will Hanako Textiles send the ripstop nylon?")
 
 
-async def evening(day: Day) -> None:
+async def evening(day: DemoDay) -> None:
     """Somebody new comes; a secret of a private channel is asked for in public, and where it belongs."""
-    day.scene("Dee is new in #workshop; she looks at the app's Home tab, and asks how much is known")
+    day.print_title("Dee is new in #workshop; she looks at the app's Home tab, and asks how much is known")
     await day.dee.joins(day.workshop)
     await day.dee.opens_app("home")
-    await day.slack.until(day.dee.home, 60, "for the Home tab")
-    await day.breath()
-    day.show(day.dee.home())
-    await day.whisper(day.dee, day.workshop, "status")
-    day.scene("Cleo is curious about what is said in #wages, and asks in #general")
+    await day.slack.wait_for(day.dee.home_tab, 60, "for the Home tab")
+    await day.sleep()
+    day.show(day.dee.home_tab())
+    await day.run_command(day.dee, day.workshop, "status")
+    day.print_title("Cleo is curious about what is said in #wages, and asks in #general")
     await day.ask(day.cleo, day.general, "What will Bo's wage be from May on?")
-    day.scene("Ada asks the same in #wages, where it belongs")
+    day.print_title("Ada asks the same in #wages, where it belongs")
     await day.ask(day.ada, day.wages, "What will Bo's wage be from May on?")
-    day.scene("Ada asks in private in #general, and sees the answer alone")
-    await day.whisper(day.ada, day.general, "ask What will Bo's wage be from May on?")
-    day.scene("What Cleo sees of #wages, and of #general")
+    day.print_title("Ada asks in private in #general, and sees the answer alone")
+    await day.run_command(day.ada, day.general, "ask What will Bo's wage be from May on?")
+    day.print_title("What Cleo sees of #wages, and of #general")
     day.show(str(day.slack.sees(day.cleo, day.wages)))
     day.show(str(day.slack.sees(day.cleo, day.general)))
 
 
-async def live(
+async def run_day(
     start: Callable[[Access], AbstractAsyncContextManager[None]],
     show: Callable[[str], None],
     *,
@@ -238,10 +238,10 @@ async def live(
 ) -> FakeSlack:
     """Live through the day with a bot, and give the workspace as it is in the evening."""
     async with FakeSlack(app) as slack:
-        day = Day(slack, show, pause)
+        day = DemoDay(slack, show, pause)
         access = Access(slack.base_url, slack.space.app.bot_token, slack.space.app.app_token)
         async with start(access):
-            await slack.connected(timeout=60)
+            await slack.wait_until_connected(timeout=60)
             said = await morning(day)
             await noon(day)
             await afternoon(day, said)
@@ -249,9 +249,9 @@ async def live(
     return slack
 
 
-def manifest(name: str = "manifest.json") -> App:
+def load_manifest(name: str = "manifest.json") -> App:
     """The app that the shipped manifest describes."""
-    return App.of(json.loads(resources.files("adapters.slack").joinpath(name).read_text("utf-8")))
+    return App.from_manifest(json.loads(resources.files("adapters.slack").joinpath(name).read_text("utf-8")))
 
 
 def main() -> None:
@@ -261,8 +261,8 @@ def main() -> None:
     options = parser.parse_args()
     from bot import log_config  # noqa: PLC0415  - the day itself needs no bot
 
-    log_config.set_up(debug=options.debug)
-    asyncio.run(live(threadlore, _print, app=manifest()))
+    log_config.configure_logging(debug=options.debug)
+    asyncio.run(run_day(start_bot, _print, app=load_manifest()))
 
 
 def _print(text: str) -> None:

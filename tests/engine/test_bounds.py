@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.bounds import OPTIONS, QUESTION, check_numbers
-from engine.errors import BadInput, BadQuestion
+from engine.bounds import OPTION_BOUNDS, QUESTION_BOUNDS, check_numbers
+from engine.errors import InvalidDocument, InvalidQuestion
 from engine.models import Question
-from engine.options import Options
-from tests.support.engines import HERE, light_engine, open_engine
+from engine.options import EngineOptions
+from tests.support.engines import HERE, open_engine, open_memory_engine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,36 +17,36 @@ if TYPE_CHECKING:
 WRONG: list[Any] = [float("nan"), float("inf"), -float("inf"), -5, 10**12, 1e300, "7", None, True]
 
 
-@pytest.mark.parametrize("name", QUESTION)
+@pytest.mark.parametrize("name", QUESTION_BOUNDS)
 async def test_a_question_with_a_number_out_of_bounds_is_refused_by_name(tmp_path: Path, name: str) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         for wrong in WRONG:
-            for ask in (engine.ask, engine.recall, engine.prompt):
-                with pytest.raises(BadInput, match=f"{name} must be") as caught:
+            for ask in (engine.ask, engine.retrieve, engine.build_messages):
+                with pytest.raises(InvalidDocument, match=f"{name} must be") as caught:
                     await ask(replace(Question("Ada", HERE), **{name: wrong}))
-                assert isinstance(caught.value, BadQuestion)
+                assert isinstance(caught.value, InvalidQuestion)
 
 
 @pytest.mark.parametrize(("name", "wrong"), [("top_k", 0), ("chunk_top_k", 0), ("top_k", 2.5), ("max_total_tokens", 0)])
 def test_counts_are_whole_and_at_least_one(name: str, wrong: Any) -> None:
-    with pytest.raises(BadInput):
-        check_numbers(replace(Question("Ada", HERE), **{name: wrong}), QUESTION)
+    with pytest.raises(InvalidDocument):
+        check_numbers(replace(Question("Ada", HERE), **{name: wrong}), QUESTION_BOUNDS)
 
 
 async def test_how_many_names_or_relations_are_given_has_bounds(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         for wrong in [*WRONG, 0]:
-            with pytest.raises(BadInput, match="limit"):
-                await engine.names("a", HERE, wrong)
-            with pytest.raises(BadInput, match="limit"):
-                await engine.neighbourhood("Ada", HERE, wrong)
+            with pytest.raises(InvalidDocument, match="limit"):
+                await engine.find_names("a", HERE, wrong)
+            with pytest.raises(InvalidDocument, match="limit"):
+                await engine.get_neighbourhood("Ada", HERE, wrong)
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", OPTION_BOUNDS)
 async def test_an_engine_with_a_number_out_of_bounds_is_not_opened(tmp_path: Path, name: str) -> None:
     wrong: Any
     for wrong in (float("nan"), float("inf"), -1e10, 10**12):
-        with pytest.raises(BadInput, match=f"{name} must be"):
-            async with open_engine(tmp_path, options=replace(Options(), **{name: wrong})):
+        with pytest.raises(InvalidDocument, match=f"{name} must be"):
+            async with open_engine(tmp_path, options=replace(EngineOptions(), **{name: wrong})):
                 pass
-    check_numbers(Options(), OPTIONS)
+    check_numbers(EngineOptions(), OPTION_BOUNDS)

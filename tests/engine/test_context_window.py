@@ -4,56 +4,60 @@ from dataclasses import replace
 
 import pytest
 
-from engine.errors import TooLong
+from engine.errors import PromptTooLong
 from engine.models import Question, Scope
-from engine.options import LEAST, ContextWindow, Limits, Packing
+from engine.options import MIN_CONTEXT_TOKENS, ChunkingOptions, ContextWindow, SummaryLimits
 
 QUESTION = Question("Who?", Scope(frozenset(), frozenset()))
 
 
 def test_what_is_not_known_changes_nothing() -> None:
     window = ContextWindow()
-    assert window.question(QUESTION) is QUESTION
-    assert window.packing(Packing()) == Packing()
-    assert window.describing(Limits()) == Limits()
-    window.check(10**9, "m")
+    assert window.fit_question(QUESTION) is QUESTION
+    assert window.fit_chunking(ChunkingOptions()) == ChunkingOptions()
+    assert window.fit_summary_limits(SummaryLimits()) == SummaryLimits()
+    window.check_prompt_size(10**9, "m")
 
 
-@pytest.mark.parametrize("size", [LEAST, 4096, 8192, 16_384, 32_768])
+@pytest.mark.parametrize("size", [MIN_CONTEXT_TOKENS, 4096, 8192, 16_384, 32_768])
 def test_every_budget_fits_into_the_context_beside_the_reply(size: int) -> None:
     window = ContextWindow(size)
-    question, packing, limits = window.question(QUESTION), window.packing(Packing()), window.describing(Limits())
-    room = size - window.kept
-    assert window.kept >= 500
+    question, packing, limits = (
+        window.fit_question(QUESTION),
+        window.fit_chunking(ChunkingOptions()),
+        window.fit_summary_limits(SummaryLimits()),
+    )
+    room = size - window.reply_tokens
+    assert window.reply_tokens >= 500
     assert question.max_total_tokens <= room
     assert question.max_entity_tokens + question.max_relation_tokens < question.max_total_tokens / 2
     assert packing.size + 800 <= room
-    assert packing.overlap < packing.soft < packing.size
+    assert packing.overlap < packing.target_size < packing.size
     assert limits.call_tokens + 250 <= room
     assert limits.join_tokens < limits.call_tokens
 
 
 def test_a_large_context_changes_nothing() -> None:
     window = ContextWindow(128_000)
-    assert window.question(QUESTION) is QUESTION
-    assert window.packing(Packing()) == Packing()
-    assert window.describing(Limits()) == Limits()
+    assert window.fit_question(QUESTION) is QUESTION
+    assert window.fit_chunking(ChunkingOptions()) == ChunkingOptions()
+    assert window.fit_summary_limits(SummaryLimits()) == SummaryLimits()
 
 
 def test_a_question_that_asks_for_less_keeps_its_budgets() -> None:
     small = replace(QUESTION, max_total_tokens=1000)
-    assert ContextWindow(4096).question(small) is small
+    assert ContextWindow(4096).fit_question(small) is small
 
 
 def test_a_reserve_can_be_chosen_and_leaves_room_for_a_prompt() -> None:
-    assert ContextWindow(8192, 3000).kept == 3000
+    assert ContextWindow(8192, 3000).reply_tokens == 3000
     with pytest.raises(ValueError, match="too few"):
         ContextWindow(4096, 4000)
 
 
 def test_a_prompt_without_room_is_told_with_a_hint() -> None:
     window = ContextWindow(4096, 1000)
-    window.check(3096, "m")
-    with pytest.raises(TooLong, match=r"has 3,097 tokens, and m takes 4,096, of which 1,000") as caught:
-        window.check(3097, "m")
+    window.check_prompt_size(3096, "m")
+    with pytest.raises(PromptTooLong, match=r"has 3,097 tokens, and m takes 4,096, of which 1,000") as caught:
+        window.check_prompt_size(3097, "m")
     assert "THREADLORE_CONTEXT_TOKENS" in caught.value.hint

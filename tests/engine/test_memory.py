@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.memory import YOUNG, collect_rarely, give_back, return_large_blocks
+from engine.memory import GC_THRESHOLD, configure_malloc, raise_gc_threshold, trim_heap
 
 STATUS = Path("/proc/self/status")
 
@@ -16,13 +16,13 @@ STATUS = Path("/proc/self/status")
 ALONE = """
 import ctypes
 from pathlib import Path
-from engine.memory import give_back, return_large_blocks
+from engine.memory import configure_malloc, trim_heap
 
 def resident():
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS"))
     return int(line.split()[1]) << 10
 
-return_large_blocks()
+configure_malloc()
 library = ctypes.CDLL(None)
 library.malloc.restype = ctypes.c_void_p
 library.free.argtypes = [ctypes.c_void_p]
@@ -33,7 +33,7 @@ for block in blocks:
 held = resident()
 for block in blocks:
     library.free(block)
-give_back()
+trim_heap()
 assert held - before > 30 << 20
 assert resident() - before < 10 << 20
 """
@@ -50,24 +50,24 @@ def test_without_glibc_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError("no such library")
 
     monkeypatch.setattr(ctypes, "CDLL", no_library)
-    return_large_blocks()
-    give_back()
+    configure_malloc()
+    trim_heap()
 
 
 def test_rings_of_objects_are_looked_for_less_often() -> None:
     former = gc.get_threshold()
     try:
-        collect_rarely()
-        assert gc.get_threshold() == (YOUNG, *former[1:])
+        raise_gc_threshold()
+        assert gc.get_threshold() == (GC_THRESHOLD, *former[1:])
     finally:
         gc.set_threshold(*former)
 
 
 SCRUBBING = """
 import ctypes
-from engine.memory import scrub_freed
+from engine.memory import scrub_freed_memory
 
-scrub_freed()
+scrub_freed_memory()
 library = ctypes.CDLL(None)
 library.malloc.restype = ctypes.c_void_p
 library.free.argtypes = [ctypes.c_void_p]

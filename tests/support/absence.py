@@ -6,22 +6,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.platform.models import Message, Place
-    from tests.support.household import Household
+    from bot.platform.models import Location, Message
+    from tests.support.household import BotFixture
 
 DAY = 86400.0  # seconds
 
 
-async def away(home: Household) -> tuple[Place, list[Message]]:
+async def build_indexed_channel(home: BotFixture) -> tuple[Location, list[Message]]:
     """A channel with four messages, the last one in a thread, of which the bot knows."""
-    place = await home.joined("ROOF", "ada", "bob")
-    said = [await home.say(place, "ada", word) for word in ("One.", "Two.", "Three.")]
-    said.append(await home.say(replace(place, thread=said[2].id), "bob", "Four."))
+    place = await home.join_channel("ROOF", "ada", "bob")
+    said = [await home.post(place, "ada", word) for word in ("One.", "Two.", "Three.")]
+    said.append(await home.post(replace(place, thread=said[2].id), "bob", "Four."))
     return place, said
 
 
-async def back(home: Household) -> None:
+async def reconcile_all(home: BotFixture) -> None:
     """It has looked at everything."""
-    home.platform.wait(300)
-    await home.listening.catch_up("slack")
-    await home.listening.past()
+    home.platform.advance(300)
+    await home.ingest_service.start_reconciliation("slack")
+    await home.ingest_service.run_sync()

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
     from datetime import date
 
-    from engine.models import Condensed, Message, Prompt, Turn
-    from engine.usage import Bill
+    from engine.models import ChatTurn, LLMMessage, Prompt, SearchQuery
+    from engine.usage import UsageMeter
 
 
-class Scripted(ToyLanguage):
+class ScriptedLanguage(ToyLanguage):
     """`reply` are the pieces of every answer, an error among them is raised; `keywords` what every question becomes.
 
     `condensing` and `answering` are gates, open at first; an answer waits before every piece but the first. `sent` are
@@ -26,35 +26,35 @@ class Scripted(ToyLanguage):
 
     cut_off = False
 
-    def __init__(self, *reply: str | Exception, keywords: Condensed | None = None) -> None:
+    def __init__(self, *reply: str | Exception, keywords: SearchQuery | None = None) -> None:
         super().__init__()
         self.reply = reply
         self.keywords = keywords
-        self.sent: list[list[Message]] = []
-        self.heard: list[Sequence[Turn]] = []
-        self.condensing, self.answering = asyncio.Event(), asyncio.Event()
-        self.condensing.set()
-        self.answering.set()
-        self.ended = 0
+        self.prompts: list[list[LLMMessage]] = []
+        self.histories: list[Sequence[ChatTurn]] = []
+        self.condense_gate, self.answer_gate = asyncio.Event(), asyncio.Event()
+        self.condense_gate.set()
+        self.answer_gate.set()
+        self.finished_count = 0
 
-    async def condense(
-        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
-    ) -> Condensed:
-        self.heard.append(history)
-        made = await super().condense(text, history, bill, today=today, asker=asker)
-        await self.condensing.wait()
+    async def rewrite_query(
+        self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
+    ) -> SearchQuery:
+        self.histories.append(history)
+        made = await super().rewrite_query(text, history, bill, today=today, asker=asker)
+        await self.condense_gate.wait()
         return self.keywords or made
 
-    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
-        self.sent.append(self.messages(prompt))
+    async def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
+        self.prompts.append(self.build_answer_messages(prompt))
         self.calls["answer"] += 1
         try:
             for number, piece in enumerate(self.reply):
                 if number:
-                    await self.answering.wait()
+                    await self.answer_gate.wait()
                 if isinstance(piece, Exception):
                     raise piece
                 yield piece
-            bill.add(Usage("answer", self.name, input_tokens=100, output_tokens=10, cost=0.5, cut_off=self.cut_off))
+            bill.record(Usage("answer", self.name, input_tokens=100, output_tokens=10, cost=0.5, cut_off=self.cut_off))
         finally:
-            self.ended += 1
+            self.finished_count += 1

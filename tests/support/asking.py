@@ -7,34 +7,34 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bot.answers.request import commanded, heard
-from bot.answers.service import Answering
-from bot.context import House
-from bot.ingest.service import Listening
+from bot.answers.request import request_from_command, request_from_message
+from bot.answers.service import AnswerService
+from bot.context import BotContext
+from bot.ingest.service import IngestService
 from bot.monitoring import Metrics
-from bot.permissions.quotas import Guards
-from bot.permissions.resolver import Readers
-from bot.platform.events import Asked
+from bot.permissions.quotas import Quotas
+from bot.permissions.resolver import AudienceResolver
+from bot.platform.events import QuestionAsked
 from bot.platform.models import Person
 from bot.settings import Settings
-from bot.store import Store
-from engine.parsers import Reader
+from bot.store import BotStore
+from engine.parsers import FileParser
 from engine.usage import Usage
 from tests.support import parrot
 from tests.support.fake_platform import START, FakePlatform
-from tests.support.household import Household
+from tests.support.household import BotFixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
     from pathlib import Path
 
-    from bot.platform.models import Message, Place, Upload
+    from bot.platform.models import Location, Message, Upload
     from engine.models import Prompt
-    from engine.usage import Bill
-    from tests.support.fake_platform import Written
+    from engine.usage import UsageMeter
+    from tests.support.fake_platform import RecordedReply
 
 
-class Speaker(parrot.Parrot):
+class CannedLanguage(parrot.EchoLanguage):
     """Says `reply`, or else what a parrot says; an error among the pieces is raised.
 
     `cut_off`: the model stops before it has finished; `filtered`: because of a filter. `going`: a gate before every
@@ -47,14 +47,14 @@ class Speaker(parrot.Parrot):
     def __init__(self, *reply: str | Exception) -> None:
         super().__init__()
         self.reply = reply
-        self.going = asyncio.Event()
-        self.going.set()
-        self.said = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.piece_sent = asyncio.Event()
         self.prompts: list[Prompt] = []
 
-    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
+    async def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
         self.prompts.append(prompt)
-        bill.add(
+        bill.record(
             Usage("answer", self.name, input_tokens=100, output_tokens=10, cut_off=self.cut_off, filtered=self.filtered)
         )
         if not self.reply:
@@ -63,67 +63,71 @@ class Speaker(parrot.Parrot):
             return
         for number, piece in enumerate(self.reply):
             if number:
-                await self.going.wait()
+                await self.gate.wait()
             if isinstance(piece, Exception):
                 raise piece
             yield piece
-            self.said.set()
+            self.piece_sent.set()
 
 
 @dataclass(frozen=True, slots=True)
-class Asking(Household):
+class AnsweringFixture(BotFixture):
     """A household that answers."""
 
-    answering: Answering
-    language: Speaker
+    answer_service: AnswerService
+    language: CannedLanguage
     metrics: Metrics
 
-    async def ask(self, place: Place, person: str, text: str, uploads: tuple[Upload, ...] = ()) -> Written:
+    async def ask(self, place: Location, person: str, text: str, uploads: tuple[Upload, ...] = ()) -> RecordedReply:
         """Somebody mentions the bot; gives the reply in the end."""
-        message = self.platform.say(place, person, f"<@BOT> {text}", uploads=uploads)
+        message = self.platform.add_message(place, person, f"<@BOT> {text}", uploads=uploads)
         await self.answer(message)
-        return self.reply
+        return self.last_reply
 
     async def answer(self, message: Message) -> None:
         """The bot answers a message."""
-        await self.answering.answer(heard(message))
+        await self.answer_service.answer(request_from_message(message))
 
-    async def command(self, place: Place, person: str, text: str, *, private: bool = True, **more: Any) -> Written:
+    async def ask_by_command(
+        self, place: Location, person: str, text: str, *, private: bool = True, **more: Any
+    ) -> RecordedReply:
         """Somebody asks by a command."""
-        await self.answering.answer(commanded(Asked("c1", place, person, text, START, private=private, **more)))
-        return self.reply
+        await self.answer_service.answer(
+            request_from_command(QuestionAsked("c1", place, person, text, START, private=private, **more))
+        )
+        return self.last_reply
 
     @property
-    def reply(self) -> Written:
+    def last_reply(self) -> RecordedReply:
         """The latest reply."""
         return self.platform.replies[-1]
 
-    async def learnt(self) -> None:
+    async def wait_until_indexed(self) -> None:
         """Return once all that was said is searchable."""
-        await self.house.desk.engine.settled()
+        await self.context.engine_context.engine.wait_until_indexed()
 
 
 @asynccontextmanager
-async def asking(
-    home: Path, language: Speaker | None = None, platform: FakePlatform | None = None, **settings: Any
-) -> AsyncIterator[Asking]:
+async def open_answering_bot(
+    home: Path, language: CannedLanguage | None = None, platform: FakePlatform | None = None, **settings: Any
+) -> AsyncIterator[AnsweringFixture]:
     """Open one in this folder; a second one in the same folder is a restart."""
-    platform, language, metrics = platform or FakePlatform(), language or Speaker(), Metrics()
+    platform, language, metrics = platform or FakePlatform(), language or CannedLanguage(), Metrics()
     chosen = Settings(home=home, **settings)
     async with (
-        parrot.desk(home, language) as desk,
-        Store.open(home / "bot.db") as store,
-        Reader(desk.limits) as reader,
+        parrot.open_engine_context(home, language) as desk,
+        BotStore.open(home / "bot.db") as store,
+        FileParser(desk.parser_limits) as reader,
     ):
         platforms = {platform.name: platform}
-        house = House(desk, store, Readers(platforms, store, chosen.member_age), platforms, chosen)
-        listening = Listening(house, reader)
-        guards = Guards(store, chosen.questions_per_minute, chosen.tokens_per_day)
-        answering = Answering(house, guards, listening.filing, metrics)
-        yield Asking(house, listening, platform, answering, language, metrics)
+        house = BotContext(desk, store, AudienceResolver(platforms, store, chosen.member_age), platforms, chosen)
+        listening = IngestService(house, reader)
+        guards = Quotas(store, chosen.questions_per_minute, chosen.tokens_per_day)
+        answering = AnswerService(house, guards, listening.files, metrics)
+        yield AnsweringFixture(house, listening, platform, answering, language, metrics)
 
 
-def guest(platform: FakePlatform, name: str) -> str:
+def add_guest(platform: FakePlatform, name: str) -> str:
     """Somebody who may not read every open channel."""
-    platform.people[name] = Person(name, name.title(), guest=True)
+    platform.people[name] = Person(name, name.title(), is_guest=True)
     return name

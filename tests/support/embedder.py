@@ -11,9 +11,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.errors import LanguageError
+    from engine.errors import ModelError
     from engine.llm.base import Embedder
-    from engine.usage import Bill
+    from engine.usage import UsageMeter
 
 WORD = re.compile(r"\w+")
 
@@ -28,10 +28,10 @@ class HashEmbedder:
         self.dim = dim
         self.name = name
         self.max_tokens = max_tokens
-        self.failing: dict[str, LanguageError] = {}
+        self.failing: dict[str, ModelError] = {}
         self.texts: list[str] = []
 
-    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
         for text in texts:
             for part, error in self.failing.items():
                 if part in text:
@@ -40,25 +40,25 @@ class HashEmbedder:
         made = np.zeros((len(texts), self.dim), np.float32)
         for row, text in zip(made, texts, strict=True):
             for word in WORD.findall(text.casefold()):
-                row[place(word) % self.dim] += 1.0
+                row[hash_word(word) % self.dim] += 1.0
             row[0] += 0.001  # a text without words has a direction too
         made /= np.linalg.norm(made, axis=1, keepdims=True)
         return made
 
 
-class RememberingEmbedder:
+class CachingEmbedder:
     """Another embedder's vectors, each made once: many questions about the same texts take a fraction of the time."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
-        self._known: dict[str, np.ndarray] = {}
+        self._cache: dict[str, np.ndarray] = {}
         self.name, self.dim, self.max_tokens = inner.name, inner.dim, inner.max_tokens
 
-    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known.update(zip(new, await self._inner.embed(new, bill), strict=True))
-        return np.stack([self._known[text] for text in texts])
+    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
+        new = [text for text in dict.fromkeys(texts) if text not in self._cache]
+        self._cache.update(zip(new, await self._inner.embed(new, bill), strict=True))
+        return np.stack([self._cache[text] for text in texts])
 
 
-def place(word: str) -> int:
+def hash_word(word: str) -> int:
     return int.from_bytes(blake2b(word.encode(), digest_size=4).digest(), "big")

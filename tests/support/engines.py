@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.engine import Engine
 from engine.models import Document, Passage, Scope
-from engine.options import Options
+from engine.options import EngineOptions
 from engine.projection.open_stores import Stores
 from engine.storage.ledger.queries import stats
 from tests.support.embedder import HashEmbedder
@@ -22,23 +22,32 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from engine.llm.base import Embedder, Language
+    from engine.llm.base import Embedder, LanguageModel
 
 HERE = Scope(frozenset({"here"}), frozenset())
 
 
 def open_engine(
-    home: Path, language: Language | None = None, embedder: Embedder | None = None, options: Options | None = None
+    home: Path,
+    language: LanguageModel | None = None,
+    embedder: Embedder | None = None,
+    options: EngineOptions | None = None,
 ) -> AbstractAsyncContextManager[Engine]:
     """An engine on Kùzu and LanceDB."""
     return Engine.open(
-        home, language=language or ToyLanguage(), embedder=embedder or HashEmbedder(), options=options or Options()
+        home,
+        language=language or ToyLanguage(),
+        embedder=embedder or HashEmbedder(),
+        options=options or EngineOptions(),
     )
 
 
 @asynccontextmanager
-async def light_engine(
-    home: Path, language: Language | None = None, embedder: Embedder | None = None, options: Options | None = None
+async def open_memory_engine(
+    home: Path,
+    language: LanguageModel | None = None,
+    embedder: Embedder | None = None,
+    options: EngineOptions | None = None,
 ) -> AsyncIterator[Engine]:
     """An engine on a real ledger, with graph and vectors in memory."""
     embedder = embedder or HashEmbedder()
@@ -47,7 +56,7 @@ async def light_engine(
         home,
         language=language or ToyLanguage(),
         embedder=embedder,
-        options=replace(options or Options(), replace_embedder=True),
+        options=replace(options or EngineOptions(), replace_embedder=True),
         stores=stores,
     ) as engine:
         yield engine
@@ -62,16 +71,16 @@ def doc(key: str, *texts: str, space: str = "here", room: str = "hall", time: da
 def thread(key: str, *texts: str, is_open: bool = True, space: str = "here", room: str = "hall") -> Document:
     """A conversation of these messages."""
     passages = tuple(Passage(f"m{n:03}", text, author="Ada", position=n) for n, text in enumerate(texts))
-    return Document(key, space, room, key.title(), passages, kind="conversation", open=is_open)
+    return Document(key, space, room, key.title(), passages, kind="conversation", is_open=is_open)
 
 
-def files_with(folder: Path, word: str) -> list[str]:
+def find_files_containing(folder: Path, word: str) -> list[str]:
     """The files anywhere in a folder in which a word stands, as UTF-8 or UTF-16."""
     forms = [word.encode(), word.encode("utf-16-le"), word.encode("utf-16-be")]
-    return [file.name for file in sorted(folder.rglob("*")) if any(form in content(file) for form in forms)]
+    return [file.name for file in sorted(folder.rglob("*")) if any(form in read_file(file) for form in forms)]
 
 
-def content(file: Path) -> bytes:
+def read_file(file: Path) -> bytes:
     """The bytes of a file; a store may remove one while somebody looks."""
     try:
         return file.read_bytes() if file.is_file() else b""
@@ -79,7 +88,7 @@ def content(file: Path) -> bytes:
         return b""
 
 
-async def canonical(engine: Engine) -> list[str]:
+async def canonical_export(engine: Engine) -> list[str]:
     """The canonical export of everything, of every space."""
-    async with engine._ledger.reader() as db:
-        return [line async for line in stats.canonical(db)]
+    async with engine._ledger.read_connection() as db:
+        return [line async for line in stats.export_canonical(db)]

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
-from bot.errors import PlatformError, Withheld
-from bot.platform.models import Channel, ListedChannel, Message, Person, Place, Upload
-from bot.platform.ports import Limits, Listing, Sign
-from engine.errors import BadInput, TooLarge
+from bot.errors import PermissionDenied, PlatformError
+from bot.platform.models import Channel, ListedChannel, Location, Message, Person, Upload
+from bot.platform.ports import MessageLimits, Reaction, ThreadPage
+from engine.errors import DocumentTooLarge, InvalidDocument
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from bot.platform.models import Card, Closing
-    from bot.platform.ports import Target
+    from bot.platform.models import AnswerFooter, Card
+    from bot.platform.ports import ReplyTarget
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 _MENTION = re.compile(r"<@(\w+)>")
@@ -24,15 +24,15 @@ _CHANNEL = re.compile(r"<#(\w+)>")
 
 
 @dataclass(slots=True)
-class Written:
+class RecordedReply:
     """A reply of the bot, as its readers see it. `states`: every text that it ever showed, a part a line."""
 
-    target: Target
-    mark: str
+    target: ReplyTarget
+    reply_ref: str
     parts: list[str] = field(default_factory=list)
     statuses: list[str] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
-    closing: Closing | None = None
+    closing: AnswerFooter | None = None
     replaced: str = ""
     deleted: bool = False
 
@@ -45,42 +45,42 @@ class Written:
 class FakeReply:
     """Writes into one `Written`."""
 
-    def __init__(self, platform: FakePlatform, target: Target) -> None:
+    def __init__(self, platform: FakePlatform, target: ReplyTarget) -> None:
         self._platform = platform
         self._target = target
-        self._written = platform.written_as(target)
+        self._written = platform.find_reply(target)
 
     @property
-    def mark(self) -> str:
-        return self._written.mark if self._written else ""
+    def reply_ref(self) -> str:
+        return self._written.reply_ref if self._written else ""
 
-    async def status(self, words: str) -> None:
-        self._now("status").statuses.append(words)
+    async def show_status(self, words: str) -> None:
+        self._record_call("status").statuses.append(words)
 
     async def show(self, parts: Sequence[str]) -> None:
-        self._put(self._now("show"), parts)
+        self._set_parts(self._record_call("show"), parts)
 
-    async def finish(self, parts: Sequence[str], closing: Closing) -> None:
-        written = self._now("finish")
-        self._put(written, parts)
+    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
+        written = self._record_call("finish")
+        self._set_parts(written, parts)
         written.closing = closing
 
     async def replace(self, text: str) -> None:
-        written = self._now("replace")
+        written = self._record_call("replace")
         written.replaced = text
         written.states.append(text)
 
-    def _now(self, call: str) -> Written:
-        self._platform.may(call)
+    def _record_call(self, call: str) -> RecordedReply:
+        self._platform.record_call(call)
         if self._written is None:
-            mark = f"{self._target.place.channel}:r{len(self._platform.replies) + 1}"
-            lasting = self._platform.marks_private or not self._target.private
-            self._written = Written(self._target, mark if lasting else "")
+            mark = f"{self._target.location.channel}:r{len(self._platform.replies) + 1}"
+            lasting = self._platform.can_edit_private or not self._target.private
+            self._written = RecordedReply(self._target, mark if lasting else "")
             self._platform.replies.append(self._written)
         return self._written
 
-    def _put(self, written: Written, parts: Sequence[str]) -> None:
-        assert all(len(part) <= self._platform.limits.part for part in parts), "a part is too long"
+    def _set_parts(self, written: RecordedReply, parts: Sequence[str]) -> None:
+        assert all(len(part) <= self._platform.limits.max_length for part in parts), "a part is too long"
         written.replaced = ""
         written.parts = list(parts)
         written.states.append(written.text)
@@ -98,63 +98,63 @@ class FakePlatform:
     def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
         self.name = name
         self.workspace = workspace
-        self.limits = Limits(part=2000, every=0.0, burst=256)
+        self.limits = MessageLimits(max_length=2000, write_interval=0.0, burst_length=256)
         self.channels: dict[str, Channel] = {}
         self.people: dict[str, Person] = {}
         self.messages: list[Message] = []
-        self.listed: list[Message] | None = None
+        self.listed_messages: list[Message] | None = None
         self.files: dict[str, bytes] = {}
         self.failing: dict[str, Exception] = {}
-        self.page = 50
-        self.marks_private = True
-        self.start = START
-        self.posts: list[tuple[Place, Card]] = []
-        self.whispers: list[tuple[Target, Card]] = []
-        self.signs: dict[str, list[Sign | None]] = {}
-        self.replies: list[Written] = []
+        self.page_size = 50
+        self.can_edit_private = True
+        self.start_time = START
+        self.posts: list[tuple[Location, Card]] = []
+        self.private_messages: list[tuple[ReplyTarget, Card]] = []
+        self.reactions: dict[str, list[Reaction | None]] = {}
+        self.replies: list[RecordedReply] = []
         self.calls: list[str] = []
-        self.listable: set[str] = set()
-        self._still: dict[str, tuple[int, Exception]] = {}
+        self.listable_workspaces: set[str] = set()
+        self._fail_after: dict[str, tuple[int, Exception]] = {}
         self._count = 0
         self._waited = timedelta()
 
     # What a test says.
 
-    def present(self) -> datetime:
+    def current_time(self) -> datetime:
         """The time of the latest message, or so much later as was waited since."""
-        return (self.messages[-1].time if self.messages else self.start) + self._waited
+        return (self.messages[-1].time if self.messages else self.start_time) + self._waited
 
-    def wait(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         """Nobody says anything for so long."""
         self._waited += timedelta(seconds=seconds)
 
-    def place(self, channel: str, thread: str = "") -> Place:
+    def place(self, channel: str, thread: str = "") -> Location:
         """A place in the workspace."""
-        return Place(self.name, self.workspace, channel, thread)
+        return Location(self.name, self.workspace, channel, thread)
 
-    def open(
+    def add_channel(
         self,
         channel: str,
         *members: str,
         kind: Literal["open", "closed", "direct"] = "open",
         shared: bool = False,
         adult: bool = False,
-    ) -> Place:
+    ) -> Location:
         """A channel named as its id in lower case; its members are known as people, guests among them as guests."""
         place = self.place(channel)
         for member in members:
             self.people.setdefault(member, Person(member, member.title()))
-        guests = frozenset(member for member in members if self.people[member].guest)
+        guests = frozenset(member for member in members if self.people[member].is_guest)
         self.channels[channel] = Channel(place, channel.lower(), kind, frozenset(members), guests, shared, adult)
         return place
 
-    def change(self, channel: str, **facts: object) -> None:
+    def change_channel(self, channel: str, **facts: object) -> None:
         """Other facts of a channel."""
         self.channels[channel] = replace(self.channels[channel], **facts)  # type: ignore[arg-type]
 
-    def say(
+    def add_message(
         self,
-        place: Place,
+        place: Location,
         author: str,
         text: str,
         *,
@@ -166,160 +166,164 @@ class FakePlatform:
     ) -> Message:
         """Somebody says something, `after` seconds later than the last one; it stands in the history from now on."""
         self._count += 1
-        time = self.present() + timedelta(seconds=after)
+        time = self.current_time() + timedelta(seconds=after)
         made = Message(f"m{self._count}", place, author, text, time, tuple(uploads), "", by_bot, title)
         made = replace(made, replies_to=replies_to)
-        self.people.setdefault(author, Person(author, author.title(), bot=by_bot))
+        self.people.setdefault(author, Person(author, author.title(), is_bot=by_bot))
         self.messages.append(made)
         self._waited = timedelta()
         return made
 
-    def upload(self, name: str, data: bytes, *, size: int | None = None, kind: str = "text/plain") -> Upload:
+    def add_file(self, name: str, data: bytes, *, size: int | None = None, kind: str = "text/plain") -> Upload:
         """A file that can be fetched; `size` is what the platform says of it."""
         self._count += 1
         id_ = f"F{self._count}"
         self.files[id_] = data
         return Upload(id_, name, len(data) if size is None else size, kind, f"https://files.example/{id_}")
 
-    def edit(self, message: Message, text: str) -> Message:
+    def edit_message(self, message: Message, text: str) -> Message:
         """The author edits a message."""
-        return self._instead(message, replace(message, text=text, edited=f"{message.edited}+"))
+        return self._replace_message(message, replace(message, text=text, edited=f"{message.edited}+"))
 
-    def unfurl(self, message: Message) -> Message:
+    def add_preview(self, message: Message) -> Message:
         """A message as the platform tells it again when it added a preview."""
-        return self._instead(message, replace(message))
+        return self._replace_message(message, replace(message))
 
-    def delete(self, message: Message) -> None:
+    def delete_message(self, message: Message) -> None:
         """A message is gone."""
-        self.messages = [each for each in self.messages if (each.place.channel, each.id) != _where(message)]
+        self.messages = [each for each in self.messages if (each.location.channel, each.id) != _message_key(message)]
 
-    def _instead(self, old: Message, new: Message) -> Message:
-        self.messages = [new if (each.place.channel, each.id) == _where(old) else each for each in self.messages]
+    def _replace_message(self, old: Message, new: Message) -> Message:
+        self.messages = [
+            new if (each.location.channel, each.id) == _message_key(old) else each for each in self.messages
+        ]
         return new
 
     def fail_after(self, call: str, times: int, error: Exception) -> None:
         """Let a call succeed so many times from now on, and fail afterwards."""
-        self._still[call] = (times, error)
+        self._fail_after[call] = (times, error)
 
-    def may(self, call: str) -> None:
+    def record_call(self, call: str) -> None:
         """Note a call, and fail it if the test wants that."""
         self.calls.append(call)
-        if call in self._still:
-            times, error = self._still.pop(call)
+        if call in self._fail_after:
+            times, error = self._fail_after.pop(call)
             if times:
-                self._still[call] = (times - 1, error)
+                self._fail_after[call] = (times - 1, error)
             else:
                 self.failing[call] = error
         if call in self.failing:
             raise self.failing[call]
 
-    def written_as(self, target: Target) -> Written | None:
+    def find_reply(self, target: ReplyTarget) -> RecordedReply | None:
         """The reply that was begun for this answer before."""
         return next((each for each in self.replies if each.target.answer == target.answer), None)
 
     # What the bot asks.
 
-    async def channel(self, place: Place) -> Channel:
-        self.may("channel")
+    async def fetch_channel(self, place: Location) -> Channel:
+        self.record_call("channel")
         if place.channel not in self.channels:
-            raise Withheld(f"There is no channel {place.channel}.")
+            raise PermissionDenied(f"There is no channel {place.channel}.")
         return self.channels[place.channel]
 
-    async def channel_list(self, workspace: str, person: str = "") -> list[ListedChannel]:
-        self.may("channel_list")
+    async def list_channels(self, workspace: str, person: str = "") -> list[ListedChannel]:
+        self.record_call("channel_list")
         mine = [each for each in self.channels.values() if each.kind != "direct"]
         return [
-            ListedChannel(each.place, each.name, "open" if each.kind == "open" else "closed", each.shared, each.adult)
+            ListedChannel(
+                each.location, each.name, "open" if each.kind == "open" else "closed", each.shared, each.adult
+            )
             for each in mine
-            if each.place.workspace == workspace and (person in each.members if person else each.inside)
+            if each.location.workspace == workspace and (person in each.members if person else each.has_bot)
         ]
 
-    async def person(self, workspace: str, person: str) -> Person:
-        self.may("person")
+    async def fetch_person(self, workspace: str, person: str) -> Person:
+        self.record_call("person")
         if person not in self.people:
             raise PlatformError(f"There is no person {person}.")
         return self.people[person]
 
-    async def readable(self, workspace: str, text: str) -> str:
-        self.may("readable")
+    async def to_plain_text(self, workspace: str, text: str) -> str:
+        self.record_call("readable")
         named = _MENTION.sub(lambda m: f"@{self._name(m[1])}", text)
         return _CHANNEL.sub(lambda m: f"#{self.channels[m[1]].name if m[1] in self.channels else m[1]}", named)
 
     def _name(self, person: str) -> str:
         return self.people[person].name if person in self.people else person
 
-    def link(self, place: Place, message: str) -> str:
+    def message_link(self, place: Location, message: str) -> str:
         return f"https://chat.example/{place.workspace}/{place.channel}/{message}"
 
-    async def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
-        self.may("history")
-        here = self._listed(place)
+    async def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
+        self.record_call("history")
+        here = self._list_messages(place)
         edge = next((each.time for each in here if each.id == before), None)
-        roots = [m for m in here if m.place.thread in {"", m.id} and m.time >= since and (not edge or m.time < edge)]
+        roots = [m for m in here if m.location.thread in {"", m.id} and m.time >= since and (not edge or m.time < edge)]
         roots.sort(key=lambda m: m.time, reverse=True)
-        for start in range(0, len(roots), self.page):
-            self.may("page")
+        for start in range(0, len(roots), self.page_size):
+            self.record_call("page")
             page = []
-            for root in roots[start : start + self.page]:
-                page += [each for each in reversed(here) if each.place.thread == root.id and each.id != root.id]
+            for root in roots[start : start + self.page_size]:
+                page += [each for each in reversed(here) if each.location.thread == root.id and each.id != root.id]
                 page.append(root)
             yield page
 
-    async def thread(self, place: Place, limit: int) -> Listing:
-        self.may("thread")
-        main = self._listed(place)
-        inside = [m for m in main if place.thread in {m.place.thread, m.id}]
+    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:
+        self.record_call("thread")
+        main = self._list_messages(place)
+        inside = [m for m in main if place.thread in {m.location.thread, m.id}]
         quoted = {each.replies_to for each in inside}
         found = [m for m in main if m in inside or m.id in quoted]
-        there = bool(inside) or self.listed is not None
-        return Listing(found[-limit:], whole=len(found) <= limit, there=there)
+        there = bool(inside) or self.listed_messages is not None
+        return ThreadPage(found[-limit:], is_complete=len(found) <= limit, thread_exists=there)
 
-    def _listed(self, place: Place) -> list[Message]:
-        messages = self.messages if self.listed is None else self.listed
-        return [each for each in messages if each.place.main == place.main]
+    def _list_messages(self, place: Location) -> list[Message]:
+        messages = self.messages if self.listed_messages is None else self.listed_messages
+        return [each for each in messages if each.location.without_thread == place.without_thread]
 
-    async def message(self, place: Place, message: str) -> Message | None:
-        self.may("message")
-        return next((each for each in self.messages if _where(each) == (place.channel, message)), None)
+    async def fetch_message(self, place: Location, message: str) -> Message | None:
+        self.record_call("message")
+        return next((each for each in self.messages if _message_key(each) == (place.channel, message)), None)
 
-    async def fetch(self, upload: Upload, limit: int) -> bytes:
-        self.may("fetch")
+    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
+        self.record_call("fetch")
         data = self.files.get(upload.id)
         if data is None:
-            raise BadInput(f"{upload.name} cannot be had.")
+            raise InvalidDocument(f"{upload.name} cannot be had.")
         if len(data) > limit:
-            raise TooLarge(f"{upload.name} is too large.")
+            raise DocumentTooLarge(f"{upload.name} is too large.")
         return data
 
     # What the bot does.
 
-    async def sign(self, place: Place, message: str, sign: Sign | None) -> None:
-        self.may("sign")
-        self.signs.setdefault(message, []).append(sign)
+    async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:
+        self.record_call("sign")
+        self.reactions.setdefault(message, []).append(sign)
 
-    async def post(self, place: Place, card: Card) -> str:
-        self.may("post")
+    async def post(self, place: Location, card: Card) -> str:
+        self.record_call("post")
         self.posts.append((place, card))
         return f"b{len(self.posts)}"
 
-    async def whisper(self, target: Target, card: Card) -> None:
-        self.may("whisper")
-        self.whispers.append((target, card))
+    async def send_private(self, target: ReplyTarget, card: Card) -> None:
+        self.record_call("whisper")
+        self.private_messages.append((target, card))
 
-    async def replace_answer(self, target: Target, text: str) -> None:
-        self.may("replace_answer")
-        if (written := self.written_as(target)) and not written.deleted:
+    async def replace_answer(self, target: ReplyTarget, text: str) -> None:
+        self.record_call("replace_answer")
+        if (written := self.find_reply(target)) and not written.deleted:
             written.replaced = text
             written.states.append(text)
 
-    async def delete_answer(self, target: Target) -> None:
-        self.may("delete_answer")
-        if written := self.written_as(target):
+    async def delete_answer(self, target: ReplyTarget) -> None:
+        self.record_call("delete_answer")
+        if written := self.find_reply(target):
             written.deleted = True
 
-    def reply(self, target: Target) -> FakeReply:
+    def start_reply(self, target: ReplyTarget) -> FakeReply:
         return FakeReply(self, target)
 
 
-def _where(message: Message) -> tuple[str, str]:
-    return message.place.channel, message.id
+def _message_key(message: Message) -> tuple[str, str]:
+    return message.location.channel, message.id

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.model import EmbeddedLanguage
-from engine.llm.prompts import entity_line, relation_line
+from engine.llm.offline.model import OfflineModel
+from engine.llm.prompts import render_entity, render_relation
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from engine.llm.base import Embedder
-    from engine.models import Excerpt, Prompt, Reading
-    from engine.usage import Bill
+    from engine.models import Excerpt, Extraction, Prompt
+    from engine.usage import UsageMeter
 
 QUESTION = "What is the password of the safe?"
 SECRETS = ("agate", "beryl", "coral", "diamond", "emerald")
@@ -21,7 +21,7 @@ SECRETS = ("agate", "beryl", "coral", "diamond", "emerald")
 Piece = str | asyncio.Event
 
 
-class Gossip(EmbeddedLanguage):
+class VerbatimLanguage(OfflineModel):
     """Tells all that it is shown, word for word; nothing that it must not be shown stays hidden.
 
     `scripts`: what it says instead, by words of the question; it waits for the events among the pieces. `asked` are the
@@ -31,31 +31,31 @@ class Gossip(EmbeddedLanguage):
     def __init__(self, embedder: Embedder) -> None:
         super().__init__(embedder)
         self.scripts: dict[str, Sequence[Piece]] = {}
-        self.asked: list[str] = []
-        self.read = 0
+        self.questions: list[str] = []
+        self.extraction_count = 0
 
-    async def extract(self, excerpt: Excerpt, bill: Bill) -> Reading:
-        self.read += 1
+    async def extract(self, excerpt: Excerpt, bill: UsageMeter) -> Extraction:
+        self.extraction_count += 1
         return await super().extract(excerpt, bill)
 
-    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
-        self.asked.append(prompt.question)
+    async def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
+        self.questions.append(prompt.question)
         script = next((pieces for words, pieces in self.scripts.items() if words in prompt.question), None)
-        for piece in _told(prompt) if script is None else script:
+        for piece in _render_prompt(prompt) if script is None else script:
             if isinstance(piece, asyncio.Event):
                 await piece.wait()
             else:
                 yield piece
 
 
-def _told(prompt: Prompt) -> list[str]:
+def _render_prompt(prompt: Prompt) -> list[str]:
     context = prompt.context
     lines = [f"{each.title}, {each.label}: {each.text} [{each.number}]" for each in context.sources]
-    lines += [*map(entity_line, context.entities), *map(relation_line, context.relations)]
+    lines += [*map(render_entity, context.entities), *map(render_relation, context.relations)]
     lines += [f"{turn.role} said: {turn.text}" for turn in prompt.history]
     return ["\n".join(lines)]
 
 
-def told(text: str) -> str:
+def find_secrets(text: str) -> str:
     """The secrets in a text."""
     return " ".join(word for word in SECRETS if word in text)

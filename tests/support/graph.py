@@ -10,39 +10,39 @@ from engine.errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from engine.storage.graph.base import Edge, Node
+    from engine.storage.graph.base import GraphEdge, GraphNode
 
 
 class MemoryGraph:
     """Nodes by id, edges by the pair of their ends."""
 
     def __init__(self) -> None:
-        self.nodes: dict[int, Node] = {}
-        self.edges: dict[tuple[int, int], Edge] = {}
+        self.nodes: dict[int, GraphNode] = {}
+        self.edges: dict[tuple[int, int], GraphEdge] = {}
 
-    async def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
-        there = self.nodes | {node.id: replace(node, known=True) for node in nodes}
+    async def upsert(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
+        there = self.nodes | {node.id: replace(node, exists_in_graph=True) for node in nodes}
         for edge in edges:
             if edge.source not in there or edge.target not in there:
                 raise StoreError(f"Relation {edge.id} joins entities of which one is not in the graph.")
         self.nodes = there
-        self.edges |= {ends(edge): undirected(edge) for edge in edges}
+        self.edges |= {edge_key(edge): normalize_edge(edge) for edge in edges}
 
-    async def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:
-        gone, pairs = set(nodes), {ends(edge) for edge in edges}
+    async def delete(self, nodes: Collection[int], edges: Sequence[GraphEdge]) -> None:
+        gone, pairs = set(nodes), {edge_key(edge) for edge in edges}
         self.nodes = {number: node for number, node in self.nodes.items() if number not in gone}
         self.edges = {pair: edge for pair, edge in self.edges.items() if pair not in pairs and not gone & set(pair)}
 
-    async def around(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[Edge]:
+    async def neighbours(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
         asked = {node for node in nodes if node in self.nodes and self.nodes[node].space in set(spaces)}
         near = [edge for pair, edge in self.edges.items() if asked & set(pair)]
         return sorted(near, key=lambda edge: (-edge.weight, edge.id))[: max(0, limit)]
 
-    async def load(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+    async def replace_all(self, nodes: Iterable[GraphNode], edges: Iterable[GraphEdge]) -> None:
         self.nodes, self.edges = {}, {}
-        await self.put(list(nodes), list(edges))
+        await self.upsert(list(nodes), list(edges))
 
-    async def everything(self) -> tuple[list[Node], list[Edge]]:
+    async def list_all(self) -> tuple[list[GraphNode], list[GraphEdge]]:
         return (
             sorted(self.nodes.values(), key=lambda node: node.id),
             sorted(self.edges.values(), key=lambda edge: edge.id),
@@ -55,10 +55,10 @@ class MemoryGraph:
         """There is nothing to release."""
 
 
-def ends(edge: Edge) -> tuple[int, int]:
+def edge_key(edge: GraphEdge) -> tuple[int, int]:
     return min(edge.source, edge.target), max(edge.source, edge.target)
 
 
-def undirected(edge: Edge) -> Edge:
-    source, target = ends(edge)
-    return replace(edge, source=source, target=target, known=True)
+def normalize_edge(edge: GraphEdge) -> GraphEdge:
+    source, target = edge_key(edge)
+    return replace(edge, source=source, target=target, exists_in_graph=True)

@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bot.context import House
-from bot.ingest.service import Listening
-from bot.permissions.resolver import Readers
-from bot.platform.events import Deleted, Edited, Heard, Joined
+from bot.context import BotContext
+from bot.ingest.service import IngestService
+from bot.permissions.resolver import AudienceResolver
+from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted
 from bot.settings import Settings
-from bot.store import Store
+from bot.store import BotStore
 from engine.models import Scope
-from engine.parsers import Reader
+from engine.parsers import FileParser
 from tests.support import parrot
 from tests.support.fake_platform import FakePlatform
 
@@ -21,59 +21,61 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from bot.platform.models import Message, Place
+    from bot.platform.models import Location, Message
     from engine.llm.base import Embedder
-    from engine.parsers import Limits
-    from engine.storage.ledger.queries.stats import Listed
+    from engine.parsers import ParserLimits
+    from engine.storage.ledger.queries.stats import DocumentInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Household:
+class BotFixture:
     """The house, who listens in it, and the platform that it stands on."""
 
-    house: House
-    listening: Listening
+    context: BotContext
+    ingest_service: IngestService
     platform: FakePlatform
 
-    async def joined(self, channel: str, *members: str, **facts: Any) -> Place:
+    async def join_channel(self, channel: str, *members: str, **facts: Any) -> Location:
         """A channel that the bot was taken into, with its back-fill behind it."""
-        place = self.platform.open(channel, *members, **facts)
-        await self.listening.take(Joined(place))
-        await self.listening.past()
+        place = self.platform.add_channel(channel, *members, **facts)
+        await self.ingest_service.handle(BotAdded(place))
+        await self.ingest_service.run_sync()
         return place
 
-    async def hear(self, message: Message, *, addressed: bool = False) -> Message:
+    async def receive(self, message: Message, *, addressed: bool = False) -> Message:
         """The bot is told of a message."""
-        await self.listening.take(Heard(message, addressed))
+        await self.ingest_service.handle(MessageReceived(message, addressed))
         return message
 
-    async def say(self, place: Place, author: str, text: str, **facts: Any) -> Message:
+    async def post(self, place: Location, author: str, text: str, **facts: Any) -> Message:
         """Somebody says something, and the bot is told."""
-        return await self.hear(self.platform.say(place, author, text, **facts))
+        return await self.receive(self.platform.add_message(place, author, text, **facts))
 
     async def edit(self, message: Message, text: str) -> Message:
         """Somebody edits a message, and the bot is told."""
-        edited = self.platform.edit(message, text)
-        await self.listening.take(Edited(edited))
+        edited = self.platform.edit_message(message, text)
+        await self.ingest_service.handle(MessageEdited(edited))
         return edited
 
     async def delete(self, *messages: Message) -> None:
         """Messages are deleted, and the bot is told."""
         for message in messages:
-            self.platform.delete(message)
-        await self.listening.take(Deleted(messages[0].place.main, tuple(each.id for each in messages)))
+            self.platform.delete_message(message)
+        await self.ingest_service.handle(
+            MessagesDeleted(messages[0].location.without_thread, tuple(each.id for each in messages))
+        )
 
-    async def documents(self, place: Place) -> list[Listed]:
+    async def list_documents(self, place: Location) -> list[DocumentInfo]:
         """What the engine holds of a room, by key."""
-        found = await self.house.desk.engine.documents(Scope(frozenset(), frozenset({place.room})))
+        found = await self.context.engine_context.engine.list_documents(Scope(frozenset(), frozenset({place.room})))
         return sorted(found, key=lambda each: each.key)
 
-    async def texts(self, place: Place) -> dict[str, list[str]]:
+    async def document_texts(self, place: Location) -> dict[str, list[str]]:
         """The passages that the engine holds of a room, by document, without rooms and times."""
         scope = Scope(frozenset(), frozenset({place.room}))
         found = {}
-        for each in await self.documents(place):
-            document = await self.house.desk.engine.document(each.key, scope)
+        for each in await self.list_documents(place):
+            document = await self.context.engine_context.engine.get_document(each.key, scope)
             found[each.key.removeprefix(f"{place.room}:")] = [
                 p.text.partition("] ")[2] or p.text for p in document.passages
             ]
@@ -81,24 +83,24 @@ class Household:
 
 
 @asynccontextmanager
-async def household(
+async def open_bot_fixture(
     home: Path,
     platform: FakePlatform | None = None,
     *,
-    limits: Limits | None = None,
+    limits: ParserLimits | None = None,
     embedder: Embedder | None = None,
     reader: Any = None,
     **settings: Any,
-) -> AsyncIterator[Household]:
+) -> AsyncIterator[BotFixture]:
     """Open one in this folder; a second one in the same folder is a restart."""
     platform = platform or FakePlatform()
     chosen = Settings(home=home, **settings)
     async with (
-        parrot.desk(home, embedder=embedder) as opened,
-        Store.open(home / "bot.db") as store,
-        Reader(limits or opened.limits) as own,
+        parrot.open_engine_context(home, embedder=embedder) as opened,
+        BotStore.open(home / "bot.db") as store,
+        FileParser(limits or opened.parser_limits) as own,
     ):
-        desk = replace(opened, limits=limits or opened.limits)
+        desk = replace(opened, parser_limits=limits or opened.parser_limits)
         platforms = {platform.name: platform}
-        house = House(desk, store, Readers(platforms, store, chosen.member_age), platforms, chosen)
-        yield Household(house, Listening(house, reader or own, platform.present), platform)
+        house = BotContext(desk, store, AudienceResolver(platforms, store, chosen.member_age), platforms, chosen)
+        yield BotFixture(house, IngestService(house, reader or own, platform.current_time), platform)

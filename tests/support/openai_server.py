@@ -53,7 +53,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedRequest:
     """One request as it came."""
 
     path: str
@@ -80,7 +80,7 @@ class OpenAIServer:
         self.dim = dim
         self.record = record
         self.pace = pace
-        self.requests: list[Recorded] = []
+        self.requests: list[RecordedRequest] = []
         self.faults: deque[Fault] = deque()
         self.scores: list[dict[str, Any]] | None = None
         self.thoughts: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class OpenAIServer:
         await self._runner.cleanup()
 
     @property
-    def base(self) -> str:
+    def api_base(self) -> str:
         """The api_base of chat and embeddings."""
         return f"http://127.0.0.1:{self.port}/v1"
 
@@ -113,7 +113,7 @@ class OpenAIServer:
         """The bodies of the requests on one path, in order."""
         return [request.body for request in self.requests if request.path == path]
 
-    async def until(self, count: int) -> None:
+    async def wait_for_requests(self, count: int) -> None:
         """Return once `count` requests have come."""
         async with self.arrived:
             await self.arrived.wait_for(lambda: len(self.requests) >= count)
@@ -122,7 +122,7 @@ class OpenAIServer:
         body = json.loads(await request.read())
         if self.record:
             async with self.arrived:
-                self.requests.append(Recorded(request.path, body, dict(request.headers)))
+                self.requests.append(RecordedRequest(request.path, body, dict(request.headers)))
                 self.arrived.notify_all()
         fault = self.faults.popleft() if self.faults else None
         self.running += 1

@@ -17,15 +17,15 @@ DONE = b"data: [DONE]\n\n"
 WORD = re.compile(r"\w+")
 
 
-def tokens(text: str) -> int:
+def count_tokens(text: str) -> int:
     """A count that is good enough to bill by: four characters a token."""
     return (len(text) + 3) // 4
 
 
-def usage(body: Mapping[str, Any], text: str) -> dict[str, int]:
+def build_usage(body: Mapping[str, Any], text: str) -> dict[str, int]:
     """The usage of a chat call."""
-    sent = sum(tokens(message["content"]) for message in body["messages"])
-    said = tokens(text)
+    sent = sum(count_tokens(message["content"]) for message in body["messages"])
+    said = count_tokens(text)
     return {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
 
 
@@ -33,7 +33,7 @@ def chat_reply(body: Mapping[str, Any], text: str, finish: str) -> bytes:
     """A whole chat completion."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}
     head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1_700_000_000, "model": body["model"]}
-    return json.dumps({**head, "choices": [choice], "usage": usage(body, text)}).encode()
+    return json.dumps({**head, "choices": [choice], "usage": build_usage(body, text)}).encode()
 
 
 def _event(choices: Sequence[Mapping[str, Any]], **more: Any) -> bytes:
@@ -55,10 +55,10 @@ def stream_thought(text: str) -> bytes:
 
 def stream_usage(body: Mapping[str, Any], text: str) -> bytes:
     """The last event of a stream, if usage was asked for."""
-    return _event([], usage=usage(body, text))
+    return _event([], usage=build_usage(body, text))
 
 
-def vector(text: str, dim: int) -> np.ndarray:
+def hash_vector(text: str, dim: int) -> np.ndarray:
     """Hashed words: float32 of shape (dim,), not of length one (a client must not rely on it)."""
     row = np.zeros(dim, dtype=np.float32)
     for word in WORD.findall(text.lower()):
@@ -73,10 +73,10 @@ def embeddings_reply(body: Mapping[str, Any], dim: int) -> bytes:
     packed = body.get("encoding_format") == "base64"
     data = []
     for index, text in enumerate(texts):
-        row = vector(text, dim)
+        row = hash_vector(text, dim)
         value = base64.b64encode(row.tobytes()).decode() if packed else row.tolist()
         data.append({"object": "embedding", "index": index, "embedding": value})
-    count = sum(tokens(text) for text in texts)
+    count = sum(count_tokens(text) for text in texts)
     head = {"object": "list", "model": body["model"], "usage": {"prompt_tokens": count, "total_tokens": count}}
     return json.dumps({**head, "data": data[::-1]}).encode()
 
@@ -91,7 +91,7 @@ def rerank_reply(body: Mapping[str, Any], scores: Sequence[Mapping[str, Any]] | 
     rows.sort(key=lambda row: -row["relevance_score"])
     if body.get("top_n"):
         rows = rows[: body["top_n"]]
-    count = sum(tokens(text) for text in body["documents"])
+    count = sum(count_tokens(text) for text in body["documents"])
     return json.dumps(
         {"id": "rerank-1", "model": body["model"], "results": list(scores or rows), "usage": {"total_tokens": count}}
     ).encode()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from bot.admin.ingest.fingerprints import Stamps
-from bot.engine_context import Desk
-from engine.errors import Refused
-from engine.models import Condensed
-from engine.options import Options
-from engine.parsers import Limits
-from engine.text.tokenizer import O200k
-from tests.support.engines import light_engine
+from bot.admin.ingest.fingerprints import FileFingerprints
+from bot.engine_context import EngineContext
+from engine.errors import ModelRefused
+from engine.models import SearchQuery
+from engine.options import EngineOptions
+from engine.parsers import ParserLimits
+from engine.text.tokenizer import O200kTokenizer
+from tests.support.engines import open_memory_engine
 from tests.support.language import NAME, ToyLanguage
 
 if TYPE_CHECKING:
@@ -21,28 +21,39 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.llm.base import Embedder
-    from engine.models import Turn
-    from engine.usage import Bill
+    from engine.models import ChatTurn
+    from engine.usage import UsageMeter
 
 UNREADABLE = "gibberish"
 
 
-class Parrot(ToyLanguage):
+class EchoLanguage(ToyLanguage):
     """Knows of a follow-up what was asked before, and cannot read gibberish."""
 
     def __init__(self) -> None:
         super().__init__("parrot")
-        self.failing["extract", UNREADABLE] = Refused("The parrot does not say that.")
+        self.failing["extract", UNREADABLE] = ModelRefused("The parrot does not say that.")
 
-    async def condense(
-        self, text: str, history: Sequence[Turn], bill: Bill, *, today: date | None = None, asker: str = ""
-    ) -> Condensed:
+    async def rewrite_query(
+        self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
+    ) -> SearchQuery:
         said = " ".join([*(turn.text for turn in history if turn.role == "user"), text])
-        return Condensed(said, tuple(NAME.findall(said)), tuple(NAME.findall(said)))
+        return SearchQuery(said, tuple(NAME.findall(said)), tuple(NAME.findall(said)))
 
 
 @asynccontextmanager
-async def desk(home: Path, parrot: Parrot | None = None, embedder: Embedder | None = None) -> AsyncIterator[Desk]:
+async def open_engine_context(
+    home: Path, parrot: EchoLanguage | None = None, embedder: Embedder | None = None
+) -> AsyncIterator[EngineContext]:
     """A desk over an engine in this folder."""
-    async with light_engine(home, parrot or Parrot(), embedder, Options(quiet=0.0)) as engine:
-        yield Desk(engine, Limits(workers=1), Stamps(home / "filed"), O200k().count, engine.forget, engine.add)
+    async with open_memory_engine(
+        home, parrot or EchoLanguage(), embedder, EngineOptions(summary_cooldown=0.0)
+    ) as engine:
+        yield EngineContext(
+            engine,
+            ParserLimits(workers=1),
+            FileFingerprints(home / "filed"),
+            O200kTokenizer().count,
+            engine.forget,
+            engine.add,
+        )

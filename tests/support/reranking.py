@@ -9,7 +9,7 @@ from engine.usage import Usage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.usage import Bill
+    from engine.usage import UsageMeter
 
 
 class WordReranker:
@@ -23,10 +23,10 @@ class WordReranker:
     def __init__(self, scores: dict[str, float | None], *, few: bool = False) -> None:
         self.scores = scores
         self.few = few
-        self.asked: list[list[str]] = []
+        self.calls: list[list[str]] = []
 
-    async def rerank(self, question: str, texts: Sequence[str], bill: Bill) -> list[float | None]:
-        self.asked.append(list(texts))
-        bill.add(Usage("rerank", self.name))
+    async def rerank(self, question: str, texts: Sequence[str], bill: UsageMeter) -> list[float | None]:
+        self.calls.append(list(texts))
+        bill.record(Usage("rerank", self.name))
         made = [next((score for word, score in self.scores.items() if word in text), None) for text in texts]
         return made[1:] if self.few else made

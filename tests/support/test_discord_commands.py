@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.discord_server import FakeDiscord
-from tests.support.discord_server.calling import calling
+from tests.support.discord_server.calling import open_caller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.support.discord_server.calling import Caller
+    from tests.support.discord_server.calling import ApiCaller
 
 
 @pytest.fixture
@@ -23,8 +23,8 @@ async def fake() -> AsyncIterator[FakeDiscord]:
 
 
 @pytest.fixture
-async def call(fake: FakeDiscord) -> AsyncIterator[Caller]:
-    async with calling(fake) as caller:
+async def call(fake: FakeDiscord) -> AsyncIterator[ApiCaller]:
+    async with open_caller(fake) as caller:
         yield caller
 
 
@@ -40,7 +40,7 @@ def choices(count: int, name: str = "x") -> list[dict[str, str]]:
     return [{"name": f"{name}{at}", "value": f"{at}"} for at in range(count)]
 
 
-def optioned(*options: dict[str, Any]) -> dict[str, Any]:
+def with_options(*options: dict[str, Any]) -> dict[str, Any]:
     return command(options=list(options))
 
 
@@ -50,23 +50,23 @@ BAD = [
     (command(name="x" * 33), "0.name", "STRING_TYPE_REGEX"),
     (command(description=""), "0.description", "BASE_TYPE_BAD_LENGTH"),
     (command(description="x" * 101), "0.description", "BASE_TYPE_BAD_LENGTH"),
-    (optioned(*[option(name=f"o{at}") for at in range(26)]), "0.options", "BASE_TYPE_MAX_LENGTH"),
-    (optioned(option(choices=choices(26))), "0.options.0.choices", "BASE_TYPE_MAX_LENGTH"),
-    (optioned(option(choices=choices(1, "x" * 100))), "0.options.0.choices.0.name", "BASE_TYPE_BAD_LENGTH"),
+    (with_options(*[option(name=f"o{at}") for at in range(26)]), "0.options", "BASE_TYPE_MAX_LENGTH"),
+    (with_options(option(choices=choices(26))), "0.options.0.choices", "BASE_TYPE_MAX_LENGTH"),
+    (with_options(option(choices=choices(1, "x" * 100))), "0.options.0.choices.0.name", "BASE_TYPE_BAD_LENGTH"),
     (
-        optioned(option(), option(name="b", required=True)),
+        with_options(option(), option(name="b", required=True)),
         "0.options.1",
         "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID",
     ),
-    (optioned(option(), option()), "0.options.1.name", "APPLICATION_COMMAND_OPTIONS_NAME_INVALID"),
+    (with_options(option(), option()), "0.options.1.name", "APPLICATION_COMMAND_OPTIONS_NAME_INVALID"),
     (
-        optioned(option(choices=choices(1), autocomplete=True)),
+        with_options(option(choices=choices(1), autocomplete=True)),
         "0.options.0",
         "APPLICATION_COMMAND_AUTOCOMPLETE_CHOICES",
     ),
     (command(type=3, name="Add"), "0.description", "APPLICATION_COMMAND_DESCRIPTION_NOT_ALLOWED"),
     (
-        optioned(*[option(name=f"o{at}", choices=choices(25, "x" * 90)) for at in range(4)]),
+        with_options(*[option(name=f"o{at}", choices=choices(25, "x" * 90)) for at in range(4)]),
         "0",
         "APPLICATION_COMMAND_TOO_LARGE",
     ),
@@ -75,21 +75,21 @@ BAD = [
 
 @pytest.mark.parametrize(("body", "path", "error"), BAD, ids=[f"{path} {error}" for _, path, error in BAD])
 async def test_a_limit_of_commands_is_enforced(
-    fake: FakeDiscord, call: Caller, body: dict[str, Any], path: str, error: str
+    fake: FakeDiscord, call: ApiCaller, body: dict[str, Any], path: str, error: str
 ) -> None:
     where = f"/applications/{fake.world.app.id}/commands"
-    assert await call.complaint("PUT", where, [body]) == (path, error)
+    assert await call.invalid_field("PUT", where, [body]) == (path, error)
     assert await call("GET", where) == []
 
 
-async def test_names_are_unique_and_only_so_many(fake: FakeDiscord, call: Caller) -> None:
+async def test_names_are_unique_and_only_so_many(fake: FakeDiscord, call: ApiCaller) -> None:
     where = f"/applications/{fake.world.app.id}/commands"
-    twice = await call.complaint("PUT", where, [command(), command()])
+    twice = await call.invalid_field("PUT", where, [command(), command()])
     assert twice == ("1.name", "APPLICATION_COMMANDS_DUPLICATE_NAME")
     assert await call.code("PUT", where, [command(name=f"c{at}") for at in range(101)]) == 30032
 
 
-async def test_only_new_commands_count_against_the_200_of_a_day(fake: FakeDiscord, call: Caller) -> None:
+async def test_only_new_commands_count_against_the_200_of_a_day(fake: FakeDiscord, call: ApiCaller) -> None:
     club = fake.guild("Maker Club")
     where = f"/applications/{fake.world.app.id}/guilds/{club.id}/commands"
     first = await call("PUT", where, [command(), command(name="status")])
@@ -101,11 +101,11 @@ async def test_only_new_commands_count_against_the_200_of_a_day(fake: FakeDiscor
     for at in range(198):
         await call("PUT", where, [command(name=f"c{at}")])
     assert await call.code("PUT", where, [command(name="one-more")]) == 30034
-    fake.clock.forward(24 * 3600 + 1)
+    fake.clock.advance(24 * 3600 + 1)
     assert await call.code("PUT", where, [command(name="one-more")]) == 0
 
 
-async def test_commands_are_listed_edited_and_deleted_one_by_one(fake: FakeDiscord, call: Caller) -> None:
+async def test_commands_are_listed_edited_and_deleted_one_by_one(fake: FakeDiscord, call: ApiCaller) -> None:
     where = f"/applications/{fake.world.app.id}/commands"
     made = await call("POST", where, command())
     assert call.status == 201

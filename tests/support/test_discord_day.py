@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.demos.discord_day import live, threadlore
+from tests.demos.discord_day import run_day, start_bot
 
 
 async def test_a_day_in_a_small_club() -> None:
     printed: list[str] = []
-    discord = await live(threadlore, printed.append, pause=0.3)
+    discord = await run_day(start_bot, printed.append, pause=0.3)
     day = "\n".join(printed)
     before, after = day.split("14:00  Ada edits the date")
     assert "Thursday, 4 March" in before.partition("11:00  Cleo asks")[2]

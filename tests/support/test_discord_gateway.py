@@ -8,8 +8,8 @@ import aiohttp
 import discord
 import pytest
 
-from tests.support.discord_server import Can, FakeDiscord
-from tests.support.discord_server.bots import connected, everything
+from tests.support.discord_server import FakeDiscord, Permission
+from tests.support.discord_server.bots import build_all_intents, open_client
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ OTHER = {"op": 2, "d": {"token": "another", "intents": 1, "properties": {}}}
 RESUME = {"op": 6, "d": {"token": "fake.discord.token", "session_id": "unknown", "seq": 1}}
 
 
-async def closing(fake: FakeDiscord, frames: Sequence[Any], query: str = "?v=10&encoding=json") -> int | None:
+async def close_code(fake: FakeDiscord, frames: Sequence[Any], query: str = "?v=10&encoding=json") -> int | None:
     """Say this to the gateway; gives the code with which it closes the socket."""
     async with aiohttp.ClientSession() as session, session.ws_connect(fake.gateway_url + query) as socket:
         for frame in frames:
@@ -35,7 +35,7 @@ async def test_a_client_gets_ready_with_all_channels_roles_and_members() -> None
         fake.channel(club, "workshop")
         fake.channel(club, "ideas", "forum")
         ada = fake.member(club, "Ada", roles=[fake.role(club, "Crew")])
-        async with connected(fake) as client:
+        async with open_client(fake) as client:
             guild = client.guilds[0]
             assert guild.chunked
             assert {member.display_name for member in guild.members} == {"Maker Club owner", "Threadlore", "Ada"}
@@ -47,7 +47,7 @@ async def test_a_wrong_token_is_refused() -> None:
     async with FakeDiscord() as fake:
         token, fake.token = fake.token, "wrong"
         with pytest.raises(discord.LoginFailure):
-            async with connected(fake):
+            async with open_client(fake):
                 pass
         fake.token = token
 
@@ -55,31 +55,31 @@ async def test_a_wrong_token_is_refused() -> None:
 async def test_intents_that_are_not_switched_on_close_with_4014() -> None:
     async with FakeDiscord(privileged=["members"]) as fake:
         with pytest.raises(discord.PrivilegedIntentsRequired):
-            async with connected(fake):
+            async with open_client(fake):
                 pass
 
 
-async def test_without_the_members_intent_only_the_app_itself_is_known() -> None:
+async def test_without_the_members_intent_only_the_app_is_listed() -> None:
     async with FakeDiscord() as fake:
         club = fake.guild("Maker Club")
         fake.member(club, "Ada")
-        async with connected(fake, discord.Intents.default()) as client:
+        async with open_client(fake, discord.Intents.default()) as client:
             assert [member.name for member in client.guilds[0].members] == ["Threadlore"]
 
 
-async def test_without_message_content_a_text_is_empty_unless_the_app_is_named_or_it_is_a_dm() -> None:
-    intents = everything()
+async def test_without_message_content_only_mentions_and_dms_have_text() -> None:
+    intents = build_all_intents()
     intents.message_content = False
     async with FakeDiscord() as fake:
         club = fake.guild("Maker Club")
         shop = fake.channel(club, "workshop")
         ada = fake.member(club, "Ada")
-        async with connected(fake, intents) as client:
+        async with open_client(fake, intents) as client:
             await ada.says(shop, "a secret")
             await ada.says(shop, f"{fake.bot(club).mention} hello")
             await ada.dms("in private")
-            await client.hears("message", 3)
-            texts = [args[0].content for name, args in client.heard if name == "message"]
+            await client.wait_for_event("message", 3)
+            texts = [args[0].content for name, args in client.events if name == "message"]
             assert texts == ["", f"{fake.bot(club).mention} hello", "in private"]
 
 
@@ -88,11 +88,11 @@ async def test_what_was_missed_comes_after_a_resume() -> None:
         club = fake.guild("Maker Club")
         shop = fake.channel(club, "workshop")
         ada = fake.member(club, "Ada")
-        async with connected(fake) as client:
-            fake.gateway.drop()
-            await fake.until(lambda: not fake.gateway.connected)
+        async with open_client(fake) as client:
+            fake.gateway.disconnect()
+            await fake.wait_for(lambda: not fake.gateway.connected)
             await ada.says(shop, "while you were away")
-            (message,) = await client.hears("message")
+            (message,) = await client.wait_for_event("message")
             assert message.content == "while you were away"
             assert (fake.gateway.resumes, fake.gateway.identifies) == (1, 1)
 
@@ -100,9 +100,9 @@ async def test_what_was_missed_comes_after_a_resume() -> None:
 async def test_op_7_makes_the_client_resume() -> None:
     async with FakeDiscord() as fake:
         fake.guild("Maker Club")
-        async with connected(fake) as client:
+        async with open_client(fake) as client:
             fake.gateway.reconnect()
-            await client.hears("resumed")
+            await client.wait_for_event("resumed")
             assert fake.gateway.resumes == 1
 
 
@@ -113,73 +113,73 @@ async def test_an_invalidated_session_cannot_be_resumed(monkeypatch: pytest.Monk
     monkeypatch.setattr(discord.Client, "before_identify_hook", at_once)
     async with FakeDiscord() as fake:
         fake.guild("Maker Club")
-        async with connected(fake) as client:
+        async with open_client(fake) as client:
             fake.gateway.invalidate()
-            await client.hears("ready", 2)
+            await client.wait_for_event("ready", 2)
             assert (fake.gateway.resumes, fake.gateway.identifies) == (0, 2)
 
 
-async def test_a_zombie_connection_is_given_up_by_the_client() -> None:
+async def test_client_drops_a_zombie_connection() -> None:
     async with FakeDiscord(heartbeat=0.2) as fake:
         fake.guild("Maker Club")
-        async with connected(fake, heartbeat_timeout=0.5) as client:
-            fake.gateway.silence()
-            await client.hears("resumed")
+        async with open_client(fake, heartbeat_timeout=0.5) as client:
+            fake.gateway.stop_responding()
+            await client.wait_for_event("resumed")
 
 
 async def test_changes_of_a_guild_reach_the_client() -> None:
     async with FakeDiscord() as fake:
         club = fake.guild("Maker Club")
         crew = fake.role(club, "Crew")
-        async with connected(fake) as client:
+        async with open_client(fake) as client:
             ada = fake.member(club, "Ada")
-            await client.hears("member_join")
+            await client.wait_for_event("member_join")
             fake.gives(ada, crew)
-            await client.hears("member_update")
-            fake.changes_role(club, crew, Can.MANAGE_GUILD)
-            await client.hears("guild_role_update")
+            await client.wait_for_event("member_update")
+            fake.changes_role(club, crew, Permission.MANAGE_GUILD)
+            await client.wait_for_event("guild_role_update")
             shop = fake.channel(club, "workshop")
-            await client.hears("guild_channel_create")
-            fake.overwrites(shop, club.roles[club.id], deny=Can.VIEW_CHANNEL)
-            await client.hears("guild_channel_update")
+            await client.wait_for_event("guild_channel_create")
+            fake.overwrites(shop, club.roles[club.id], deny=Permission.VIEW_CHANNEL)
+            await client.wait_for_event("guild_channel_update")
             fake.removes_channel(shop)
-            await client.hears("guild_channel_delete")
+            await client.wait_for_event("guild_channel_delete")
             fake.removes(ada)
-            await client.hears("member_remove")
+            await client.wait_for_event("member_remove")
             fake.outage(club)
-            await client.hears("guild_unavailable")
+            await client.wait_for_event("guild_unavailable")
             fake.recovers(club)
-            await client.hears("guild_available", 2)
+            await client.wait_for_event("guild_available", 2)
             fake.removes(fake.bot(club))
-            await client.hears("guild_remove")
+            await client.wait_for_event("guild_remove")
 
 
-async def test_an_invitation_is_told_from_a_return() -> None:
+async def test_guild_join_differs_from_guild_available() -> None:
     async with FakeDiscord() as fake:
         club = fake.guild("Maker Club")
-        async with connected(fake) as client:
+        async with open_client(fake) as client:
             fake.guild("Rowing Club")
-            (joined,) = await client.hears("guild_join")
+            (joined,) = await client.wait_for_event("guild_join")
             assert joined.name == "Rowing Club"
             fake.outage(club)
             fake.recovers(club)
-            (back,) = await client.hears("guild_available", 2)
+            (back,) = await client.wait_for_event("guild_available", 2)
             assert back.name == "Maker Club"
 
 
-async def test_nothing_is_heard_of_channels_that_the_app_cannot_see() -> None:
+async def test_hidden_channels_send_no_events() -> None:
     async with FakeDiscord() as fake:
         club = fake.guild("Maker Club")
         shop, board = fake.channel(club, "workshop"), fake.channel(club, "board")
-        fake.overwrites(board, fake.bot(club), deny=Can.VIEW_CHANNEL)
+        fake.overwrites(board, fake.bot(club), deny=Permission.VIEW_CHANNEL)
         ada = fake.member(club, "Ada")
-        async with connected(fake) as client:
+        async with open_client(fake) as client:
             await ada.says(board, "hidden")
             await ada.opens_thread(await ada.says(board, "hidden too"), "hidden thread")
             await ada.says(shop, "shown")
-            (message,) = await client.hears("message")
+            (message,) = await client.wait_for_event("message")
             assert message.content == "shown"
-            assert "thread_create" not in client.names()
+            assert "thread_create" not in client.event_names()
 
 
 WRONG = [
@@ -197,15 +197,15 @@ WRONG = [
 @pytest.mark.parametrize(("frames", "code"), WRONG, ids=[f"{code} {at}" for at, (_, code) in enumerate(WRONG)])
 async def test_the_gateway_closes_with_the_code_of_the_mistake(frames: list[Any], code: int) -> None:
     async with FakeDiscord() as fake:
-        assert await closing(fake, frames) == code
+        assert await close_code(fake, frames) == code
 
 
-async def test_only_a_known_version_is_spoken() -> None:
+async def test_unsupported_gateway_version_is_refused() -> None:
     async with FakeDiscord() as fake:
-        assert await closing(fake, [IDENTIFY], "?v=6") == 4012
+        assert await close_code(fake, [IDENTIFY], "?v=6") == 4012
 
 
-async def test_a_session_that_is_not_known_is_invalid() -> None:
+async def test_unknown_session_is_invalid() -> None:
     async with (
         FakeDiscord() as fake,
         aiohttp.ClientSession() as session,

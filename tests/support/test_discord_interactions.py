@@ -8,10 +8,10 @@ import discord
 import pytest
 from discord import app_commands
 
-from tests.support.discord_server import Can, FakeDiscord, File
-from tests.support.discord_server.bots import connected
-from tests.support.discord_server.calling import calling
-from tests.support.discord_server.people import Cannot
+from tests.support.discord_server import FakeDiscord, File, Permission
+from tests.support.discord_server.bots import open_client
+from tests.support.discord_server.calling import open_caller
+from tests.support.discord_server.people import ActionUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ async def fake() -> AsyncIterator[FakeDiscord]:
 async def test_a_deferred_answer_is_edited_and_followed_up(fake: FakeDiscord) -> None:
     club = fake.guild("Maker Club")
     shop, ada, bob = fake.channel(club, "workshop"), fake.member(club, "Ada"), fake.member(club, "Bob")
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
 
         @client.tree.command(name="ask", description="Ask")
         async def ask(
@@ -46,19 +46,19 @@ async def test_a_deferred_answer_is_edited_and_followed_up(fake: FakeDiscord) ->
 
         await client.tree.sync()
         asked = await ada.enters(shop).slash("ask", question="why?", private=True, file=File("a.txt", b"because"))
-        await fake.until(lambda: asked.followups)
+        await fake.wait_for(lambda: asked.followups)
         assert asked.private
         assert fake.sees(ada, shop).by("Threadlore")[0].content == "why? because"
         assert fake.sees(bob, shop).by("Threadlore") == [fake.sees(ada, shop).posts[1]]
         asked = await ada.slash("ask", question="why?")
-        await fake.until(lambda: asked.followups)
+        await fake.wait_for(lambda: asked.followups)
         assert [post.content for post in fake.sees(bob, shop).posts] == ["more", "why?", "more"]
 
 
 async def test_a_followup_straight_after_a_defer_fills_the_deferred_message(fake: FakeDiscord) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
 
         @client.tree.command(name="ask", description="Ask")
         async def ask(click: Click) -> None:
@@ -67,7 +67,7 @@ async def test_a_followup_straight_after_a_defer_fills_the_deferred_message(fake
 
         await client.tree.sync()
         asked = await ada.enters(shop).slash("ask")
-        await fake.until(lambda: asked.original and asked.original.content)
+        await fake.wait_for(lambda: asked.original and asked.original.content)
         assert asked.private
         assert len(shop.messages) == 1
 
@@ -77,11 +77,11 @@ async def test_the_first_response_must_come_within_3_seconds_and_once(fake: Fake
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
     codes: list[int] = []
 
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
 
         @client.tree.command(name="late", description="Late")
         async def late(click: Click) -> None:
-            fake.clock.forward(3.1)
+            fake.clock.advance(3.1)
             try:
                 await click.response.defer()
             except discord.NotFound as refused:
@@ -102,7 +102,7 @@ async def test_the_first_response_must_come_within_3_seconds_and_once(fake: Fake
         await client.tree.sync()
         await ada.enters(shop).slash("late")
         await ada.slash("twice")
-        await fake.until(lambda: len(codes) == 3)
+        await fake.wait_for(lambda: len(codes) == 3)
         assert codes == [10062, 10015, 40060]
 
 
@@ -110,7 +110,7 @@ async def test_nobody_there_shows_a_failure(fake: FakeDiscord, monkeypatch: pyte
     monkeypatch.setattr("tests.support.discord_server.interacting.PATIENCE", 0.05)
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
-    async with calling(fake) as call:
+    async with open_caller(fake) as call:
         await call("PUT", f"/applications/{fake.world.app.id}/commands", [{"name": "ask", "description": "Ask"}])
         asked = await ada.enters(shop).slash("ask")
         assert asked.error == "The application did not respond"
@@ -122,7 +122,7 @@ async def test_nobody_there_shows_a_failure(fake: FakeDiscord, monkeypatch: pyte
 async def test_a_token_dies_after_15_minutes(fake: FakeDiscord) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
         clicks: list[Click] = []
 
         @client.tree.command(name="ask", description="Ask")
@@ -132,10 +132,10 @@ async def test_a_token_dies_after_15_minutes(fake: FakeDiscord) -> None:
 
         await client.tree.sync()
         await ada.enters(shop).slash("ask")
-        await fake.until(lambda: clicks)
-        fake.clock.forward(15 * 60 - 5)
+        await fake.wait_for(lambda: clicks)
+        fake.clock.advance(15 * 60 - 5)
         await clicks[0].edit_original_response(content="in time")
-        fake.clock.forward(10)
+        fake.clock.advance(10)
         with pytest.raises(discord.HTTPException) as refused:
             await clicks[0].edit_original_response(content="too late")
         assert (refused.value.status, refused.value.code) == (401, 50027)
@@ -145,7 +145,7 @@ async def test_a_token_dies_after_15_minutes(fake: FakeDiscord) -> None:
 async def test_buttons_answer_privately_or_change_their_message(fake: FakeDiscord) -> None:
     club = fake.guild("Maker Club")
     shop, ada, bob = fake.channel(club, "workshop"), fake.member(club, "Ada"), fake.member(club, "Bob")
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
 
         class Feedback(discord.ui.View):
             @discord.ui.button(emoji="👍", custom_id="fb:+")
@@ -165,7 +165,7 @@ async def test_buttons_answer_privately_or_change_their_message(fake: FakeDiscor
         await bob.clicks(message, "👍")
         assert "Thank you" in str(fake.sees(bob, shop))
         assert "Thank you" not in str(fake.sees(ada, shop))
-        with pytest.raises(Cannot):
+        with pytest.raises(ActionUnavailable):
             await ada.clicks(message, "Off")
         await ada.clicks(message, "Hide")
         post = fake.sees(bob, shop).posts[0]
@@ -175,7 +175,7 @@ async def test_buttons_answer_privately_or_change_their_message(fake: FakeDiscor
 async def test_autocomplete_menus_and_forms(fake: FakeDiscord, monkeypatch: pytest.MonkeyPatch) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
         names = ["Kiln", "Kayak", "Lathe"]
 
         async def offer(_: Click, typed: str) -> list[app_commands.Choice[str]]:
@@ -211,8 +211,11 @@ async def test_autocomplete_menus_and_forms(fake: FakeDiscord, monkeypatch: pyte
 async def test_guarded_commands_are_offered_to_managers_only(fake: FakeDiscord) -> None:
     club = fake.guild("Maker Club")
     shop = fake.channel(club, "workshop")
-    ada, eve = fake.member(club, "Ada"), fake.member(club, "Eve", roles=[fake.role(club, "Boss", Can.MANAGE_GUILD)])
-    async with connected(fake) as client:
+    ada, eve = (
+        fake.member(club, "Ada"),
+        fake.member(club, "Eve", roles=[fake.role(club, "Boss", Permission.MANAGE_GUILD)]),
+    )
+    async with open_client(fake) as client:
 
         @client.tree.command(name="settings", description="Settings")
         @app_commands.default_permissions(manage_guild=True)
@@ -221,7 +224,7 @@ async def test_guarded_commands_are_offered_to_managers_only(fake: FakeDiscord) 
             await click.response.send_message("set", ephemeral=True)
 
         await client.tree.sync(guild=None)
-        with pytest.raises(Cannot):
+        with pytest.raises(ActionUnavailable):
             await ada.enters(shop).slash("settings")
         assert (await eve.enters(shop).slash("settings")).private
 
@@ -229,9 +232,9 @@ async def test_guarded_commands_are_offered_to_managers_only(fake: FakeDiscord) 
 async def test_commands_in_threads_need_send_messages_on_the_parent(fake: FakeDiscord) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
-    async with calling(fake) as call:
+    async with open_caller(fake) as call:
         await call("PUT", f"/applications/{fake.world.app.id}/commands", [{"name": "ask", "description": "Ask"}])
     thread = await ada.opens_thread(await ada.says(shop, "topic"), "topic")
-    fake.overwrites(shop, club.roles[club.id], deny=Can.SEND_MESSAGES)
-    with pytest.raises(Cannot, match="parent"):
+    fake.overwrites(shop, club.roles[club.id], deny=Permission.SEND_MESSAGES)
+    with pytest.raises(ActionUnavailable, match="parent"):
         await ada.slash("ask", here=thread)

@@ -11,15 +11,15 @@ import discord
 import pytest
 
 from tests.support.discord_server import FakeDiscord, File
-from tests.support.discord_server.bots import connected
-from tests.support.discord_server.calling import calling
-from tests.support.discord_server.rates import Rule
+from tests.support.discord_server.bots import open_client
+from tests.support.discord_server.calling import open_caller
+from tests.support.discord_server.rates import RateRule
 
 POST = ("POST", "/channels/{channel}/messages")
 
 
-async def test_the_sixth_message_in_five_seconds_is_refused_with_the_headers_that_say_so() -> None:
-    async with FakeDiscord() as fake, calling(fake) as call:
+async def test_sixth_message_in_five_seconds_is_rate_limited() -> None:
+    async with FakeDiscord() as fake, open_caller(fake) as call:
         club = fake.guild("Maker Club")
         shop, hall = fake.channel(club, "workshop"), fake.channel(club, "hall")
         for left in (4, 3, 2, 1, 0):
@@ -34,9 +34,9 @@ async def test_the_sixth_message_in_five_seconds_is_refused_with_the_headers_tha
         assert await call.code("POST", f"/channels/{hall.id}/messages", {"content": "x"}) == 0
 
 
-async def test_the_fifty_first_call_of_a_second_is_refused_everywhere_but_not_for_interactions() -> None:
-    async with FakeDiscord() as fake, calling(fake) as call:
-        fake.rates.overall = Rule(50, 60.0)
+async def test_global_limit_is_50_calls_a_second_except_interactions() -> None:
+    async with FakeDiscord() as fake, open_caller(fake) as call:
+        fake.rates.overall = RateRule(50, 60.0)
         for _ in range(50):
             await call("GET", "/users/@me")
             assert call.status == 200
@@ -47,9 +47,9 @@ async def test_the_fifty_first_call_of_a_second_is_refused_everywhere_but_not_fo
 
 async def test_the_client_keeps_to_the_limits_by_the_headers() -> None:
     async with FakeDiscord() as fake:
-        fake.rates.rules[POST] = Rule(2, 0.3)
+        fake.rates.rules[POST] = RateRule(2, 0.3)
         shop = fake.channel(fake.guild("Maker Club"), "workshop")
-        async with connected(fake) as client:
+        async with open_client(fake) as client:
             channel: Any = client.get_channel(int(shop.id))
             begun = time.monotonic()
             for at in range(5):
@@ -61,19 +61,19 @@ async def test_the_client_keeps_to_the_limits_by_the_headers() -> None:
 async def test_calls_fail_on_demand_and_the_client_tries_again() -> None:
     async with FakeDiscord() as fake:
         shop = fake.channel(fake.guild("Maker Club"), "workshop")
-        async with connected(fake) as client:
+        async with open_client(fake) as client:
             channel: Any = client.get_channel(int(shop.id))
-            fake.fails(*POST, status=429, seconds=0.05, times=2)
+            fake.fail_next(*POST, status=429, seconds=0.05, times=2)
             await channel.send("after two refusals")
             assert [call.status for call in fake.calls_to(*POST)] == [429, 429, 200]
-            fake.fails(*POST, status=429, via=False)
+            fake.fail_next(*POST, status=429, via=False)
             with pytest.raises(discord.HTTPException) as shielded:
                 await channel.send("the shield says no")
             assert shielded.value.status == 429
-            fake.fails(*POST, status=403, code=50013)
+            fake.fail_next(*POST, status=403, code=50013)
             with pytest.raises(discord.Forbidden):
                 await channel.send("not allowed")
-            fake.fails(*POST, "hang")
+            fake.fail_next(*POST, "hang")
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(channel.send("no answer"), 0.1)
         assert [post.content for post in fake.sees(fake.bot(next(iter(fake.world.guilds.values()))), shop).posts] == [
@@ -82,13 +82,13 @@ async def test_calls_fail_on_demand_and_the_client_tries_again() -> None:
 
 
 async def test_a_cut_call_was_not_done_and_a_lost_one_was() -> None:
-    async with FakeDiscord() as fake, calling(fake) as call:
+    async with FakeDiscord() as fake, open_caller(fake) as call:
         shop = fake.channel(fake.guild("Maker Club"), "workshop")
-        fake.fails(*POST, "reset")
+        fake.fail_next(*POST, "reset")
         with pytest.raises(aiohttp.ClientError):
             await call("POST", f"/channels/{shop.id}/messages", {"content": "cut"})
         assert shop.messages == {}
-        fake.fails(*POST, "lost")
+        fake.fail_next(*POST, "lost")
         body = {"content": "once", "nonce": "1", "enforce_nonce": True}
         with pytest.raises(aiohttp.ClientError):
             await call("POST", f"/channels/{shop.id}/messages", body)
@@ -100,10 +100,10 @@ async def test_downloads_fail_on_demand() -> None:
     async with FakeDiscord() as fake:
         club = fake.guild("Maker Club")
         shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
-        async with connected(fake) as client:
+        async with open_client(fake) as client:
             await ada.says(shop, files=[File("a.txt", b"a")])
-            (message,) = await client.hears("message")
-            fake.fails("GET", "/attachments", status=503)
+            (message,) = await client.wait_for_event("message")
+            fake.fail_next("GET", "/attachments", status=503)
             with pytest.raises(discord.HTTPException):
                 await message.attachments[0].read()
             assert await message.attachments[0].read() == b"a"

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import discord
 import pytest
 
-from tests.support.discord_server import Can, FakeDiscord, File
-from tests.support.discord_server.bots import connected
-from tests.support.discord_server.calling import calling
+from tests.support.discord_server import FakeDiscord, File, Permission
+from tests.support.discord_server.bots import open_client
+from tests.support.discord_server.calling import open_caller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.support.discord_server.calling import Caller
+    from tests.support.discord_server.calling import ApiCaller
 
-BOT = Can.VIEW_CHANNEL | Can.SEND_MESSAGES | Can.READ_MESSAGE_HISTORY
+BOT = Permission.VIEW_CHANNEL | Permission.SEND_MESSAGES | Permission.READ_MESSAGE_HISTORY
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ async def fake() -> AsyncIterator[FakeDiscord]:
 
 
 @pytest.fixture
-async def call(fake: FakeDiscord) -> AsyncIterator[Caller]:
-    async with calling(fake) as caller:
+async def call(fake: FakeDiscord) -> AsyncIterator[ApiCaller]:
+    async with open_caller(fake) as caller:
         yield caller
 
 
@@ -89,15 +89,15 @@ TOO_MUCH = [
 
 @pytest.mark.parametrize(("body", "path", "error"), TOO_MUCH, ids=[f"{path} {error}" for _, path, error in TOO_MUCH])
 async def test_a_limit_of_messages_is_enforced(
-    fake: FakeDiscord, call: Caller, body: dict[str, Any], path: str, error: str
+    fake: FakeDiscord, call: ApiCaller, body: dict[str, Any], path: str, error: str
 ) -> None:
     shop = fake.channel(fake.guild("Maker Club"), "workshop")
     full = {"content": "x"} | body if not body.get("flags") else body
-    assert await call.complaint("POST", f"/channels/{shop.id}/messages", full) == (path, error)
+    assert await call.invalid_field("POST", f"/channels/{shop.id}/messages", full) == (path, error)
     assert shop.messages == {}
 
 
-async def test_what_just_fits_is_taken(fake: FakeDiscord, call: Caller) -> None:
+async def test_maximum_length_is_accepted(fake: FakeDiscord, call: ApiCaller) -> None:
     shop = fake.channel(fake.guild("Maker Club"), "workshop")
     rows = [row(*[button(custom_id=f"{line}:{at}" + "x" * 97) for at in range(5)]) for line in range(5)]
     body = {"content": "x" * 2000, "embeds": [{"title": "x" * 256, "description": "x" * 4096}], "components": rows}
@@ -106,7 +106,7 @@ async def test_what_just_fits_is_taken(fake: FakeDiscord, call: Caller) -> None:
     assert call.headers["Content-Type"] == "application/json"
 
 
-async def test_text_is_trimmed_and_must_not_be_empty(fake: FakeDiscord, call: Caller) -> None:
+async def test_text_is_trimmed_and_must_not_be_empty(fake: FakeDiscord, call: ApiCaller) -> None:
     shop = fake.channel(fake.guild("Maker Club"), "workshop")
     assert await call.code("POST", f"/channels/{shop.id}/messages", {"content": "  \n "}) == 50006
     message = await call("POST", f"/channels/{shop.id}/messages", {"content": "  hello \n"})
@@ -114,33 +114,37 @@ async def test_text_is_trimmed_and_must_not_be_empty(fake: FakeDiscord, call: Ca
     assert await call.code("PATCH", f"/channels/{shop.id}/messages/{message['id']}", {"content": ""}) == 50006
 
 
-async def test_permissions_are_needed(fake: FakeDiscord, call: Caller) -> None:
+async def test_permissions_are_needed(fake: FakeDiscord, call: ApiCaller) -> None:
     club = fake.guild("Maker Club", bot=BOT)
     shop = fake.channel(club, "workshop")
     everyone, ada = club.roles[club.id], fake.member(club, "Ada")
     theirs = await ada.says(shop, "hello")
     path = f"/channels/{shop.id}/messages"
 
-    async def without(power: Can, method: str, path: str, body: Any = None, files: list[File] | None = None) -> int:
+    async def without(
+        power: Permission, method: str, path: str, body: Any = None, files: list[File] | None = None
+    ) -> int:
         fake.overwrites(shop, everyone, deny=power)
         fake.changes_role(club, next(role for role in club.roles.values() if role.managed), BOT & ~power)
         return await call.code(method, path, body, files=files)
 
-    assert await without(Can.VIEW_CHANNEL, "POST", path, {"content": "x"}) == 50001
-    assert await without(Can.SEND_MESSAGES, "POST", path, {"content": "x"}) == 50013
-    assert await without(Can.EMBED_LINKS, "POST", path, {"embeds": [{"title": "x"}]}) == 50013
-    assert await without(Can.ATTACH_FILES, "POST", path, {}, [File("a.txt", b"x")]) == 50013
-    assert await without(Can.READ_MESSAGE_HISTORY, "GET", f"{path}/{theirs.id}") == 50001
-    assert await without(Can.ADD_REACTIONS, "PUT", f"{path}/{theirs.id}/reactions/✅/@me") == 50013
-    assert await without(Can.CREATE_PUBLIC_THREADS, "POST", f"{path}/{theirs.id}/threads", {"name": "x"}) == 50013
-    assert await without(Can.MANAGE_MESSAGES, "DELETE", f"{path}/{theirs.id}") == 50013
+    assert await without(Permission.VIEW_CHANNEL, "POST", path, {"content": "x"}) == 50001
+    assert await without(Permission.SEND_MESSAGES, "POST", path, {"content": "x"}) == 50013
+    assert await without(Permission.EMBED_LINKS, "POST", path, {"embeds": [{"title": "x"}]}) == 50013
+    assert await without(Permission.ATTACH_FILES, "POST", path, {}, [File("a.txt", b"x")]) == 50013
+    assert await without(Permission.READ_MESSAGE_HISTORY, "GET", f"{path}/{theirs.id}") == 50001
+    assert await without(Permission.ADD_REACTIONS, "PUT", f"{path}/{theirs.id}/reactions/✅/@me") == 50013
+    assert (
+        await without(Permission.CREATE_PUBLIC_THREADS, "POST", f"{path}/{theirs.id}/threads", {"name": "x"}) == 50013
+    )
+    assert await without(Permission.MANAGE_MESSAGES, "DELETE", f"{path}/{theirs.id}") == 50013
     reply = {"content": "x", "message_reference": {"message_id": theirs.id}}
-    assert await without(Can.READ_MESSAGE_HISTORY, "POST", path, reply) == 160002
-    assert await without(Can.READ_MESSAGE_HISTORY, "GET", path) == 0
+    assert await without(Permission.READ_MESSAGE_HISTORY, "POST", path, reply) == 160002
+    assert await without(Permission.READ_MESSAGE_HISTORY, "GET", path) == 0
     assert await call("GET", path) == []
 
 
-async def test_unknown_things_are_404(fake: FakeDiscord, call: Caller) -> None:
+async def test_unknown_things_are_404(fake: FakeDiscord, call: ApiCaller) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
     gone = await ada.says(shop, "soon gone")
@@ -154,19 +158,21 @@ async def test_unknown_things_are_404(fake: FakeDiscord, call: Caller) -> None:
     assert call.status == 404
 
 
-async def test_only_the_author_edits_and_a_reply_needs_its_message(fake: FakeDiscord, call: Caller) -> None:
+async def test_only_the_author_edits_and_a_reply_needs_its_message(fake: FakeDiscord, call: ApiCaller) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
     theirs = await ada.says(shop, "hello")
     path = f"/channels/{shop.id}/messages"
     assert await call.code("PATCH", f"{path}/{theirs.id}", {"content": "x"}) == 50005
     body = {"content": "x", "message_reference": {"message_id": "123"}}
-    assert await call.complaint("POST", path, body) == ("message_reference", "REPLIES_UNKNOWN_MESSAGE")
+    assert await call.invalid_field("POST", path, body) == ("message_reference", "REPLIES_UNKNOWN_MESSAGE")
     lenient = {"message_id": "123", "fail_if_not_exists": False}
     assert (await call("POST", path, {"content": "x", "message_reference": lenient})).get("message_reference") is None
 
 
-async def test_a_nonce_that_is_enforced_gives_back_the_message_that_is_there(fake: FakeDiscord, call: Caller) -> None:
+async def test_a_nonce_that_is_enforced_gives_back_the_message_that_is_there(
+    fake: FakeDiscord, call: ApiCaller
+) -> None:
     shop = fake.channel(fake.guild("Maker Club"), "workshop")
     body = {"content": "once", "nonce": "answer-1", "enforce_nonce": True}
     first = await call("POST", f"/channels/{shop.id}/messages", body)
@@ -182,7 +188,7 @@ async def test_history_pages_before_after_and_around(fake: FakeDiscord) -> None:
     old = datetime.now(UTC) - timedelta(days=30)
     for hour in range(7):
         await ada.says(shop, str(hour), at=old + timedelta(hours=hour))
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
         channel: Any = client.get_channel(int(shop.id))
         newest = [message async for message in channel.history(limit=3)]
         assert [message.content for message in newest] == ["6", "5", "4"]
@@ -193,7 +199,7 @@ async def test_history_pages_before_after_and_around(fake: FakeDiscord) -> None:
         assert [m.content async for m in channel.history(limit=3, around=newest[2])] == ["5", "4", "3"]
 
 
-async def test_bulk_deletion_takes_2_to_100_young_messages(fake: FakeDiscord, call: Caller) -> None:
+async def test_bulk_deletion_takes_2_to_100_young_messages(fake: FakeDiscord, call: ApiCaller) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
     old = await ada.says(shop, "old", at=datetime.now(UTC) - timedelta(days=15))
@@ -201,25 +207,25 @@ async def test_bulk_deletion_takes_2_to_100_young_messages(fake: FakeDiscord, ca
     path = f"/channels/{shop.id}/messages/bulk-delete"
     assert await call.code("POST", path, {"messages": [old.id]}) == 50016
     assert await call.code("POST", path, {"messages": [old.id, young[0].id]}) == 50034
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
         await call("POST", path, {"messages": [one.id for one in young]})
-        (event,) = await client.hears("raw_bulk_message_delete")
+        (event,) = await client.wait_for_event("raw_bulk_message_delete")
         assert event.message_ids == {int(one.id) for one in young}
     assert list(shop.messages) == [old.id]
 
 
-async def test_files_go_up_and_come_down_while_their_address_is_valid(fake: FakeDiscord, call: Caller) -> None:
+async def test_files_go_up_and_come_down_while_their_address_is_valid(fake: FakeDiscord, call: ApiCaller) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
         channel: Any = client.get_channel(int(shop.id))
         sent = await channel.send("look", files=[discord.File(io.BytesIO(b"answer"), "answer.md")])
         assert await sent.attachments[0].read() == b"answer"
         theirs = await ada.says(shop, "mine", files=[File("the plan.txt", b"plan")])
-        (message,) = await client.hears("message", 2)
+        (message,) = await client.wait_for_event("message", 2)
         assert message.attachments[0].filename == "the_plan.txt"
         assert await message.attachments[0].read() == b"plan"
-        fake.clock.forward(25 * 3600)
+        fake.clock.advance(25 * 3600)
         with pytest.raises(discord.NotFound):
             await message.attachments[0].read()
         again = await channel.fetch_message(message.id)
@@ -231,7 +237,7 @@ async def test_files_go_up_and_come_down_while_their_address_is_valid(fake: Fake
     assert await call.code("POST", f"/channels/{shop.id}/messages", {}, files=big) == 40005
 
 
-async def test_an_edit_keeps_only_the_attachments_that_it_names(fake: FakeDiscord, call: Caller) -> None:
+async def test_an_edit_keeps_only_the_attachments_that_it_names(fake: FakeDiscord, call: ApiCaller) -> None:
     shop = fake.channel(fake.guild("Maker Club"), "workshop")
     path = f"/channels/{shop.id}/messages"
     sent = await call("POST", path, {"content": "x"}, files=[File("a.txt", b"a"), File("b.txt", b"b")])
@@ -240,12 +246,12 @@ async def test_an_edit_keeps_only_the_attachments_that_it_names(fake: FakeDiscor
     assert [one["filename"] for one in edited["attachments"]] == ["b.txt"]
 
 
-async def test_a_link_is_previewed_by_an_update_that_is_no_edit(fake: FakeDiscord, call: Caller) -> None:
+async def test_a_link_is_previewed_by_an_update_that_is_no_edit(fake: FakeDiscord, call: ApiCaller) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
         await ada.says(shop, "see https://example.org/page")
-        (event,) = await client.hears("raw_message_edit")
+        (event,) = await client.wait_for_event("raw_message_edit")
         assert event.message.edited_at is None
         assert event.message.embeds[0].url == "https://example.org/page"
     path = f"/channels/{shop.id}/messages"
@@ -256,7 +262,7 @@ async def test_a_link_is_previewed_by_an_update_that_is_no_edit(fake: FakeDiscor
     assert [url for _, url in fake.previews] == ["https://example.org/loud"]
 
 
-async def test_a_dm_reaches_only_those_who_share_a_guild_and_take_dms(fake: FakeDiscord, call: Caller) -> None:
+async def test_dm_needs_a_common_guild_and_open_dms(fake: FakeDiscord, call: ApiCaller) -> None:
     club = fake.guild("Maker Club")
     ada = fake.member(club, "Ada")
     channel = await call("POST", "/users/@me/channels", {"recipient_id": ada.id})

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import discord
 import pytest
 
-from tests.support.discord_server import Can, FakeDiscord
-from tests.support.discord_server.bots import connected
-from tests.support.discord_server.calling import calling
-from tests.support.discord_server.people import Cannot
+from tests.support.discord_server import FakeDiscord, Permission
+from tests.support.discord_server.bots import open_client
+from tests.support.discord_server.calling import open_caller
+from tests.support.discord_server.people import ActionUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,12 +24,12 @@ async def fake() -> AsyncIterator[FakeDiscord]:
 
 
 async def test_pings_go_out_unless_they_are_not_allowed(fake: FakeDiscord) -> None:
-    club = fake.guild("Maker Club", bot=Can.ADMINISTRATOR)
+    club = fake.guild("Maker Club", bot=Permission.ADMINISTRATOR)
     shop = fake.channel(club, "workshop")
     crew = fake.role(club, "Crew")
     ada, bob = fake.member(club, "Ada"), fake.member(club, "Bob", roles=[crew])
     board = fake.channel(club, "board", only=[ada])
-    async with calling(fake) as call:
+    async with open_caller(fake) as call:
 
         async def pinged(text: str, allowed: Any = None, channel: str = shop.id, reply: Any = None) -> set[str]:
             fake.world.pings.clear()
@@ -51,10 +51,10 @@ async def test_pings_go_out_unless_they_are_not_allowed(fake: FakeDiscord) -> No
         assert await pinged("hello", {"parse": [], "replied_user": True}, reply=reply) == {"Ada"}
 
 
-async def test_without_the_permission_everyone_is_only_a_word(fake: FakeDiscord) -> None:
+async def test_everyone_mention_without_permission_pings_nobody(fake: FakeDiscord) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
-    fake.overwrites(shop, club.roles[club.id], deny=Can.MENTION_EVERYONE)
+    fake.overwrites(shop, club.roles[club.id], deny=Permission.MENTION_EVERYONE)
     message = await ada.says(shop, "@everyone look")
     assert not message.mention_everyone
     assert fake.world.pings == []
@@ -63,9 +63,9 @@ async def test_without_the_permission_everyone_is_only_a_word(fake: FakeDiscord)
 async def test_a_screen_shows_names_replies_embeds_buttons_reactions_and_threads(fake: FakeDiscord) -> None:
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
         await ada.says(shop, f"{fake.bot(club).mention} what of <#{shop.id}>?")
-        (message,) = await client.hears("message")
+        (message,) = await client.wait_for_event("message")
         embed = discord.Embed(title="Sources", description="1. [the plan](https://discord.com/x)")
         view = discord.ui.View(timeout=None)
         view.add_item(discord.ui.Button(label="Sources", emoji="🔎", custom_id="s"))
@@ -85,13 +85,13 @@ async def test_people_cannot_do_what_the_platform_would_not_let_them(fake: FakeD
     board = fake.channel(club, "board", only=[ada])
     secret = await ada.says(board, "the budget is 900")
     assert fake.sees(bob, board).hidden
-    with pytest.raises(Cannot):
+    with pytest.raises(ActionUnavailable):
         await bob.says(board, "hello")
-    with pytest.raises(Cannot):
+    with pytest.raises(ActionUnavailable):
         await bob.edits(secret, "changed")
-    with pytest.raises(Cannot):
+    with pytest.raises(ActionUnavailable):
         await bob.deletes(secret)
-    with pytest.raises(Cannot):
+    with pytest.raises(ActionUnavailable):
         await ada.slash("ask", here=board, question="why?")
 
 
@@ -99,16 +99,16 @@ async def test_without_history_nothing_of_the_past_is_seen(fake: FakeDiscord) ->
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
     await ada.says(shop, "hello")
-    fake.overwrites(shop, ada, deny=Can.READ_MESSAGE_HISTORY)
+    fake.overwrites(shop, ada, deny=Permission.READ_MESSAGE_HISTORY)
     assert fake.sees(ada, shop).posts == ()
 
 
 async def test_integrations_post_without_being_members(fake: FakeDiscord) -> None:
     club = fake.guild("Maker Club")
     shop = fake.channel(club, "workshop")
-    async with connected(fake) as client:
+    async with open_client(fake) as client:
         fake.webhook_says(shop, "Build", "green")
-        (message,) = await client.hears("message")
+        (message,) = await client.wait_for_event("message")
         assert message.webhook_id == message.author.id
         assert message.author.bot
 
@@ -117,5 +117,5 @@ async def test_the_text_of_a_voice_channel_is_for_those_who_may_connect(fake: Fa
     club = fake.guild("Maker Club")
     call, ada = fake.channel(club, "call", "voice"), fake.member(club, "Ada")
     await ada.says(call, "hello")
-    fake.overwrites(call, ada, deny=Can.CONNECT)
+    fake.overwrites(call, ada, deny=Permission.CONNECT)
     assert fake.sees(ada, call).posts == ()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.demos.slack_day import live, manifest, threadlore
+from tests.demos.slack_day import load_manifest, run_day, start_bot
 
 
 async def test_a_day_in_a_small_workspace() -> None:
     printed: list[str] = []
-    slack = await live(threadlore, printed.append, app=manifest(), pause=0.3)
+    slack = await run_day(start_bot, printed.append, app=load_manifest(), pause=0.3)
     day = "\n".join(printed)
     in_public, in_wages = (day.partition("asks in #general ")[2]).split("Ada asks the same", 1)
     assert "fibreglass spars by Orrin & Sons" in day

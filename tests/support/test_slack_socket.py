@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from tests.support.slack_server import FakeSlack, Rates, Timing
-from tests.support.slack_server.event_recorder import client_of, error_of, listening
+from tests.support.slack_server import FakeSlack, RateSettings, Timing
+from tests.support.slack_server.event_recorder import build_client, error_code_of, open_recorder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,12 +19,12 @@ TRASH = {"type": "icon_button", "icon": "trash", "action_id": "trash", "text": {
 
 @pytest.fixture
 async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack(rates=Rates(on=False), timing=Timing(ack=0.2, retries=(0, 60), ping=0.05)) as opened:
+    async with FakeSlack(rates=RateSettings(on=False), timing=Timing(ack=0.2, retries=(0, 60), ping=0.05)) as opened:
         yield opened
 
 
 async def test_hello_tells_how_long_the_connection_will_last(slack: FakeSlack) -> None:
-    url = (await client_of(slack).apps_connections_open(app_token=slack.space.app.app_token))["url"]
+    url = (await build_client(slack).apps_connections_open(app_token=slack.space.app.app_token))["url"]
     async with aiohttp.ClientSession() as session:
         async with session.ws_connect(url) as ws:
             hello = await ws.receive_json()
@@ -35,24 +35,24 @@ async def test_hello_tells_how_long_the_connection_will_last(slack: FakeSlack) -
 
 
 async def test_an_event_that_is_not_acknowledged_comes_again() -> None:
-    async with FakeSlack(timing=Timing(ack=0.1, retries=(0, 0.1))) as slack, listening(slack) as ear:
+    async with FakeSlack(timing=Timing(ack=0.1, retries=(0, 0.1))) as slack, open_recorder(slack) as ear:
         ada = slack.user("Ada")
-        ear.deaf = True
+        ear.is_silent = True
         await ada.says(slack.channel("roof", members=[ada]), "hello")
-        await slack.until(lambda: len(ear.heard) == 2)
-        ear.deaf = False
-        await slack.delivered()
-    assert len({request.payload["event_id"] for request in ear.heard}) == 1
-    assert len({request.envelope_id for request in ear.heard}) == 3
-    told = [(request.retry_attempt, request.retry_reason) for request in ear.heard]
+        await slack.wait_for(lambda: len(ear.requests) == 2)
+        ear.is_silent = False
+        await slack.wait_until_delivered()
+    assert len({request.payload["event_id"] for request in ear.requests}) == 1
+    assert len({request.envelope_id for request in ear.requests}) == 3
+    told = [(request.retry_attempt, request.retry_reason) for request in ear.requests]
     assert told == [(0, ""), (1, "timeout"), (2, "timeout")]
 
 
 async def test_an_event_waits_a_while_for_a_connection(slack: FakeSlack) -> None:
     ada = slack.user("Ada")
     await ada.says(slack.channel("roof", members=[ada]), "hello")
-    async with listening(slack) as ear:
-        await slack.delivered()
+    async with open_recorder(slack) as ear:
+        await slack.wait_until_delivered()
     assert ear.kinds == ["message"]
 
 
@@ -60,49 +60,49 @@ async def test_what_nobody_ever_acknowledges_is_lost() -> None:
     async with FakeSlack(timing=Timing(ack=0.05, retries=(0,))) as slack:
         ada = slack.user("Ada")
         await ada.says(slack.channel("roof", members=[ada]), "hello")
-        await slack.delivered()
-        assert slack.socket.parcels[0].lost == "connection_failed"
+        await slack.wait_until_delivered()
+        assert slack.socket.deliveries[0].lost == "connection_failed"
 
 
 async def test_a_refreshed_connection_is_replaced_before_it_is_shut(slack: FakeSlack) -> None:
     ada = slack.user("Ada")
     roof = slack.channel("roof", members=[ada])
-    async with listening(slack) as ear:
+    async with open_recorder(slack) as ear:
         await slack.socket.refresh()
-        await slack.until(lambda: len(slack.called("apps.connections.open")) == 2 and slack.socket.ready)
+        await slack.wait_for(lambda: len(slack.calls_to("apps.connections.open")) == 2 and slack.socket.ready)
         await ada.says(roof, "hello")
-        await slack.delivered()
+        await slack.wait_until_delivered()
         assert ear.kinds == ["message"]
 
 
 async def test_a_broken_connection_is_noticed_and_replaced(slack: FakeSlack) -> None:
     ada = slack.user("Ada")
     roof = slack.channel("roof", members=[ada])
-    async with listening(slack) as ear:
+    async with open_recorder(slack) as ear:
         slack.socket.drop()
-        await slack.until(lambda: len(slack.called("apps.connections.open")) == 2 and slack.socket.ready)
+        await slack.wait_for(lambda: len(slack.calls_to("apps.connections.open")) == 2 and slack.socket.ready)
         await ada.says(roof, "hello")
-        await slack.delivered()
+        await slack.wait_until_delivered()
         assert ear.kinds == ["message"]
 
 
 async def test_a_server_that_answers_no_pings_is_left(slack: FakeSlack) -> None:
-    async with listening(slack, every=0.05):
+    async with open_recorder(slack, every=0.05):
         slack.socket.answers_pings = False
-        await slack.until(lambda: len(slack.called("apps.connections.open")) >= 2)
+        await slack.wait_for(lambda: len(slack.calls_to("apps.connections.open")) >= 2)
 
 
-async def test_of_several_connections_each_event_takes_one(slack: FakeSlack) -> None:
+async def test_each_event_goes_to_one_connection(slack: FakeSlack) -> None:
     ada = slack.user("Ada")
     roof = slack.channel("roof", members=[ada])
-    async with listening(slack) as one, listening(slack) as two:
-        await slack.connected(2)
+    async with open_recorder(slack) as one, open_recorder(slack) as two:
+        await slack.wait_until_connected(2)
         for number in range(20):
             await ada.says(roof, str(number))
-        await slack.delivered()
-        assert len(one.heard) + len(two.heard) == 20
-        assert one.heard
-        assert two.heard
+        await slack.wait_until_delivered()
+        assert len(one.requests) + len(two.requests) == 20
+        assert one.requests
+        assert two.requests
 
 
 async def test_the_eleventh_connection_is_one_too_many(slack: FakeSlack) -> None:
@@ -110,7 +110,7 @@ async def test_the_eleventh_connection_is_one_too_many(slack: FakeSlack) -> None
     async with aiohttp.ClientSession() as session:
         links = []
         for _ in range(11):
-            url = (await client_of(slack).apps_connections_open(app_token=token))["url"]
+            url = (await build_client(slack).apps_connections_open(app_token=token))["url"]
             links.append(await session.ws_connect(url))
         first = [(await link.receive_json())["type"] for link in links]
         assert first == ["hello"] * 10 + ["disconnect"]
@@ -121,32 +121,32 @@ async def test_the_eleventh_connection_is_one_too_many(slack: FakeSlack) -> None
 async def test_the_reply_in_an_acknowledgement_is_seen_by_one_person(slack: FakeSlack) -> None:
     ada, bob = slack.user("Ada"), slack.user("Bob")
     roof = slack.channel("roof", members=[ada, bob], bot=False)
-    async with listening(slack) as ear:
+    async with open_recorder(slack) as ear:
         ear.reply = {"text": "42 documents"}
         await ada.slash(roof, "status")
-        payload = ear.heard[0].payload
+        payload = ear.requests[0].payload
     assert (payload["command"], payload["text"], payload["channel_id"]) == ("/threadlore", "status", roof.id)
     assert "42 documents" in slack.sees(ada, roof)
     assert "42 documents" not in slack.sees(bob, roof)
 
 
-async def test_a_command_without_an_acknowledgement_fails_before_its_users_eyes(slack: FakeSlack) -> None:
+async def test_unacknowledged_command_shows_a_failure(slack: FakeSlack) -> None:
     ada = slack.user("Ada")
     roof = slack.channel("roof", members=[ada])
-    async with listening(slack) as ear:
-        ear.deaf = True
+    async with open_recorder(slack) as ear:
+        ear.is_silent = True
         await ada.slash(roof, "status")
-        assert len(ear.heard) == 1
+        assert len(ear.requests) == 1
     assert "operation_timeout" in slack.sees(ada, roof)
 
 
 async def test_a_response_address_works_five_times_for_half_an_hour(slack: FakeSlack) -> None:
     ada = slack.user("Ada")
     roof = slack.channel("roof", members=[ada])
-    async with listening(slack) as ear:
+    async with open_recorder(slack) as ear:
         await ada.slash(roof, "one")
         await ada.slash(roof, "two")
-        first, second = (AsyncWebhookClient(request.payload["response_url"]) for request in ear.heard)
+        first, second = (AsyncWebhookClient(request.payload["response_url"]) for request in ear.requests)
     codes = [(await first.send(text=f"reply {number}")).status_code for number in range(6)]
     assert codes == [200] * 5 + [404]
     assert (await second.send(text="")).status_code == 400
@@ -160,11 +160,11 @@ async def test_a_press_comes_with_its_message_and_may_replace_it(slack: FakeSlac
     roof = slack.channel("roof", members=[ada, bob])
     trash: dict[str, Any] = {**TRASH, "value": "a1", "visible_to_user_ids": [ada.id]}
     blocks = [{"type": "context_actions", "block_id": "answer", "elements": [trash]}]
-    await client_of(slack).chat_postMessage(channel=roof.id, text="x", blocks=blocks)
+    await build_client(slack).chat_postMessage(channel=roof.id, text="x", blocks=blocks)
     assert slack.sees(bob, roof).entries[0].buttons == ()
-    async with listening(slack) as ear:
+    async with open_recorder(slack) as ear:
         await ada.clicks(slack.sees(ada, roof).entries[0], "Delete")
-        payload = ear.heard[-1].payload
+        payload = ear.requests[-1].payload
     pressed = payload["actions"][0]
     assert (pressed["action_id"], pressed["value"], pressed["block_id"]) == ("trash", "a1", "answer")
     assert payload["message"]["bot_id"] == slack.space.bot.bot_id
@@ -176,28 +176,28 @@ async def test_a_trigger_opens_one_modal_within_three_seconds(slack: FakeSlack) 
     ada = slack.user("Ada")
     roof = slack.channel("roof", members=[ada])
     view: dict[str, Any] = {"type": "modal", "title": {"type": "plain_text", "text": "What was wrong?"}, "blocks": []}
-    client = client_of(slack)
-    async with listening(slack) as ear:
+    client = build_client(slack)
+    async with open_recorder(slack) as ear:
         await ada.slash(roof, "one")
         await ada.slash(roof, "two")
-        first, second = (request.payload["trigger_id"] for request in ear.heard)
-        assert await error_of(client.views_open(trigger_id=first, view=view)) == ""
-        assert await error_of(client.views_open(trigger_id=first, view=view)) == "exchanged_trigger_id"
+        first, second = (request.payload["trigger_id"] for request in ear.requests)
+        assert await error_code_of(client.views_open(trigger_id=first, view=view)) == ""
+        assert await error_code_of(client.views_open(trigger_id=first, view=view)) == "exchanged_trigger_id"
         slack.clock.advance(4)
-        assert await error_of(client.views_open(trigger_id=second, view=view)) == "expired_trigger_id"
+        assert await error_code_of(client.views_open(trigger_id=second, view=view)) == "expired_trigger_id"
         await ada.submits({"block": {"action": {"type": "plain_text_input", "value": "all of it"}}})
-        assert ear.heard[-1].payload["type"] == "view_submission"
+        assert ear.requests[-1].payload["type"] == "view_submission"
 
 
 async def test_a_home_tab_is_published_for_one_person(slack: FakeSlack) -> None:
-    ada, client = slack.user("Ada"), client_of(slack)
+    ada, client = slack.user("Ada"), build_client(slack)
     home: dict[str, Any] = {"type": "home", "blocks": [{"type": "divider"}]}
     view = (await client.views_publish(user_id=ada.id, view=home))["view"]
-    assert ada.home() == "────────"
+    assert ada.home_tab() == "────────"
     stale = client.views_publish(user_id=ada.id, view=home, hash="old")
-    assert await error_of(stale) == "hash_conflict"
-    assert await error_of(client.views_publish(user_id=ada.id, view=home, hash=view["hash"])) == ""
+    assert await error_code_of(stale) == "hash_conflict"
+    assert await error_code_of(client.views_publish(user_id=ada.id, view=home, hash=view["hash"])) == ""
     markdown = {"type": "home", "blocks": [{"type": "markdown", "text": "x"}]}
-    assert await error_of(client.views_publish(user_id=ada.id, view=markdown)) == "invalid_arguments"
+    assert await error_code_of(client.views_publish(user_id=ada.id, view=markdown)) == "invalid_arguments"
     crowded = {"type": "home", "blocks": [{"type": "divider"}] * 101}
-    assert await error_of(client.views_publish(user_id=ada.id, view=crowded)) == "invalid_arguments"
+    assert await error_code_of(client.views_publish(user_id=ada.id, view=crowded)) == "invalid_arguments"

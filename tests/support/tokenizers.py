@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Characters:
+class CharacterTokenizer:
     """One character is one token."""
 
     def encode(self, text: str) -> list[int]:
@@ -21,7 +21,7 @@ class Characters:
         return len(text)
 
 
-class Bytes:
+class ByteTokenizer:
     """One byte of UTF-8 is one token, so that tokens end in the middle of characters."""
 
     def encode(self, text: str) -> list[int]:
@@ -34,7 +34,7 @@ class Bytes:
         return len(text.encode())
 
 
-class Uneven:
+class UnevenTokenizer:
     """Capitals are two tokens, marks that end a sentence three, everything else one."""
 
     def encode(self, text: str) -> list[int]:

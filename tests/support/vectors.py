@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from engine.storage.vectors.base import Area, Hit, Row, Table
-from engine.text.similarity import directions, similarities
+from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
+from engine.text.similarity import cosine_similarities, unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -18,29 +18,29 @@ class MemoryVectors:
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
-        self.tables: dict[Table, dict[tuple[int, int], tuple[Row, np.ndarray]]] = {}
-        for name in get_args(Table):
+        self.tables: dict[VectorTable, dict[tuple[int, int], tuple[VectorRow, np.ndarray]]] = {}
+        for name in get_args(VectorTable):
             self.tables[name] = {}
 
-    async def put(self, table: Table, rows: Sequence[Row], vectors: np.ndarray) -> None:
-        await self.drop(table, {row.id for row in rows})
-        content = directions(np.asarray(vectors).reshape(len(rows), self.dim))
+    async def upsert(self, table: VectorTable, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
+        await self.delete(table, {row.id for row in rows})
+        content = unit_vectors(np.asarray(vectors).reshape(len(rows), self.dim))
         self.tables[table] |= {(row.id, row.part): (row, vector) for row, vector in zip(rows, content, strict=True)}
 
-    async def drop(self, table: Table, ids: Collection[int]) -> None:
+    async def delete(self, table: VectorTable, ids: Collection[int]) -> None:
         gone = set(ids)
         self.tables[table] = {key: value for key, value in self.tables[table].items() if key[0] not in gone}
 
-    async def search(self, table: Table, vector: np.ndarray, k: int, area: Area) -> list[Hit]:
-        query = directions(np.asarray(vector).reshape(1, self.dim))[0]
-        inside = [(row, own) for row, own in self.tables[table].values() if within(row, area) and own.any()]
+    async def search(self, table: VectorTable, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
+        query = unit_vectors(np.asarray(vector).reshape(1, self.dim))[0]
+        inside = [(row, own) for row, own in self.tables[table].values() if matches_filter(row, area) and own.any()]
         if not inside or k <= 0 or not query.any():
             return []
-        scores = similarities(query, np.stack([own for _, own in inside]))
-        hits = [Hit(row.id, row.part, float(score)) for (row, _), score in zip(inside, scores, strict=True)]
+        scores = cosine_similarities(query, np.stack([own for _, own in inside]))
+        hits = [VectorHit(row.id, row.part, float(score)) for (row, _), score in zip(inside, scores, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.similarity, hit.id, hit.part))[:k]
 
-    async def fetch(self, table: Table, ids: Collection[int]) -> dict[int, np.ndarray]:
+    async def fetch(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
         asked = set(ids)
         found: dict[int, list[np.ndarray]] = {}
         for (number, _), (_, vector) in sorted(self.tables[table].items(), key=lambda item: item[0]):
@@ -48,7 +48,7 @@ class MemoryVectors:
                 found.setdefault(number, []).append(vector)
         return {number: np.stack(parts) for number, parts in found.items()}
 
-    async def everything(self, table: Table) -> list[Row]:
+    async def list_rows(self, table: VectorTable) -> list[VectorRow]:
         return sorted(row for row, _ in self.tables[table].values())
 
     async def clear(self) -> None:
@@ -62,5 +62,5 @@ class MemoryVectors:
         """There is nothing to release."""
 
 
-def within(row: Row, area: Area) -> bool:
+def matches_filter(row: VectorRow, area: VectorFilter) -> bool:
     return (row.space in area.spaces or row.room in area.rooms) and (area.ids is None or row.id in area.ids)

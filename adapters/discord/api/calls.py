@@ -12,7 +12,7 @@ import aiohttp
 import discord
 import structlog
 
-from bot.errors import PlatformError, PlatformUnavailable, Withheld
+from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -22,29 +22,29 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-TRIES = 6
-LONGEST = 60.0  # seconds to wait at once
-TOO_MANY, SERVER_ERROR = 429, 500
+MAX_ATTEMPTS = 6
+MAX_WAIT_SECONDS = 60.0  # seconds to wait at once
+TOO_MANY_REQUESTS, SERVER_ERROR = 429, 500
 # Unknown Webhook, Unknown interaction, Invalid Webhook Token: the token's time is over.
-OVER = {10015, 10062, 50027}
+EXPIRED_TOKEN_CODES = {10015, 10062, 50027}
 UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
-ARCHIVED = 50083
+ARCHIVED_THREAD_CODE = 50083
 # Cannot send messages to this user; also for want of a server that both are in.
-UNREACHABLE = {50007, 50278}
+UNREACHABLE_USER_CODES = {50007, 50278}
 
-DETAIL = 500  # characters of an explanation
-_SENT = re.compile(r"\"[^\"]*\"?|'[^']*'?|“[^”]*”?|`[^`]*`?|https?://\S+|[\w.\-]{24,}")
+MAX_DETAIL_LENGTH = 500  # characters of an explanation
+_SENT_TEXT = re.compile(r"\"[^\"]*\"?|'[^']*'?|“[^”]*”?|`[^`]*`?|https?://\S+|[\w.\-]{24,}")
 
-_strikes: ContextVar[list[str] | None] = ContextVar("strikes", default=None)
+_rate_limit_hits: ContextVar[list[str] | None] = ContextVar("strikes", default=None)
 
 
-class Over(PlatformError):
+class TokenExpired(PlatformError):
     """An interaction cannot be answered any more."""
 
     hint = "Discord takes an answer to a command for fifteen minutes."
 
 
-class Missing(PlatformError):
+class UnknownResource(PlatformError):
     """Discord does not know it. `code`: what exactly, in Discord's numbers; 0 if the answer is not Discord's own."""
 
     hint = "It was deleted, or the bot cannot see it."
@@ -54,31 +54,31 @@ class Missing(PlatformError):
         self.code = code
 
 
-class Archived(PlatformError):
+class ThreadArchived(PlatformError):
     """In an archived thread nothing can be changed."""
 
     hint = "Open it again."
 
 
-class Unreached(PlatformUnavailable):
+class DiscordUnreachable(PlatformUnavailable):
     """Discord did not answer."""
 
     hint = "Check the network, and THREADLORE_DISCORD_API_BASE if it is set; it is tried again."
 
 
-class Closed(Unreached):
+class ClientClosed(DiscordUnreachable):
     """The connection was ended by ourselves."""
 
     hint = "It goes on at the next start."
 
 
-def watching() -> aiohttp.TraceConfig:
+def build_rate_limit_trace() -> aiohttp.TraceConfig:
     """What an HTTP session needs so that `struck` learns of refusals which the library waits out by itself."""
     trace = aiohttp.TraceConfig()
 
     async def note(_session: Any, _context: SimpleNamespace, params: aiohttp.TraceRequestEndParams) -> None:
-        strikes = _strikes.get()
-        if strikes is not None and params.response.status == TOO_MANY:
+        strikes = _rate_limit_hits.get()
+        if strikes is not None and params.response.status == TOO_MANY_REQUESTS:
             strikes.append(params.method)
 
     trace.on_request_end.append(note)
@@ -86,69 +86,69 @@ def watching() -> aiohttp.TraceConfig:
 
 
 @contextmanager
-def struck() -> Iterator[list[str]]:
+def count_rate_limits() -> Iterator[list[str]]:
     """Within it the list grows by every refusal for being too fast."""
     strikes: list[str] = []
-    token = _strikes.set(strikes)
+    token = _rate_limit_hits.set(strikes)
     try:
         yield strikes
     finally:
-        _strikes.reset(token)
+        _rate_limit_hits.reset(token)
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
+def map_errors(what: str) -> Iterator[None]:
     """Turn the library's errors into ours. `what` completes “Discord does not allow …”."""
     try:
         yield
     except discord.HTTPException as error:
-        raise _ours(error, what) from None
+        raise _to_platform_error(error, what) from None
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         # The address stands in such an error, and a token may stand in the address.
-        raise Unreached(f"Discord was not reached ({type(error).__name__}): {what}.") from None
+        raise DiscordUnreachable(f"Discord was not reached ({type(error).__name__}): {what}.") from None
     except RuntimeError as error:
         if "closed" not in str(error):
             raise
-        raise Closed(f"The connection is closed: {what}.") from None
+        raise ClientClosed(f"The connection is closed: {what}.") from None
 
 
-async def patiently(what: str, call: Callable[[], Awaitable[T]], *, again: bool = True) -> T:
+async def call_with_retries(what: str, call: Callable[[], Awaitable[T]], *, again: bool = True) -> T:
     """What a call gives; it is repeated when Discord asks to wait, and if `again` also when it was not reached.
 
     Raises PlatformError, Withheld, Missing, Over, Unreached.
     """
-    for attempt in range(TRIES - 1):
+    for attempt in range(MAX_ATTEMPTS - 1):
         try:
-            with told(what):
-                return await _once(call)
-        except _Wait as wait:
-            await asyncio.sleep(min(wait.seconds, LONGEST))
-        except Closed:
+            with map_errors(what):
+                return await _call_once(call)
+        except _RetryAfter as wait:
+            await asyncio.sleep(min(wait.seconds, MAX_WAIT_SECONDS))
+        except ClientClosed:
             raise
-        except Unreached:
+        except DiscordUnreachable:
             if not again:
                 raise
             await asyncio.sleep(0.5 * 2**attempt)
-    with told(what):
+    with map_errors(what):
         return await call()
 
 
-class _Wait(Exception):
+class _RetryAfter(Exception):
     def __init__(self, seconds: float) -> None:
         super().__init__()
         self.seconds = seconds
 
 
-async def _once(call: Callable[[], Awaitable[T]]) -> T:
+async def _call_once(call: Callable[[], Awaitable[T]]) -> T:
     try:
         return await call()
     except discord.HTTPException as error:
-        if error.status != TOO_MANY:
+        if error.status != TOO_MANY_REQUESTS:
             raise
-        raise _Wait(_seconds(error)) from None
+        raise _RetryAfter(_retry_after_seconds(error)) from None
 
 
-def _seconds(error: discord.HTTPException) -> float:
+def _retry_after_seconds(error: discord.HTTPException) -> float:
     """How long to wait; the library leaves it to us when a 429 did not come from Discord's own proxy."""
     try:
         return float(error.response.headers.get("Retry-After", 1.0))
@@ -156,27 +156,27 @@ def _seconds(error: discord.HTTPException) -> float:
         return 1.0
 
 
-def detail(error: discord.HTTPException) -> str:
+def error_detail(error: discord.HTTPException) -> str:
     """What Discord says was wrong, on one line, without anything that may have been sent to it."""
     if not error.code:
         return ""  # not Discord's own words
-    said = " ".join(error.text[:DETAIL].split())
-    return _SENT.sub("…", said)
+    said = " ".join(error.text[:MAX_DETAIL_LENGTH].split())
+    return _SENT_TEXT.sub("…", said)
 
 
-def _ours(error: discord.HTTPException, what: str) -> PlatformError:
+def _to_platform_error(error: discord.HTTPException, what: str) -> PlatformError:
     number = f"{error.status}, code {error.code}"
-    expected = error.code in OVER or isinstance(error, discord.NotFound)
+    expected = error.code in EXPIRED_TOKEN_CODES or isinstance(error, discord.NotFound)
     tell = log.info if expected else log.warning
-    tell("discord.request_refused", what=what, status=error.status, code=error.code, reason=detail(error))
-    if error.code in OVER:
-        return Over(f"Discord does not take an answer any more ({number}): {what}.")
-    if error.status >= SERVER_ERROR or error.status == TOO_MANY:
+    tell("discord.request_refused", what=what, status=error.status, code=error.code, reason=error_detail(error))
+    if error.code in EXPIRED_TOKEN_CODES:
+        return TokenExpired(f"Discord does not take an answer any more ({number}): {what}.")
+    if error.status >= SERVER_ERROR or error.status == TOO_MANY_REQUESTS:
         return PlatformUnavailable(f"Discord has trouble of its own, or asks to wait ({number}): {what}.")
-    if error.code == ARCHIVED:
-        return Archived(f"The thread is archived ({number}): {what}.")
-    if isinstance(error, discord.Forbidden) or error.code in UNREACHABLE:
-        return Withheld(f"Discord does not allow {what} ({number}).")
+    if error.code == ARCHIVED_THREAD_CODE:
+        return ThreadArchived(f"The thread is archived ({number}): {what}.")
+    if isinstance(error, discord.Forbidden) or error.code in UNREACHABLE_USER_CODES:
+        return PermissionDenied(f"Discord does not allow {what} ({number}).")
     if isinstance(error, discord.NotFound):
-        return Missing(f"Discord does not know it ({number}): {what}.", error.code)
+        return UnknownResource(f"Discord does not know it ({number}): {what}.", error.code)
     return PlatformError(f"Discord refused {what} ({number}).")

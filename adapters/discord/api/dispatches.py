@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 # What is said and done in channels: without one of these, nothing is believed that is not so.
-SKIPPED = frozenset(
+SKIPPABLE_EVENTS = frozenset(
     {
         "GUILD_CREATE",  # the server is not known then
         "INTERACTION_CREATE",
@@ -28,26 +28,26 @@ SKIPPED = frozenset(
 )
 
 
-def guard(client: discord.Client) -> None:
+def guard_parsers(client: discord.Client) -> None:
     """Leave out what cannot be parsed, as far as that is safe; else the connection ends, and all is told anew."""
     parsers = client._connection.parsers  # noqa: SLF001  - the library has no other place for it
-    for event in SKIPPED & parsers.keys():
-        parsers[event] = _guarded(client, event, parsers[event])
+    for event in SKIPPABLE_EVENTS & parsers.keys():
+        parsers[event] = _guarded_parser(client, event, parsers[event])
 
 
-def _guarded(client: discord.Client, event: str, parse: Callable[[Any], None]) -> Callable[[Any], None]:
+def _guarded_parser(client: discord.Client, event: str, parse: Callable[[Any], None]) -> Callable[[Any], None]:
     def parsed(data: Any) -> None:
         try:
             parse(data)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next dispatch may be sound
             log.warning("dispatch_not_parsed", event_name=event, error=type(error).__name__)
             if event == "GUILD_CREATE":
-                _out_of_order(client, data)
+                _remove_guild(client, data)
 
     return parsed
 
 
-def _out_of_order(client: discord.Client, data: Any) -> None:
+def _remove_guild(client: discord.Client, data: Any) -> None:
     """A server of which only a part may be known is not known at all: nobody is told anything of it."""
     guild_id = str(data.get("id", "")) if isinstance(data, dict) else ""
     guild = client.get_guild(int(guild_id)) if guild_id.isdecimal() else None

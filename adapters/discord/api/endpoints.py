@@ -13,30 +13,30 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
 
-OFFICIAL = "https://discord.com/api/v10"
-GATEWAY = "wss://gateway.discord.gg/"
-FILES = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
+OFFICIAL_API = "https://discord.com/api/v10"
+OFFICIAL_GATEWAY = "wss://gateway.discord.gg/"
+FILE_HOSTS = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
 
 
-def point(settings: Settings) -> None:
+def configure_endpoints(settings: Settings) -> None:
     """Let the library speak to the server of the settings; for the whole process, as the library has it."""
     Route.BASE = settings.discord_api_base.rstrip("/")
-    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway or GATEWAY)
+    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway or OFFICIAL_GATEWAY)
 
 
 async def find_gateway(client: discord.Client, settings: Settings) -> None:
     """Ask another server than Discord's own for its gateway, unless it is set. Raises GatewayNotFound."""
-    if settings.discord_gateway or not elsewhere(settings):
+    if settings.discord_gateway or not is_custom_api(settings):
         return
     _, address, _ = await client.http.get_bot_gateway()
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(address).with_query(None)
 
 
-def elsewhere(settings: Settings) -> bool:
+def is_custom_api(settings: Settings) -> bool:
     """Whether another server than Discord's own is spoken to."""
-    return settings.discord_api_base.rstrip("/") != OFFICIAL
+    return settings.discord_api_base.rstrip("/") != OFFICIAL_API
 
 
-def own_host(settings: Settings) -> str:
+def custom_file_host(settings: Settings) -> str:
     """The host of another server than Discord's own, whose files are taken too; or nothing."""
-    return yarl.URL(settings.discord_api_base).host or "" if elsewhere(settings) else ""
+    return yarl.URL(settings.discord_api_base).host or "" if is_custom_api(settings) else ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import discord
 
-PRIVILEGED = "Message Content Intent and Server Members Intent"
+PRIVILEGED_INTENTS = "Message Content Intent and Server Members Intent"
 
 
-def wanted() -> discord.Intents:
+def build_intents() -> discord.Intents:
     """Servers with their channels and threads, members (for who can read what), messages and their texts."""
     intents = discord.Intents.none()
     intents.guilds = True

@@ -13,49 +13,49 @@ from adapters.discord.guild.permissions import is_open
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-_PERSON = re.compile(r"<@!?(\d+)>")
+_USER_MENTION = re.compile(r"<@!?(\d+)>")
 _MARKUP = re.compile(
     r"<@&(?P<role>\d+)>|<#(?P<channel>\d+)>|<a?:(?P<emoji>\w+):\d+>|<t:(?P<time>-?\d{1,12})(?::[a-zA-Z])?>"
     r"|</(?P<command>[^:<>]+):\d+>|<id:(?P<guide>\w+)>|<(?P<link>https?://[^\s<>]++)>"
 )
 _SPOILER = re.compile(r"\|\|([^|`\n]+)\|\|")
-_SMALL = re.compile(r"^-# ", re.MULTILINE)
-HIDDEN = "#private"
+_SUBTEXT = re.compile(r"^-# ", re.MULTILINE)
+HIDDEN_CHANNEL = "#private"
 
 
-async def readable(text: str, guild: discord.Guild | None, name: Callable[[str], Awaitable[str]]) -> str:
+async def to_plain_text(text: str, guild: discord.Guild | None, name: Callable[[str], Awaitable[str]]) -> str:
     """A text as people read it; `name` gives the name of a person by id.
 
     A channel that not everyone can see stays unnamed: its name is for those who do.
     """
-    names = {person: await name(person) for person in dict.fromkeys(_PERSON.findall(text))}
-    text = _PERSON.sub(lambda found: f"@{names[found[1]]}", text)
-    text = _MARKUP.sub(lambda found: _word(found, guild), text)
-    return _SMALL.sub("", _SPOILER.sub(r"\1", text))
+    names = {person: await name(person) for person in dict.fromkeys(_USER_MENTION.findall(text))}
+    text = _USER_MENTION.sub(lambda found: f"@{names[found[1]]}", text)
+    text = _MARKUP.sub(lambda found: _render_token(found, guild), text)
+    return _SUBTEXT.sub("", _SPOILER.sub(r"\1", text))
 
 
-def _word(found: re.Match[str], guild: discord.Guild | None) -> str:
+def _render_token(found: re.Match[str], guild: discord.Guild | None) -> str:
     if found["role"]:
         role = guild.get_role(int(found["role"])) if guild else None
         return f"@{role.name.removeprefix('@')}" if role else "@role"
     if found["channel"]:
         channel = guild.get_channel_or_thread(int(found["channel"])) if guild else None
-        return _channel(channel)
+        return _channel_name(channel)
     if found["time"]:
-        return _time(int(found["time"]))
+        return _format_time(int(found["time"]))
     if found["emoji"]:
         return f":{found['emoji']}:"
     return found["link"] or (f"/{found['command']}" if found["command"] else f"#{found['guide']}")
 
 
-def _channel(channel: discord.abc.GuildChannel | discord.Thread | None) -> str:
+def _channel_name(channel: discord.abc.GuildChannel | discord.Thread | None) -> str:
     seen_by = channel.parent if isinstance(channel, discord.Thread) and not channel.is_private() else channel
     if channel is None or seen_by is None or isinstance(seen_by, discord.Thread) or not is_open(seen_by):
-        return HIDDEN
+        return HIDDEN_CHANNEL
     return f"#{channel.name}"
 
 
-def _time(seconds: int) -> str:
+def _format_time(seconds: int) -> str:
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
     except (ValueError, OverflowError, OSError):

@@ -14,7 +14,7 @@ GuildChannel: TypeAlias = discord.abc.GuildChannel
 _READ = discord.Permissions(view_channel=True, read_message_history=True)
 _READ_AND_CONNECT = discord.Permissions(view_channel=True, read_message_history=True, connect=True)
 # What the bot is invited with, in the words of Discord's settings.
-NEEDED = {
+REQUIRED_PERMISSIONS = {
     "View Channels": discord.Permissions(view_channel=True),
     "Send Messages": discord.Permissions(send_messages=True),
     "Send Messages in Threads": discord.Permissions(send_messages_in_threads=True),
@@ -23,33 +23,35 @@ NEEDED = {
     "Add Reactions": discord.Permissions(add_reactions=True),
     "Attach Files": discord.Permissions(attach_files=True),
 }
-INVITED = discord.Permissions(sum(each.value for each in NEEDED.values()))
+INVITE_PERMISSIONS = discord.Permissions(sum(each.value for each in REQUIRED_PERMISSIONS.values()))
 # Permissions that decide, given by a role, what somebody reads or manages.
-_DECISIVE = _READ_AND_CONNECT | discord.Permissions(administrator=True, manage_guild=True, manage_threads=True)
+_ACCESS_PERMISSIONS = _READ_AND_CONNECT | discord.Permissions(
+    administrator=True, manage_guild=True, manage_threads=True
+)
 
 
-def invitation(application: int) -> str:
+def build_invite_url(application: int) -> str:
     """The address at which somebody with Manage Server lets the bot in, with what it needs."""
-    return discord.utils.oauth_url(application, permissions=INVITED, scopes=("bot", "applications.commands"))
+    return discord.utils.oauth_url(application, permissions=INVITE_PERMISSIONS, scopes=("bot", "applications.commands"))
 
 
-def needed(channel: GuildChannel) -> discord.Permissions:
+def read_permissions(channel: GuildChannel) -> discord.Permissions:
     """What reading its messages takes; the text of a voice channel is for those who may connect to it."""
     return _READ_AND_CONNECT if isinstance(channel, discord.VoiceChannel | discord.StageChannel) else _READ
 
 
 def is_open(channel: GuildChannel) -> bool:
     """Whether every member of the guild can read it: everyone is allowed to, and nobody is denied it."""
-    need = needed(channel)
+    need = read_permissions(channel)
     if not need <= channel.permissions_for(channel.guild.default_role):
         return False
     others = (rules for target, rules in channel.overwrites.items() if target.id != channel.guild.id)
     return not any(rules.pair()[1].value & need.value for rules in others)
 
 
-def readers(channel: GuildChannel, *, also: discord.Permissions | None = None) -> frozenset[str]:
+def list_channel_readers(channel: GuildChannel, *, also: discord.Permissions | None = None) -> frozenset[str]:
     """The members who can read it, and have these other permissions there too."""
-    need = needed(channel) | also if also else needed(channel)
+    need = read_permissions(channel) | also if also else read_permissions(channel)
     alone = {target.id for target in channel.overwrites if not isinstance(target, discord.Role)}
     alone.add(channel.guild.owner_id or 0)
     allowed: dict[tuple[int, ...], bool] = {}
@@ -64,18 +66,18 @@ def readers(channel: GuildChannel, *, also: discord.Permissions | None = None) -
     return frozenset(found)
 
 
-def thread_readers(parent: GuildChannel, members: Iterable[int]) -> frozenset[str]:
+def list_thread_readers(parent: GuildChannel, members: Iterable[int]) -> frozenset[str]:
     """Who can read a private thread: its members and those who manage threads, if they still see the channel."""
-    inside = frozenset(map(str, members)) & readers(parent)
-    return inside | readers(parent, also=discord.Permissions(manage_threads=True))
+    inside = frozenset(map(str, members)) & list_channel_readers(parent)
+    return inside | list_channel_readers(parent, also=discord.Permissions(manage_threads=True))
 
 
-def adult(channel: GuildChannel) -> bool:
+def is_age_restricted(channel: GuildChannel) -> bool:
     """Whether it is age-restricted."""
     return bool(getattr(channel, "nsfw", False))
 
 
-def may_open_threads(channel: object) -> bool:
+def can_open_threads(channel: object) -> bool:
     """Whether the bot may begin a thread on a message there, and write in it."""
     if not isinstance(channel, discord.TextChannel):
         return False
@@ -83,16 +85,16 @@ def may_open_threads(channel: object) -> bool:
     return own.create_public_threads and own.send_messages_in_threads
 
 
-def history_shown(channel: object) -> bool:
+def can_read_history(channel: object) -> bool:
     """Whether the bot is shown what was said there before: without the permission Discord gives an empty history."""
     if isinstance(channel, discord.Thread):
         channel = channel.parent
     if not isinstance(channel, discord.abc.GuildChannel):
         return isinstance(channel, discord.abc.PrivateChannel)
-    return needed(channel) <= channel.permissions_for(channel.guild.me)
+    return read_permissions(channel) <= channel.permissions_for(channel.guild.me)
 
 
-def speaking_place(guild: discord.Guild) -> discord.TextChannel | None:
+def find_announcement_channel(guild: discord.Guild) -> discord.TextChannel | None:
     """A channel in which the bot may write to everybody: that of the server's own messages, or the first one."""
     everyone = guild.default_role
 
@@ -105,20 +107,24 @@ def speaking_place(guild: discord.Guild) -> discord.TextChannel | None:
     return next(iter(seen or found), None)
 
 
-def lacking(guild: discord.Guild) -> tuple[str, ...]:
+def list_missing_permissions(guild: discord.Guild) -> tuple[str, ...]:
     """The permissions that the bot needs and that its roles do not give it, in Discord's words."""
     own = guild.me.guild_permissions
-    return tuple(name for name, each in NEEDED.items() if not each <= own)
+    return tuple(name for name, each in REQUIRED_PERMISSIONS.items() if not each <= own)
 
 
-def same_readers(before: GuildChannel, after: GuildChannel) -> bool:
+def has_same_readers(before: GuildChannel, after: GuildChannel) -> bool:
     """Whether an update of a channel left alone who reads it, what it is called, and whether it is age-restricted."""
-    return (before.name, before.overwrites, adult(before)) == (after.name, after.overwrites, adult(after))
+    return (before.name, before.overwrites, is_age_restricted(before)) == (
+        after.name,
+        after.overwrites,
+        is_age_restricted(after),
+    )
 
 
-def roles_matter(guild: discord.Guild, roles: Collection[discord.Role]) -> bool:
+def can_roles_change_access(guild: discord.Guild, roles: Collection[discord.Role]) -> bool:
     """Whether having these roles or not can decide what somebody may read or manage."""
-    if any(role.permissions.value & _DECISIVE.value for role in roles):
+    if any(role.permissions.value & _ACCESS_PERMISSIONS.value for role in roles):
         return True
     named = {target.id for channel in guild.channels for target in channel.overwrites} if roles else set()
     return any(role.id in named for role in roles)

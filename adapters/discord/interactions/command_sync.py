@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from adapters.discord.api.calls import patiently
+from adapters.discord.api.calls import call_with_retries
 from bot.errors import PlatformError
 
 if TYPE_CHECKING:
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-FILE = "discord-commands.json"
+SYNC_FILE = "discord-commands.json"
 
 
-async def sync(tree: app_commands.CommandTree[Any], folder: Path, application: str) -> bool:
+async def sync_commands(tree: app_commands.CommandTree[Any], folder: Path, application: str) -> bool:
     """Make the application's commands those of the tree; whether anything was said.
 
     What was said last is kept in a file of the folder, by server and application. A refusal is logged: the
     commands stay as they were.
     """
-    now, before = digest(tree), await asyncio.to_thread(_read, folder / FILE)
+    now, before = commands_digest(tree), await asyncio.to_thread(_read, folder / SYNC_FILE)
     if before.get(application) == now:
         return False
     try:
-        await patiently("to register commands", tree.sync)
+        await call_with_retries("to register commands", tree.sync)
     except PlatformError as error:
         log.warning("commands_not_registered", error=str(error), hint=error.hint)
         return False
-    await asyncio.to_thread(_write, folder / FILE, {**before, application: now})
+    await asyncio.to_thread(_write, folder / SYNC_FILE, {**before, application: now})
     return True
 
 
-def digest(tree: app_commands.CommandTree[Any]) -> str:
+def commands_digest(tree: app_commands.CommandTree[Any]) -> str:
     """Tells two sets of commands apart."""
     told = [command.to_dict(tree) for command in tree.get_commands()]
     return sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()

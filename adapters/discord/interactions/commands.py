@@ -10,29 +10,29 @@ import discord
 from discord import app_commands
 
 from adapters.discord.translate import NAME, message_of, upload_of
-from bot.commands import COMMANDS, offered
-from bot.platform.events import Asked, Called
-from engine.models import Mode  # noqa: TC001  - an annotation that is read at run time
+from bot.commands import COMMANDS, list_commands
+from bot.platform.events import CommandInvoked, QuestionAsked
+from engine.models import RetrievalMode  # noqa: TC001  - an annotation that is read at run time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from adapters.discord.interactions.interactions import Interactions
+    from adapters.discord.interactions.interactions import InteractionHandler
 
-CHOICES = 25
-LENGTH = 100  # characters of a choice, and of a description
+MAX_CHOICES = 25
+MAX_TEXT_LENGTH = 100  # characters of a choice, and of a description
 Interaction = discord.Interaction[Any]
 Setting = Literal["mode", "style", "language", "answers", "ingest"]
 Correction = Literal["merge", "unmerge", "state", "pin", "hide", "unhide"]
 
 
-class Takes(Protocol):
+class CommandClient(Protocol):
     """The client, as commands need it."""
 
-    interactions: Interactions
+    interactions: InteractionHandler
 
 
-def tree_of(client: discord.Client) -> app_commands.CommandTree[Any]:
+def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     """All commands, and those of the table that need no options of their own."""
     tree = app_commands.CommandTree(client, allowed_installs=app_commands.AppInstallationType(guild=True, user=False))
     own: tuple[app_commands.Command[Any, ..., Any], ...] = (
@@ -41,16 +41,16 @@ def tree_of(client: discord.Client) -> app_commands.CommandTree[Any]:
         forget,
         graph,
         missed,
-        explain,
+        show_help,
         settings,
         backfill,
         correct,
     )
     for command in own:
         tree.add_command(command)
-    for name in offered(NAME).keys() - {command.name for command in own}:
-        tree.add_command(_plain(name))
-    for menu in (ask_about, add):
+    for name in list_commands(NAME).keys() - {command.name for command in own}:
+        tree.add_command(_build_plain_command(name))
+    for menu in (ask_about, add_message):
         tree.add_command(menu)
     return tree
 
@@ -67,52 +67,54 @@ async def ask(
     question: str,
     file: discord.Attachment | None = None,
     private: bool = False,  # noqa: FBT001, FBT002  - an option
-    mode: Mode | None = None,
+    mode: RetrievalMode | None = None,
 ) -> None:
     """Ask a question."""
-    await _ask(interaction, question, [file] if file else [], private=private, mode=mode or "")
+    await _submit_question(interaction, question, [file] if file else [], private=private, mode=mode or "")
 
 
 @app_commands.command(description="Read a file, so that questions can be answered from it")
 @app_commands.describe(file="The file")
 async def learn(interaction: Interaction, file: discord.Attachment) -> None:
     """Read a file."""
-    await _call(interaction, "learn", "", [file])
+    await _submit_command(interaction, "learn", "", [file])
 
 
 @app_commands.command(description="Forget a file, a message or what you wrote")
 @app_commands.describe(what="The title of a file, the link of a message, or “me”")
 async def forget(interaction: Interaction, what: str) -> None:
     """Forget something."""
-    await _call(interaction, "forget", what)
+    await _submit_command(interaction, "forget", what)
 
 
 @app_commands.command(description="A picture of a name and what is around it")
 @app_commands.describe(name="A person, a thing, a place …")
 async def graph(interaction: Interaction, name: str) -> None:
     """Show a name."""
-    await _call(interaction, "graph", name)
+    await _submit_command(interaction, "graph", name)
 
 
 @graph.autocomplete("name")
-async def names(interaction: Interaction, current: str) -> list[app_commands.Choice[str]]:
+async def suggest_names(interaction: Interaction, current: str) -> list[app_commands.Choice[str]]:
     """Names that begin so, and that the asker may know of."""
-    found = await _interactions(interaction).suggest(interaction, current)
-    return [app_commands.Choice(name=each, value=each) for each in found if 0 < len(each) <= LENGTH][:CHOICES]
+    found = await _interactions(interaction).suggest_names(interaction, current)
+    return [app_commands.Choice(name=each, value=each) for each in found if 0 < len(each) <= MAX_TEXT_LENGTH][
+        :MAX_CHOICES
+    ]
 
 
 @app_commands.command(description="What you missed in this channel")
 @app_commands.describe(since="2h, yesterday, monday, 2026-11-20; usually: since you last said something here")
 async def missed(interaction: Interaction, since: str = "") -> None:
     """Tell what was said."""
-    await _call(interaction, "missed", since)
+    await _submit_command(interaction, "missed", since)
 
 
 @app_commands.command(name="help", description="What I can do")
 @app_commands.describe(topic="A command about which you want to know more")
-async def explain(interaction: Interaction, topic: str = "") -> None:
+async def show_help(interaction: Interaction, topic: str = "") -> None:
     """Tell what there is."""
-    await _call(interaction, "help", topic)
+    await _submit_command(interaction, "help", topic)
 
 
 @app_commands.command(description="What holds for this channel; also whether it is read")
@@ -121,7 +123,7 @@ async def explain(interaction: Interaction, topic: str = "") -> None:
 @app_commands.guild_only()
 async def settings(interaction: Interaction, setting: Setting | None = None, value: str = "") -> None:
     """Show or change settings."""
-    await _call(interaction, "settings", f"{setting or ''} {value}".strip())
+    await _submit_command(interaction, "settings", f"{setting or ''} {value}".strip())
 
 
 @app_commands.command(description="Read what was said in this channel before")
@@ -130,7 +132,7 @@ async def settings(interaction: Interaction, setting: Setting | None = None, val
 @app_commands.guild_only()
 async def backfill(interaction: Interaction, days: app_commands.Range[int, 1, 3650] | None = None) -> None:
     """Read the past."""
-    await _call(interaction, "backfill", str(days or ""))
+    await _submit_command(interaction, "backfill", str(days or ""))
 
 
 @app_commands.command(description="Correct what was read; all of it can be taken back")
@@ -138,7 +140,7 @@ async def backfill(interaction: Interaction, days: app_commands.Range[int, 1, 36
 @app_commands.guild_only()
 async def correct(interaction: Interaction, correction: Correction, words: str) -> None:
     """Correct something."""
-    await _call(interaction, "correct", f"{correction} {words}")
+    await _submit_command(interaction, "correct", f"{correction} {words}")
 
 
 @app_commands.context_menu(name="Ask about this")
@@ -146,32 +148,32 @@ async def ask_about(interaction: Interaction, message: discord.Message) -> None:
     """What is known about a message; only the asker sees it."""
     files = message.attachments
     question = message.content.strip() or ", ".join(each.filename for each in files)
-    await _ask(interaction, question, files, private=True)
+    await _submit_question(interaction, question, files, private=True)
 
 
 @app_commands.context_menu(name="Add to knowledge")
-async def add(interaction: Interaction, message: discord.Message) -> None:
+async def add_message(interaction: Interaction, message: discord.Message) -> None:
     """Read a message and its files."""
-    await _call(interaction, "learn", on=message)
+    await _submit_command(interaction, "learn", on=message)
 
 
-def _plain(name: str) -> app_commands.Command[Any, ..., None]:
+def _build_plain_command(name: str) -> app_commands.Command[Any, ..., None]:
     """A command without options."""
 
     async def plain(interaction: Interaction) -> None:
-        await _call(interaction, name)
+        await _submit_command(interaction, name)
 
-    return app_commands.Command(name=name, description=COMMANDS[name].about[:LENGTH], callback=plain)
+    return app_commands.Command(name=name, description=COMMANDS[name].summary[:MAX_TEXT_LENGTH], callback=plain)
 
 
-async def _ask(
+async def _submit_question(
     interaction: Interaction, question: str, files: Iterable[discord.Attachment], *, private: bool, mode: str = ""
 ) -> None:
     interactions = _interactions(interaction)
-    uploads, place = tuple(map(upload_of, files)), interactions.place(interaction)
+    uploads, place = tuple(map(upload_of, files)), interactions.resolve_place(interaction)
 
-    def asked(handle: str) -> Asked:
-        return Asked(
+    def asked(handle: str) -> QuestionAsked:
+        return QuestionAsked(
             str(interaction.id),
             place,
             str(interaction.user.id),
@@ -181,13 +183,13 @@ async def _ask(
             private=private,
             mode=mode,
             handle=handle,
-            may_write=_may_write(interaction),
+            may_write=_can_write(interaction),
         )
 
-    await interactions.take(interaction, asked, private=private)
+    await interactions.submit(interaction, asked, private=private)
 
 
-async def _call(
+async def _submit_command(
     interaction: Interaction,
     command: str,
     words: str = "",
@@ -196,18 +198,18 @@ async def _call(
 ) -> None:
     """`on`: the message from whose menu the command was chosen."""
     interactions = _interactions(interaction)
-    uploads, place = tuple(map(upload_of, files)), interactions.place(interaction)
+    uploads, place = tuple(map(upload_of, files)), interactions.resolve_place(interaction)
     message = message_of(on, place, interactions.me) if on is not None else None
 
-    def called(handle: str) -> Called:
+    def called(handle: str) -> CommandInvoked:
         identity, person, now = str(interaction.id), str(interaction.user.id), discord.utils.utcnow()
-        able = _may_write(interaction)
-        return Called(identity, place, person, command, words, uploads, handle, message, now, able)
+        able = _can_write(interaction)
+        return CommandInvoked(identity, place, person, command, words, uploads, handle, message, now, able)
 
-    await interactions.take(interaction, called, private=True)
+    await interactions.submit(interaction, called, private=True)
 
 
-def _may_write(interaction: Interaction) -> bool:
+def _can_write(interaction: Interaction) -> bool:
     """Whether whoever gives a command may also write messages there; alone with the bot, everybody may."""
     able = interaction.permissions
     if interaction.guild_id is None:
@@ -215,5 +217,5 @@ def _may_write(interaction: Interaction) -> bool:
     return able.send_messages_in_threads if isinstance(interaction.channel, discord.Thread) else able.send_messages
 
 
-def _interactions(interaction: Interaction) -> Interactions:
-    return cast("Takes", interaction.client).interactions
+def _interactions(interaction: Interaction) -> InteractionHandler:
+    return cast("CommandClient", interaction.client).interactions

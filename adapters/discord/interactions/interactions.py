@@ -9,128 +9,130 @@ from typing import TYPE_CHECKING, Any, Protocol
 import discord
 import structlog
 
-from adapters.discord.api.calls import patiently
-from adapters.discord.replies.refs import PATIENCE, Handle
+from adapters.discord.api.calls import call_with_retries
+from adapters.discord.replies.refs import TOKEN_LIFETIME, InteractionHandle
 from adapters.discord.translate import NAME
 from bot import texts
 from bot.errors import PlatformError
-from bot.platform.events import Clicked
-from bot.platform.models import Card, Place
-from bot.platform.ports import Target
+from bot.platform.events import ButtonPressed
+from bot.platform.models import Card, Location
+from bot.platform.ports import ReplyTarget
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.discord.platform import Discord
-    from bot.platform.events import Happening
+    from adapters.discord.platform import DiscordPlatform
+    from bot.platform.events import PlatformEvent
     from engine.scheduling.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
 
-SOON = 1.5  # seconds that keeping it may take before it is acknowledged all the same
+ACKNOWLEDGE_AFTER = 1.5  # seconds that keeping it may take before it is acknowledged all the same
 
 Interaction = discord.Interaction[Any]
 
 
-class Ear(Protocol):
+class BotPort(Protocol):
     """The bot, as this adapter needs it."""
 
     @property
     def supervisor(self) -> Supervisor:
         """Runs background tasks."""
 
-    def attach(self, platform: Discord) -> None:
+    def attach(self, platform: DiscordPlatform) -> None:
         """The platform can answer calls."""
 
-    async def hear(self, happening: Happening, *keys: str) -> bool:
+    async def receive(self, happening: PlatformEvent, *keys: str) -> bool:
         """Keep what happened; durable when it returns. False: one of the keys is known."""
 
-    def doubt(self, platform: str) -> None:
+    def suspend_visibility(self, platform: str) -> None:
         """Who reads what may have changed unnoticed; `catch_up` follows."""
 
-    async def catch_up(self, platform: str) -> None:
+    async def reconcile(self, platform: str) -> None:
         """The connection had been lost: look for what was missed."""
 
-    async def suggest(self, person: str, place: Place, prefix: str) -> list[str]:
+    async def suggest_names(self, person: str, place: Location, prefix: str) -> list[str]:
         """Names within what a person may read."""
 
-    def alive(self, platform: str) -> None:
+    def record_activity(self, platform: str) -> None:
         """Something came from the platform."""
 
 
-class Interactions:
+class InteractionHandler:
     """What people do with commands and buttons."""
 
-    def __init__(self, ear: Ear, platform: Discord) -> None:
-        self._ear = ear
+    def __init__(self, ear: BotPort, platform: DiscordPlatform) -> None:
+        self._bot = ear
         self._platform = platform
 
     @property
     def me(self) -> discord.ClientUser:
         """The bot."""
-        return self._platform.whereabouts.me
+        return self._platform.channel_lookup.me
 
-    def place(self, interaction: Interaction) -> Place:
+    def resolve_place(self, interaction: Interaction) -> Location:
         """Where it was done."""
         if interaction.channel is None:
-            return Place(NAME, str(interaction.guild_id or ""), "")
-        return self._platform.whereabouts.note(interaction.channel)
+            return Location(NAME, str(interaction.guild_id or ""), "")
+        return self._platform.channel_lookup.remember_channel(interaction.channel)
 
-    async def take(self, interaction: Interaction, make: Callable[[str], Happening], *, private: bool) -> None:
+    async def submit(self, interaction: Interaction, make: Callable[[str], PlatformEvent], *, private: bool) -> None:
         """Keep it, and acknowledge it; `make` is given its handle. It is first kept, so that no crash loses it.
 
         The first response decides whether one person alone sees the answer.
         """
         click = interaction.type is discord.InteractionType.component
-        handle = Handle(
+        handle = InteractionHandle(
             str(interaction.id),
             str(interaction.application_id),
             interaction.token,
-            time.time() + PATIENCE,
-            private=private,
-            click=click,
+            time.time() + TOKEN_LIFETIME,
+            is_private=private,
+            is_button=click,
         )
-        self._platform.acknowledged.begin(handle.interaction)
-        hearing = asyncio.create_task(self._ear.hear(make(str(handle)), f"discord:interaction:{interaction.id}"))
+        self._platform.pending_acks.start(handle.interaction)
+        hearing = asyncio.create_task(self._bot.receive(make(str(handle)), f"discord:interaction:{interaction.id}"))
         try:
-            await asyncio.wait({hearing}, timeout=SOON)
+            await asyncio.wait({hearing}, timeout=ACKNOWLEDGE_AFTER)
             await self._acknowledge(interaction, private=private and not click)
         finally:
-            self._platform.acknowledged.done(handle.interaction)
+            self._platform.pending_acks.finish(handle.interaction)
         try:
             await hearing
         except EngineError as error:
             log.warning("interaction_not_kept", error=type(error).__name__, hint=error.hint)
-            target = Target("", self.place(interaction), str(interaction.user.id), private=True, handle=str(handle))
-            await self._platform.whisper(target, Card(texts.failure(error)))
+            target = ReplyTarget(
+                "", self.resolve_place(interaction), str(interaction.user.id), private=True, handle=str(handle)
+            )
+            await self._platform.send_private(target, Card(texts.describe_error(error)))
 
-    async def pressed(self, interaction: Interaction, action: str, value: str) -> None:
+    async def handle_button(self, interaction: Interaction, action: str, value: str) -> None:
         """A button was pressed; what is said about it, the one who pressed it sees alone."""
-        identity, place, person = str(interaction.id), self.place(interaction), str(interaction.user.id)
+        identity, place, person = str(interaction.id), self.resolve_place(interaction), str(interaction.user.id)
 
-        def clicked(handle: str) -> Clicked:
-            return Clicked(identity, place, person, action, value, handle)
+        def clicked(handle: str) -> ButtonPressed:
+            return ButtonPressed(identity, place, person, action, value, handle)
 
-        await self.take(interaction, clicked, private=True)
+        await self.submit(interaction, clicked, private=True)
 
-    async def suggest(self, interaction: Interaction, beginning: str) -> list[str]:
+    async def suggest_names(self, interaction: Interaction, beginning: str) -> list[str]:
         """Names that the asker may know of; none if they cannot be had."""
         try:
-            return await self._ear.suggest(str(interaction.user.id), self.place(interaction), beginning)
+            return await self._bot.suggest_names(str(interaction.user.id), self.resolve_place(interaction), beginning)
         except EngineError as error:
             log.warning("no_suggestions", error=type(error).__name__)
             return []
 
     async def _acknowledge(self, interaction: Interaction, *, private: bool) -> None:
         try:
-            await patiently(
+            await call_with_retries(
                 "to acknowledge a command",
-                lambda: interaction.response.defer(ephemeral=private, thinking=not _click(interaction)),
+                lambda: interaction.response.defer(ephemeral=private, thinking=not _is_button(interaction)),
             )
         except PlatformError as error:
             log.warning("not_acknowledged", error=str(error))
 
 
-def _click(interaction: Interaction) -> bool:
+def _is_button(interaction: Interaction) -> bool:
     return interaction.type is discord.InteractionType.component

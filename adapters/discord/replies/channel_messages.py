@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import discord
 from discord.http import MultipartParameters, handle_message_parameters
 
-from adapters.discord.api.calls import Missing, patiently
-from adapters.discord.interactions.buttons import view
-from adapters.discord.replies.refs import nonce
-from adapters.discord.replies.render import named
+from adapters.discord.api.calls import UnknownResource, call_with_retries
+from adapters.discord.interactions.buttons import build_view
+from adapters.discord.replies.refs import build_nonce
+from adapters.discord.replies.render import build_thread_title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
     from bot.platform.models import Button, Picture
 
-Posted: TypeAlias = tuple[str, str]  # the ids of a channel and of a message in it
+PostedIds: TypeAlias = tuple[str, str]  # the ids of a channel and of a message in it
 
-NOBODY = discord.AllowedMentions.none()
-QUIET = discord.MessageFlags(suppress_embeds=True)  # no address is fetched for a preview
-ALONE = discord.MessageFlags(suppress_embeds=True, ephemeral=True)
+NO_MENTIONS = discord.AllowedMentions.none()
+NO_EMBEDS = discord.MessageFlags(suppress_embeds=True)  # no address is fetched for a preview
+EPHEMERAL = discord.MessageFlags(suppress_embeds=True, ephemeral=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class OutgoingMessage:
     """What one message shows, as Discord renders it."""
 
     content: str
@@ -38,21 +38,21 @@ class Sheet:
     picture: Picture | None = None
 
 
-class Way(Protocol):
+class MessageSink(Protocol):
     """How the messages of a reply get to its readers."""
 
     @property
     def handle(self) -> str:
         """What alone can change these messages (Mark.handle); empty if they are in a channel."""
 
-    async def put(self, part: int, message: str, sheet: Sheet) -> Posted:
+    async def write_part(self, part: int, message: str, sheet: OutgoingMessage) -> PostedIds:
         """Send a part, or if it was sent before as this message, change it."""
 
-    async def take(self, message: str) -> None:
+    async def delete_part(self, message: str) -> None:
         """Delete a part."""
 
 
-class InChannel:
+class ChannelSink:
     """Messages that everyone there sees. `reference`: the message that they answer; `answer`: what they belong to."""
 
     handle = ""
@@ -63,103 +63,109 @@ class InChannel:
         self._answer = answer
         self._reference = reference
 
-    async def put(self, part: int, message: str, sheet: Sheet) -> Posted:
+    async def write_part(self, part: int, message: str, sheet: OutgoingMessage) -> PostedIds:
         """A message which somebody deleted meanwhile stays deleted."""
         if not message:
             return await self._send(part, sheet)
-        await self._change(message, sheet)
+        await self._edit(message, sheet)
         return self.channel, message
 
-    async def _change(self, message: str, sheet: Sheet) -> None:
-        with suppress(Missing):
-            await patiently(
+    async def _edit(self, message: str, sheet: OutgoingMessage) -> None:
+        with suppress(UnknownResource):
+            await call_with_retries(
                 "to change its message",
-                lambda: self._http.edit_message(int(self.channel), int(message), params=changed(sheet)),
+                lambda: self._http.edit_message(int(self.channel), int(message), params=build_edit_params(sheet)),
             )
 
-    async def take(self, message: str) -> None:
+    async def delete_part(self, message: str) -> None:
         """Delete a part."""
-        with suppress(Missing):
-            await patiently("to delete its message", lambda: self._http.delete_message(int(self.channel), int(message)))
+        with suppress(UnknownResource):
+            await call_with_retries(
+                "to delete its message", lambda: self._http.delete_message(int(self.channel), int(message))
+            )
 
-    async def _send(self, part: int, sheet: Sheet) -> Posted:
+    async def _send(self, part: int, sheet: OutgoingMessage) -> PostedIds:
         # Only the first part quotes the question.
         reference = self._reference if part == 0 else ""
-        sent = await patiently(
+        sent = await call_with_retries(
             "to write there",
             lambda: self._http.send_message(
-                int(self.channel), params=fresh(sheet, nonce(self._answer, part), reference)
+                int(self.channel), params=build_create_params(sheet, build_nonce(self._answer, part), reference)
             ),
         )
         message = str(sent["id"])
-        if not _shows(sent, sheet):  # it was sent before, by a former run or in vain, and is given as it stands
-            await self._change(message, sheet)
+        if not _is_same_message(
+            sent, sheet
+        ):  # it was sent before, by a former run or in vain, and is given as it stands
+            await self._edit(message, sheet)
         return str(sent.get("channel_id", self.channel)), message
 
 
-class AsPost(InChannel):
+class ForumPostSink(ChannelSink):
     """A post of a forum, in which nothing is said outside of posts: the first part begins it, the others follow."""
 
     def __init__(self, http: HTTPClient, forum: discord.ForumChannel, answer: str) -> None:
         super().__init__(http, str(forum.id), answer)
         self._forum = forum
 
-    async def _send(self, part: int, sheet: Sheet) -> Posted:
+    async def _send(self, part: int, sheet: OutgoingMessage) -> PostedIds:
         if part:
             return await super()._send(part, sheet)
-        thread, message = await patiently("to begin a post there", lambda: self._begin(sheet), again=False)
+        thread, message = await call_with_retries(
+            "to begin a post there", lambda: self._create_post(sheet), again=False
+        )
         self.channel = str(thread.id)
         return self.channel, str(message.id)
 
-    async def _begin(self, sheet: Sheet) -> discord.channel.ThreadWithMessage:
-        forum, shown = self._forum, view(sheet.buttons)
+    async def _create_post(self, sheet: OutgoingMessage) -> discord.channel.ThreadWithMessage:
+        forum, shown = self._forum, build_view(sheet.buttons)
         return await forum.create_thread(
-            name=named(sheet.content) or "…",
+            name=build_thread_title(sheet.content) or "…",
             content=sheet.content,
-            files=_files(sheet),
+            files=_build_files(sheet),
             applied_tags=forum.available_tags[:1] if forum.flags.require_tag else [],
-            allowed_mentions=NOBODY,
+            allowed_mentions=NO_MENTIONS,
             suppress_embeds=True,
             view=shown if shown is not None else discord.utils.MISSING,
         )
 
 
-def _shows(sent: Mapping[str, Any], sheet: Sheet) -> bool:
+def _is_same_message(sent: Mapping[str, Any], sheet: OutgoingMessage) -> bool:
     """Whether a message is what was to be sent, as far as Discord gives it back."""
     same = str(sent.get("content")).strip() == sheet.content.strip()
     return same and bool(sent.get("components")) == bool(sheet.buttons)
 
 
-def fresh(
-    sheet: Sheet, once: str | None = None, reference: str = "", flags: discord.MessageFlags = QUIET
+def build_create_params(
+    sheet: OutgoingMessage, once: str | None = None, reference: str = "", flags: discord.MessageFlags = NO_EMBEDS
 ) -> MultipartParameters:
     """A message to be sent. With the same `once` it is sent once in a few minutes."""
     quoted = {"message_id": reference, "fail_if_not_exists": False}
     return handle_message_parameters(
         content=sheet.content,
-        view=shown if (shown := view(sheet.buttons)) is not None else discord.utils.MISSING,
-        files=_files(sheet) or discord.utils.MISSING,
+        view=shown if (shown := build_view(sheet.buttons)) is not None else discord.utils.MISSING,
+        files=_build_files(sheet) or discord.utils.MISSING,
         nonce=once,
         message_reference=quoted if reference else discord.utils.MISSING,  # type: ignore[arg-type]
         flags=flags,
-        allowed_mentions=NOBODY,
+        allowed_mentions=NO_MENTIONS,
     )
 
 
-def changed(sheet: Sheet) -> MultipartParameters:
+def build_edit_params(sheet: OutgoingMessage) -> MultipartParameters:
     """A message as it shall be from now on, without a box that a former version put below it."""
     return handle_message_parameters(
         content=sheet.content,
         embeds=[],
-        view=view(sheet.buttons),
-        attachments=_files(sheet) or discord.utils.MISSING,
-        flags=QUIET,
-        allowed_mentions=NOBODY,
+        view=build_view(sheet.buttons),
+        attachments=_build_files(sheet) or discord.utils.MISSING,
+        flags=NO_EMBEDS,
+        allowed_mentions=NO_MENTIONS,
     )
 
 
-def _files(sheet: Sheet) -> list[discord.File]:
+def _build_files(sheet: OutgoingMessage) -> list[discord.File]:
     if sheet.picture is None:
         return []
     picture = sheet.picture
-    return [discord.File(BytesIO(picture.data), filename=picture.name, description=picture.words[:1024])]
+    return [discord.File(BytesIO(picture.data), filename=picture.name, description=picture.alt_text[:1024])]

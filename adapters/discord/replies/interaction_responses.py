@@ -10,28 +10,35 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord.webhook.async_ import async_context
 
-from adapters.discord.api.calls import Missing, Over, patiently
-from adapters.discord.replies.channel_messages import ALONE, QUIET, Posted, Sheet, changed, fresh
+from adapters.discord.api.calls import TokenExpired, UnknownResource, call_with_retries
+from adapters.discord.replies.channel_messages import (
+    EPHEMERAL,
+    NO_EMBEDS,
+    OutgoingMessage,
+    PostedIds,
+    build_create_params,
+    build_edit_params,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from adapters.discord.replies.refs import Handle
+    from adapters.discord.replies.refs import InteractionHandle
 
-ORIGINAL = 0  # the part that is the interaction's first response
+ORIGINAL_PART = 0  # the part that is the interaction's first response
 
 
-class Acknowledged:
+class PendingAcks:
     """Which interactions wait to be acknowledged: nothing may be written before."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Event] = {}
 
-    def begin(self, interaction: str) -> None:
+    def start(self, interaction: str) -> None:
         """It came, and is not acknowledged yet."""
         self._waiting[interaction] = asyncio.Event()
 
-    def done(self, interaction: str) -> None:
+    def finish(self, interaction: str) -> None:
         """It is acknowledged, or cannot be."""
         self._waiting.pop(interaction, asyncio.Event()).set()
 
@@ -41,61 +48,61 @@ class Acknowledged:
             await event.wait()
 
 
-class ByToken:
+class InteractionSink:
     """Messages that answer an interaction. Raises Over when its time is."""
 
     def __init__(
         self,
         client: discord.Client,
-        handle: Handle,
-        acknowledged: Acknowledged,
+        handle: InteractionHandle,
+        acknowledged: PendingAcks,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._handle = handle
-        self._acknowledged = acknowledged
+        self._pending_acks = acknowledged
         self._now = now
         self._session = discord.Webhook.partial(int(handle.application), handle.token, client=client).session
 
     @property
     def handle(self) -> str:
         """The handle, if one person alone sees the messages: a channel does not know them."""
-        return str(self._handle) if self._handle.private else ""
+        return str(self._handle) if self._handle.is_private else ""
 
-    async def put(self, part: int, message: str, sheet: Sheet) -> Posted:
+    async def write_part(self, part: int, message: str, sheet: OutgoingMessage) -> PostedIds:
         """Send a part, or if it was sent before as this message, change it."""
-        await self._ready()
+        await self._wait_until_ready()
         try:
-            sent = await self._put(part, message, sheet)
-        except Missing as error:
-            raise Over(str(error)) from None
+            sent = await self._write_part(part, message, sheet)
+        except UnknownResource as error:
+            raise TokenExpired(str(error)) from None
         return str(sent.get("channel_id", "")), str(sent["id"])
 
-    async def _put(self, part: int, message: str, sheet: Sheet) -> Mapping[str, Any]:
-        if part == ORIGINAL and not self._handle.click:
-            return await patiently("to answer a command", lambda: self._change_original(sheet))
+    async def _write_part(self, part: int, message: str, sheet: OutgoingMessage) -> Mapping[str, Any]:
+        if part == ORIGINAL_PART and not self._handle.is_button:
+            return await call_with_retries("to answer a command", lambda: self._edit_original(sheet))
         if message:
-            return await patiently("to change an answer to a command", lambda: self._change(message, sheet))
-        return await self.add(sheet)
+            return await call_with_retries("to change an answer to a command", lambda: self._edit(message, sheet))
+        return await self.send_followup(sheet)
 
-    async def add(self, sheet: Sheet) -> Mapping[str, Any]:
+    async def send_followup(self, sheet: OutgoingMessage) -> Mapping[str, Any]:
         """Send one more message."""
-        await self._ready()
+        await self._wait_until_ready()
         # Nothing tells such a message from its repetition, so it is not repeated when the network fails.
-        return await patiently("to answer a command", lambda: self._send(sheet), again=False)
+        return await call_with_retries("to answer a command", lambda: self._send(sheet), again=False)
 
-    async def take(self, message: str) -> None:
+    async def delete_part(self, message: str) -> None:
         """Delete a part."""
-        await self._ready()
-        with suppress(Missing):
-            await patiently("to delete an answer to a command", lambda: self._delete(message))
+        await self._wait_until_ready()
+        with suppress(UnknownResource):
+            await call_with_retries("to delete an answer to a command", lambda: self._delete(message))
 
-    async def _ready(self) -> None:
-        await self._acknowledged.wait(self._handle.interaction)
-        if self._now() >= self._handle.until:
-            raise Over("The time to answer this command is over.")
+    async def _wait_until_ready(self) -> None:
+        await self._pending_acks.wait(self._handle.interaction)
+        if self._now() >= self._handle.expires_at:
+            raise TokenExpired("The time to answer this command is over.")
 
-    async def _change_original(self, sheet: Sheet) -> Any:
-        params = changed(sheet)
+    async def _edit_original(self, sheet: OutgoingMessage) -> Any:
+        params = build_edit_params(sheet)
         return await async_context.get().edit_original_interaction_response(
             int(self._handle.application),
             self._handle.token,
@@ -105,8 +112,8 @@ class ByToken:
             files=params.files,
         )
 
-    async def _change(self, message: str, sheet: Sheet) -> Any:
-        params = changed(sheet)
+    async def _edit(self, message: str, sheet: OutgoingMessage) -> Any:
+        params = build_edit_params(sheet)
         return await async_context.get().edit_webhook_message(
             int(self._handle.application),
             self._handle.token,
@@ -117,8 +124,8 @@ class ByToken:
             files=params.files,
         )
 
-    async def _send(self, sheet: Sheet) -> Any:
-        params = fresh(sheet, flags=ALONE if self._handle.private else QUIET)
+    async def _send(self, sheet: OutgoingMessage) -> Any:
+        params = build_create_params(sheet, flags=EPHEMERAL if self._handle.is_private else NO_EMBEDS)
         return await async_context.get().execute_webhook(
             int(self._handle.application),
             self._handle.token,

@@ -7,20 +7,20 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bot.answers.sources.citation_links import SAFE
-from bot.text.splitting import closed
+from bot.answers.sources.citation_links import SAFE_CHARACTERS
+from bot.text.splitting import close_fence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bot.platform.models import Cited, Closing
+    from bot.platform.models import AnswerFooter, FooterSource
 
-LONGEST = 2000  # characters of a message
-LINES = 10  # of sources below an answer
-NAME = 100  # characters of a thread's name
-_TITLE = 200
-_LIST = 1200  # characters of all lines of sources
-_NOTE = 700
+MAX_MESSAGE_LENGTH = 2000  # characters of a message
+MAX_SOURCE_LINES = 10  # of sources below an answer
+MAX_THREAD_NAME = 100  # characters of a thread's name
+_MAX_TITLE = 200
+_MAX_SOURCES_LENGTH = 1200  # characters of all lines of sources
+_MAX_NOTICE = 700
 
 _CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
 _URL = r"https?://(?:[^\s()<>\[\]]|\([^\s()<>]*\))+"
@@ -29,28 +29,30 @@ _LINKS = re.compile(
     rf"|<https?://[^>\s]+>|(?P<bare>{_URL})"
 )
 _CELL_LINK = re.compile(rf"\[(\d{{0,9}})([^\]]{{0,200}})\]\(<?{_URL}>?\)")
-_RULER = re.compile(r"\A\s*+\|?(?:\s*+:?-++:?\s*+\|)++(?:\s*+:?-++:?\s*+)?\s*+\Z")
-_DEEP = re.compile(r"^#{4,6}\s+(.*?)\s*#*$")
+_TABLE_RULER = re.compile(r"\A\s*+\|?(?:\s*+:?-++:?\s*+\|)++(?:\s*+:?-++:?\s*+)?\s*+\Z")
+_DEEP_HEADING = re.compile(r"^#{4,6}\s+(.*?)\s*#*$")
 _NOISE = re.compile(r"<[@#][!&]?\d+>|[*_`~|>#]+|<a?:(\w+):\d+>")
 
 
-def rendered(markdown: str) -> str:
+def render_markdown(markdown: str) -> str:
     """What is sent for a part of an answer; not longer than a message may be if the part is not."""
-    for text in ("\n".join(_lines(markdown, tables=True)), "\n".join(_lines(markdown, tables=False))):
-        quiet = "".join(part if index % 2 else _LINKS.sub(_quiet, part) for index, part in enumerate(_CODE.split(text)))
-        if len(quiet) <= LONGEST:
+    for text in ("\n".join(_convert_lines(markdown, tables=True)), "\n".join(_convert_lines(markdown, tables=False))):
+        quiet = "".join(
+            part if index % 2 else _LINKS.sub(_suppress_preview, part) for index, part in enumerate(_CODE.split(text))
+        )
+        if len(quiet) <= MAX_MESSAGE_LENGTH:
             return quiet.strip() or "…"
-    return markdown[:LONGEST]
+    return markdown[:MAX_MESSAGE_LENGTH]
 
 
-def unfinished(markdown: str) -> str:
+def render_partial(markdown: str) -> str:
     """The last part while the answer is still being written."""
-    text = rendered(closed(markdown))
+    text = render_markdown(close_fence(markdown))
     more = "\n…" if text.endswith("```") else " …"
-    return text + more if len(text) + len(more) <= LONGEST and text != "…" else text
+    return text + more if len(text) + len(more) <= MAX_MESSAGE_LENGTH and text != "…" else text
 
 
-def split(markdown: str, length: int = LONGEST - 200) -> list[str]:
+def split_text(markdown: str, length: int = MAX_MESSAGE_LENGTH - 200) -> list[str]:
     """A text in pieces no longer than this, cut between lines where there are any."""
     pieces: list[str] = []
     for line in markdown.splitlines(keepends=True) or [""]:
@@ -63,51 +65,51 @@ def split(markdown: str, length: int = LONGEST - 200) -> list[str]:
     return [piece.strip("\n") for piece in pieces if piece.strip()] or [""]
 
 
-def sources(closing: Closing) -> str:
+def render_sources(closing: AnswerFooter) -> str:
     """The lines below an answer, empty if there is nothing to be said in them; in no box, for previews are off."""
-    lines = _listed([_source(cited) for cited in closing.sources])
-    note = " ".join(closing.note.split())[:_NOTE]
+    lines = _limit_lines([_render_source(cited) for cited in closing.sources])
+    note = " ".join(closing.notice.split())[:_MAX_NOTICE]
     return "\n".join([*(["**Sources**"] if lines else []), *lines, *([f"-# {note}"] if note else [])])
 
 
-def with_sources(texts: Sequence[str], closing: Closing) -> list[str]:
+def append_sources(texts: Sequence[str], closing: AnswerFooter) -> list[str]:
     """The messages of an answer with what stands below it: in the last one if there is room, else in one of its own."""
-    below = sources(closing)
+    below = render_sources(closing)
     if not below:
         return list(texts)
     joined = f"{texts[-1]}\n\n{below}"
-    return [*texts[:-1], joined] if len(joined) <= LONGEST else [*texts, below]
+    return [*texts[:-1], joined] if len(joined) <= MAX_MESSAGE_LENGTH else [*texts, below]
 
 
-def named(question: str) -> str:
+def build_thread_title(question: str) -> str:
     """The name of a thread in which a question is answered; empty if the question says nothing."""
     words = " ".join(_NOISE.sub(r"\1", question).split())
-    if len(words) <= NAME:
+    if len(words) <= MAX_THREAD_NAME:
         return words
-    whole, _, _ = words[: NAME - 1].rpartition(" ")
-    return (whole or words[: NAME - 1]) + "…"
+    whole, _, _ = words[: MAX_THREAD_NAME - 1].rpartition(" ")
+    return (whole or words[: MAX_THREAD_NAME - 1]) + "…"
 
 
-def _listed(lines: Sequence[str]) -> Sequence[str]:
+def _limit_lines(lines: Sequence[str]) -> Sequence[str]:
     """As many lines as may be shown, and how many are not."""
-    for shown in range(min(len(lines), LINES), 0, -1):
+    for shown in range(min(len(lines), MAX_SOURCE_LINES), 0, -1):
         rest = len(lines) - shown
         told = [*lines[:shown], f"… +{rest}"] if rest else lines
-        if len(told) <= LINES and len("\n".join(told)) <= _LIST:
+        if len(told) <= MAX_SOURCE_LINES and len("\n".join(told)) <= _MAX_SOURCES_LENGTH:
             return told
     return ()
 
 
-def _source(cited: Cited) -> str:
-    title = " ".join(cited.title.replace("[", "(").replace("]", ")").split())[:_TITLE]
+def _render_source(cited: FooterSource) -> str:
+    title = " ".join(cited.title.replace("[", "(").replace("]", ")").split())[:_MAX_TITLE]
     time = f" · <t:{int(cited.time.timestamp())}:f>" if cited.time else ""
     if not cited.link:
         return f"**[{cited.number}]** {title or '—'}{time}"
-    link = quote(cited.link, safe=SAFE)
+    link = quote(cited.link, safe=SAFE_CHARACTERS)
     return f"**[{cited.number}]** " + (f"[{title}](<{link}>)" if title else f"<{link}>") + time
 
 
-def _quiet(found: re.Match[str]) -> str:
+def _suppress_preview(found: re.Match[str]) -> str:
     """A link that shows no preview."""
     if bare := found["bare"]:
         url = bare.rstrip(".,;:!?'\"*_~|")
@@ -118,23 +120,23 @@ def _quiet(found: re.Match[str]) -> str:
     return f"<{to}>" if not words or "://" in words else f"[{words}](<{to}>)"
 
 
-def _lines(markdown: str, *, tables: bool) -> Iterator[str]:
+def _convert_lines(markdown: str, *, tables: bool) -> Iterator[str]:
     """The lines, with tables as blocks of code and headings as bold where Discord knows none."""
     lines, fenced, at = markdown.split("\n"), False, 0
     while at < len(lines):
         line = lines[at]
         fenced ^= line.lstrip().startswith("```")
-        if tables and not fenced and "|" in line and at + 1 < len(lines) and _RULER.fullmatch(lines[at + 1]):
+        if tables and not fenced and "|" in line and at + 1 < len(lines) and _TABLE_RULER.fullmatch(lines[at + 1]):
             end = next((end for end in range(at + 2, len(lines)) if "|" not in lines[end]), len(lines))
-            yield from _columns([lines[at], *lines[at + 2 : end]])
+            yield from _render_table([lines[at], *lines[at + 2 : end]])
             at = end
             continue
-        yield line if fenced else _DEEP.sub(r"**\1**", line)
+        yield line if fenced else _DEEP_HEADING.sub(r"**\1**", line)
         at += 1
 
 
-def _columns(table: Sequence[str]) -> Iterator[str]:
-    cells = [[_cell(cell) for cell in row.strip().strip("|").split("|")] for row in table]
+def _render_table(table: Sequence[str]) -> Iterator[str]:
+    cells = [[_render_cell(cell) for cell in row.strip().strip("|").split("|")] for row in table]
     widths = [max(map(len, column)) for column in zip_longest(*cells, fillvalue="")]
     yield "```"
     for number, row in enumerate(cells):
@@ -144,6 +146,6 @@ def _columns(table: Sequence[str]) -> Iterator[str]:
     yield "```"
 
 
-def _cell(text: str) -> str:
+def _render_cell(text: str) -> str:
     linked = _CELL_LINK.sub(lambda found: f"[{found[1]}]" if found[1] and not found[2] else found[1] + found[2], text)
     return linked.strip().replace("**", "").replace("`", "")

@@ -7,159 +7,170 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from adapters.discord.api.calls import Over, struck
-from adapters.discord.replies.channel_messages import Sheet
-from adapters.discord.replies.refs import Mark
-from adapters.discord.replies.render import rendered, split, unfinished, with_sources
-from bot.text.splitting import says_something
+from adapters.discord.api.calls import TokenExpired, count_rate_limits
+from adapters.discord.replies.channel_messages import OutgoingMessage
+from adapters.discord.replies.refs import ReplyRef
+from adapters.discord.replies.render import append_sources, render_markdown, render_partial, split_text
+from bot.text.splitting import has_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from adapters.discord.replies.channel_messages import Way
-    from bot.platform.models import Closing
+    from adapters.discord.replies.channel_messages import MessageSink
+    from bot.platform.models import AnswerFooter
 
-EVERY = 1.2  # seconds between two changes of a message
-SLOWEST = 30.0
-NEAR = 0.3  # seconds that a write is waited for: about what a call takes, for the readers were looked at before it
+EDIT_INTERVAL = 1.2  # seconds between two changes of a message
+MAX_EDIT_INTERVAL = 30.0
+MAX_WRITE_WAIT = (
+    0.3  # seconds that a write is waited for: about what a call takes, for the readers were looked at before it
+)
 
 
-class Pace:
+class EditThrottle:
     """When the next write may be: later, the more often Discord says that it was too early."""
 
     def __init__(
         self,
-        every: float = EVERY,
+        every: float = EDIT_INTERVAL,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.gap = every
-        self._every = every
+        self.interval = every
+        self._min_interval = every
         self._clock = clock
         self._sleep = sleep
         self._next = 0.0
 
     @property
-    def near(self) -> bool:
+    def can_write_soon(self) -> bool:
         """Whether the next write may be at once, or nearly so."""
-        return self._next - self._clock() <= NEAR
+        return self._next - self._clock() <= MAX_WRITE_WAIT
 
-    async def turn(self) -> None:
+    async def wait(self) -> None:
         """Wait for it, but not longer than usual: at the end Discord itself says how long."""
-        left = min(self._next - self._clock(), self._every)
+        left = min(self._next - self._clock(), self._min_interval)
         if left > 0:
             await self._sleep(left)
 
-    def wrote(self, strikes: int) -> None:
+    def record_write(self, strikes: int) -> None:
         """Something was written, after so many refusals for being too early."""
-        self.gap = min(self.gap * 2**strikes, SLOWEST) if strikes else max(self._every, self.gap * 0.75)
-        self._next = self._clock() + self.gap
+        self.interval = (
+            min(self.interval * 2**strikes, MAX_EDIT_INTERVAL)
+            if strikes
+            else max(self._min_interval, self.interval * 0.75)
+        )
+        self._next = self._clock() + self.interval
 
 
-class Opening(Protocol):
+class Destination(Protocol):
     """Finds the way on which an answer is written."""
 
-    async def begin(self) -> tuple[Way, Mark]:
+    async def find(self) -> tuple[MessageSink, ReplyRef]:
         """The way, and what was written on it before."""
 
-    async def instead(self, mark: Mark) -> tuple[Way, Mark]:
+    async def find_fallback(self, mark: ReplyRef) -> tuple[MessageSink, ReplyRef]:
         """Another one, once the time of the first is over; what can be changed on it of what was written before."""
 
     @property
-    def private(self) -> bool:
+    def is_private(self) -> bool:
         """Whether one person alone sees the answer."""
 
 
-class Writing:
+class DiscordReply:
     """A Reply: its parts are messages, of which only those are written that changed."""
 
-    def __init__(self, opening: Opening, mark: str = "", pace: Pace | None = None) -> None:
-        self._opening = opening
-        self._mark = Mark.of(mark)
-        self._pace = pace or Pace()
-        self._way: Way | None = None
-        self._sheets: list[Sheet | None] = []
-        self._said = False
+    def __init__(self, opening: Destination, mark: str = "", pace: EditThrottle | None = None) -> None:
+        self._destination = opening
+        self._ref = ReplyRef.parse(mark)
+        self._throttle = pace or EditThrottle()
+        self._sink: MessageSink | None = None
+        self._messages: list[OutgoingMessage | None] = []
+        self._has_text = False
 
     @property
-    def mark(self) -> str:
+    def reply_ref(self) -> str:
         """The messages that it stands in."""
-        return str(self._mark)
+        return str(self._ref)
 
-    async def status(self, words: str) -> None:
+    async def show_status(self, words: str) -> None:
         """Show at once that it is worked on."""
-        if not self._said and self._pace.near:
-            await self._write([Sheet(f"*{words.strip('*_ ')}*")])
+        if not self._has_text and self._throttle.can_write_soon:
+            await self._write([OutgoingMessage(f"*{words.strip('*_ ')}*")])
 
     async def show(self, parts: Sequence[str]) -> bool:
         """The answer so far; False if it comes too early: nothing is written then."""
-        if not parts or not self._pace.near:
+        if not parts or not self._throttle.can_write_soon:
             return not parts
-        if not (self._sheets or self._mark.messages or len(parts) > 1 or says_something(parts[0])):
+        if not (self._messages or self._ref.messages or len(parts) > 1 or has_sentence(parts[0])):
             return False  # a notification shows the first words
-        await self._pace.turn()
-        self._said = True
-        await self._write([*(Sheet(rendered(part)) for part in parts[:-1]), Sheet(unfinished(parts[-1]))])
+        await self._throttle.wait()
+        self._has_text = True
+        await self._write(
+            [
+                *(OutgoingMessage(render_markdown(part)) for part in parts[:-1]),
+                OutgoingMessage(render_partial(parts[-1])),
+            ]
+        )
         return True
 
-    async def finish(self, parts: Sequence[str], closing: Closing) -> None:
+    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
         """The whole answer, with its sources and buttons below the last part, or in one more if they do not fit."""
-        await self._pace.turn()
-        self._said = True
-        texts = [rendered(part) for part in parts] or ["…"]
-        texts = with_sources(texts, closing)
-        last = Sheet(texts.pop(), closing.buttons)
-        await self._write([*map(Sheet, texts), last])
-        await self._shorten(len(texts) + 1)
+        await self._throttle.wait()
+        self._has_text = True
+        texts = [render_markdown(part) for part in parts] or ["…"]
+        texts = append_sources(texts, closing)
+        last = OutgoingMessage(texts.pop(), closing.buttons)
+        await self._write([*map(OutgoingMessage, texts), last])
+        await self._delete_extra(len(texts) + 1)
 
     async def replace(self, text: str) -> None:
         """Say this instead, at once. What one person alone saw can be taken back for a quarter of an hour."""
-        self._said = True
-        sheets = [Sheet(rendered(part)) for part in split(text)]
+        self._has_text = True
+        sheets = [OutgoingMessage(render_markdown(part)) for part in split_text(text)]
         try:
-            await self._write(sheets, everywhere=not self._opening.private)
-            await self._shorten(len(sheets))
-        except Over:
-            if not self._opening.private:
+            await self._write(sheets, everywhere=not self._destination.is_private)
+            await self._delete_extra(len(sheets))
+        except TokenExpired:
+            if not self._destination.is_private:
                 raise
 
-    async def _write(self, sheets: Sequence[Sheet], *, everywhere: bool = True) -> None:
+    async def _write(self, sheets: Sequence[OutgoingMessage], *, everywhere: bool = True) -> None:
         for part, sheet in enumerate(sheets):
-            if part < len(self._sheets) and self._sheets[part] == sheet:
+            if part < len(self._messages) and self._messages[part] == sheet:
                 continue
             try:
-                await self._put(part, sheet)
-            except Over:
+                await self._write_part(part, sheet)
+            except TokenExpired:
                 if not everywhere:
                     raise
-                await self._switch()
+                await self._switch_sink()
                 return await self._write(sheets)
         return None
 
-    async def _put(self, part: int, sheet: Sheet) -> None:
-        way = await self._begun()
-        written = self._mark.messages
-        with struck() as strikes:
-            channel, message = await way.put(part, written[part] if part < len(written) else "", sheet)
-        self._pace.wrote(len(strikes))
-        self._mark = Mark(channel, (*written[:part], message, *written[part + 1 :]), way.handle)
-        self._sheets += [None] * (part + 1 - len(self._sheets))
-        self._sheets[part] = sheet
+    async def _write_part(self, part: int, sheet: OutgoingMessage) -> None:
+        way = await self._open_sink()
+        written = self._ref.messages
+        with count_rate_limits() as strikes:
+            channel, message = await way.write_part(part, written[part] if part < len(written) else "", sheet)
+        self._throttle.record_write(len(strikes))
+        self._ref = ReplyRef(channel, (*written[:part], message, *written[part + 1 :]), way.handle)
+        self._messages += [None] * (part + 1 - len(self._messages))
+        self._messages[part] = sheet
 
-    async def _begun(self) -> Way:
-        if self._way is None:
-            self._way, self._mark = await self._opening.begin()
-        return self._way
+    async def _open_sink(self) -> MessageSink:
+        if self._sink is None:
+            self._sink, self._ref = await self._destination.find()
+        return self._sink
 
-    async def _switch(self) -> None:
-        self._way, self._mark = await self._opening.instead(self._mark)
-        self._sheets = []
+    async def _switch_sink(self) -> None:
+        self._sink, self._ref = await self._destination.find_fallback(self._ref)
+        self._messages = []
 
-    async def _shorten(self, length: int) -> None:
+    async def _delete_extra(self, length: int) -> None:
         """Delete the messages behind these, which a longer answer left."""
-        way = await self._begun()
-        superfluous = self._mark.messages[length:]
+        way = await self._open_sink()
+        superfluous = self._ref.messages[length:]
         for message in superfluous:
-            await way.take(message)
-        self._mark = replace(self._mark, messages=self._mark.messages[:length])
-        del self._sheets[length:]
+            await way.delete_part(message)
+        self._ref = replace(self._ref, messages=self._ref.messages[:length])
+        del self._messages[length:]

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
 
-SECONDS = 30  # until a call counts as lost
+TIMEOUT_SECONDS = 30  # until a call counts as lost
 
 
-def silent() -> logging.Logger:
+def build_silent_logger() -> logging.Logger:
     """A logger for the SDK: it would write down texts and addresses, so it writes nothing at all."""
     logger = logging.getLogger("threadlore.slack.sdk")
     logger.setLevel(logging.CRITICAL)
@@ -35,15 +35,15 @@ def silent() -> logging.Logger:
     return logger
 
 
-def _client(
+def _build_client(
     settings: Settings, session: aiohttp.ClientSession, handlers: Sequence[AsyncRetryHandler]
 ) -> AsyncWebClient:
     client = AsyncWebClient(
         settings.slack_bot_token.get_secret_value(),
         base_url=settings.slack_api_base,
-        timeout=SECONDS,
+        timeout=TIMEOUT_SECONDS,
         session=session,
-        logger=silent(),
+        logger=build_silent_logger(),
         retry_handlers=list(handlers),
     )
     if proxy_bypass(urlsplit(settings.slack_api_base).hostname or ""):
@@ -51,9 +51,9 @@ def _client(
     return client
 
 
-def reader(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
+def idempotent_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
     """For what may be done twice: it waits when asked to, and calls again what was lost."""
-    return _client(
+    return _build_client(
         settings,
         session,
         (
@@ -64,15 +64,15 @@ def reader(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient
     )
 
 
-def pager(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
+def history_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
     """For reading histories: the caller decides what a request to slow down means."""
-    return _client(
+    return _build_client(
         settings,
         session,
         (AsyncConnectionErrorRetryHandler(max_retry_count=3), AsyncServerErrorRetryHandler(max_retry_count=3)),
     )
 
 
-def writer(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
+def write_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
     """For what would be seen twice: nothing is repeated."""
-    return _client(settings, session, ())
+    return _build_client(settings, session, ())

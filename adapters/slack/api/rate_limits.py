@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-LEAST = 0.01  # seconds; nobody waits for less, so that clocks of coarse grain cannot make a loop spin
+MIN_PAUSE = 0.01  # seconds; nobody waits for less, so that clocks of coarse grain cannot make a loop spin
 
 
-class Window:
+class SlidingWindow:
     """At most `limit` calls within any `span` seconds; closed altogether for as long as the platform asks."""
 
     def __init__(
@@ -27,41 +27,41 @@ class Window:
         self._span = span
         self._clock = clock
         self._sleep = sleep
-        self._taken: deque[float] = deque()
-        self._opens = 0.0
+        self._calls: deque[float] = deque()
+        self._blocked_until = 0.0
 
     @property
-    def wait(self) -> float:
+    def wait_seconds(self) -> float:
         """Seconds until the next call may be made."""
         now = self._clock()
-        while self._taken and self._taken[0] + self._span <= now:
-            self._taken.popleft()
-        full = len(self._taken) >= self._limit
-        return max(self._opens - now, self._taken[0] + self._span - now if full else 0.0, 0.0)
+        while self._calls and self._calls[0] + self._span <= now:
+            self._calls.popleft()
+        full = len(self._calls) >= self._limit
+        return max(self._blocked_until - now, self._calls[0] + self._span - now if full else 0.0, 0.0)
 
-    def grab(self) -> bool:
+    def try_acquire(self) -> bool:
         """A turn if there is one now."""
-        if self.wait > 0:
+        if self.wait_seconds > 0:
             return False
-        self._taken.append(self._clock())
+        self._calls.append(self._clock())
         return True
 
-    async def take(self, within: float | None = None) -> bool:
+    async def acquire(self, within: float | None = None) -> bool:
         """Wait for a turn; False, at once, if none can come within so many seconds."""
         until = None if within is None else self._clock() + within
-        while not self.grab():
-            pause = max(self.wait, LEAST)
+        while not self.try_acquire():
+            pause = max(self.wait_seconds, MIN_PAUSE)
             if until is not None and self._clock() + pause > until:
                 return False
             await self._sleep(pause)
         return True
 
-    def close(self, seconds: float) -> None:
+    def block(self, seconds: float) -> None:
         """Give no turns for so long."""
-        self._opens = max(self._opens, self._clock() + seconds)
+        self._blocked_until = max(self._blocked_until, self._clock() + seconds)
 
 
-class Pace:
+class RateLimits:
     """The turns of one workspace, shared by all its replies.
 
     chat.startStream, chat.stopStream: 20 a minute; chat.appendStream: 100; chat.update: 50; chat.postMessage: one a
@@ -76,13 +76,13 @@ class Pace:
     ) -> None:
         self.clock = clock
         self.sleep = sleep
-        self.starts = Window(20, 60.0, clock, sleep)
-        self.appends = Window(16, 10.0, clock, sleep)
-        self.stops = Window(20, 60.0, clock, sleep)
-        self.updates = Window(8, 10.0, clock, sleep)
-        self.urgent = Window(8, 10.0, clock, sleep)
-        self._posts: dict[str, Window] = {}
+        self.starts = SlidingWindow(20, 60.0, clock, sleep)
+        self.appends = SlidingWindow(16, 10.0, clock, sleep)
+        self.stops = SlidingWindow(20, 60.0, clock, sleep)
+        self.updates = SlidingWindow(8, 10.0, clock, sleep)
+        self.urgent = SlidingWindow(8, 10.0, clock, sleep)
+        self._posts: dict[str, SlidingWindow] = {}
 
-    def posts(self, channel: str) -> Window:
+    def posts(self, channel: str) -> SlidingWindow:
         """The turns to post in a channel."""
-        return self._posts.setdefault(channel, Window(1, 1.05, self.clock, self.sleep))
+        return self._posts.setdefault(channel, SlidingWindow(1, 1.05, self.clock, self.sleep))

@@ -12,19 +12,19 @@ from bot.platform.models import Message, Upload
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adapters.slack.identity import Us
-    from bot.platform.models import Place
+    from adapters.slack.identity import BotIdentity
+    from bot.platform.models import Location
 
-SPOKEN = frozenset(("", "file_share", "thread_broadcast", "me_message", "bot_message"))  # the others are notices
-GONE = "tombstone"  # the mode of a file that was deleted; one that a plan hides (hidden_by_limit) was not
+USER_SUBTYPES = frozenset(("", "file_share", "thread_broadcast", "me_message", "bot_message"))  # the others are notices
+DELETED_FILE_MODE = "tombstone"  # the mode of a file that was deleted; one that a plan hides (hidden_by_limit) was not
 
 
-def moment(ts: str) -> datetime:
+def parse_ts(ts: str) -> datetime:
     """When a message was written: its id is a time."""
     return datetime.fromtimestamp(float(ts), UTC)
 
 
-def upload(file: Mapping[str, Any]) -> Upload:
+def parse_upload(file: Mapping[str, Any]) -> Upload:
     """A file; without an address if Slack wants to be asked for it first (files of Slack Connect)."""
     return Upload(
         id=str(file.get("id") or ""),
@@ -35,49 +35,49 @@ def upload(file: Mapping[str, Any]) -> Upload:
     )
 
 
-def uploads(said: Mapping[str, Any]) -> tuple[Upload, ...]:
+def parse_uploads(said: Mapping[str, Any]) -> tuple[Upload, ...]:
     """The files of a message that still exist."""
-    return tuple(upload(file) for file in said.get("files") or () if file.get("mode") != GONE)
+    return tuple(parse_upload(file) for file in said.get("files") or () if file.get("mode") != DELETED_FILE_MODE)
 
 
-def tombstone(said: Mapping[str, Any]) -> bool:
+def is_tombstone(said: Mapping[str, Any]) -> bool:
     """Whether it only stands for the root of a thread that was deleted."""
     return said.get("subtype") == "tombstone"
 
 
-def by_bot(said: Mapping[str, Any]) -> bool:
+def is_by_bot(said: Mapping[str, Any]) -> bool:
     """Whether a program wrote it."""
     return bool(said.get("bot_id")) or said.get("subtype") == "bot_message"
 
 
-def text(said: Mapping[str, Any]) -> str:
+def message_text(said: Mapping[str, Any]) -> str:
     """What is said; of a program that says it in attachments alone, those."""
-    if said.get("text") or not by_bot(said):
+    if said.get("text") or not is_by_bot(said):
         return str(said.get("text") or "")
     told = (part.get("text") or part.get("fallback") or "" for part in said.get("attachments") or ())
     return "\n".join(filter(None, told))
 
 
-def mentions(text: str, us: Us) -> bool:
+def is_bot_mentioned(text: str, us: BotIdentity) -> bool:
     """Whether a text names us."""
     return re.search(rf"<@{re.escape(us.user)}(\|[^>]*)?>", text) is not None
 
 
-def message(said: Mapping[str, Any], channel: Place, us: Us) -> Message | None:
+def parse_message(said: Mapping[str, Any], channel: Location, us: BotIdentity) -> Message | None:
     """What somebody said in a channel; None for our own messages and for Slack's notices."""
     ts = str(said.get("ts") or "")
     author, bot = str(said.get("user") or ""), str(said.get("bot_id") or "")
-    if not ts or (said.get("subtype") or "") not in SPOKEN or us.wrote(author, bot):
+    if not ts or (said.get("subtype") or "") not in USER_SUBTYPES or us.is_author(author, bot):
         return None
     root = str(said.get("thread_ts") or "")
     return Message(
         id=ts,
-        place=replace(channel, thread="" if root == ts else root),
+        location=replace(channel, thread="" if root == ts else root),
         author=author or bot,
-        text=text(said),
-        time=moment(ts),
-        uploads=uploads(said),
+        text=message_text(said),
+        time=parse_ts(ts),
+        uploads=parse_uploads(said),
         edited=str((said.get("edited") or {}).get("ts") or ""),
-        by_bot=by_bot(said),
-        addressed=not by_bot(said) and mentions(text(said), us),
+        by_bot=is_by_bot(said),
+        addressed=not is_by_bot(said) and is_bot_mentioned(message_text(said), us),
     )

@@ -6,35 +6,44 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from adapters.slack.events.messages import mentions, message, tombstone
+from adapters.slack.events.messages import is_bot_mentioned, is_tombstone, parse_message
 from adapters.slack.identity import NAME
-from bot.platform.events import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
-from bot.platform.models import Place
+from bot.platform.events import (
+    BotAdded,
+    ChannelRemoved,
+    FilesRemoved,
+    MessageEdited,
+    MessageReceived,
+    MessagesDeleted,
+    VisibilityChanged,
+    WorkspaceLeft,
+)
+from bot.platform.models import Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from adapters.slack.identity import Us
-    from bot.platform.events import Happening
+    from adapters.slack.identity import BotIdentity
+    from bot.platform.events import PlatformEvent
     from bot.platform.models import Message
 
     Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TranslatedEvent:
     """Something that happened, and its keys: whoever knows one of them has heard it already."""
 
-    happening: Happening
+    event: PlatformEvent
     keys: tuple[str, ...]
 
 
-def told(body: Event, us: Us) -> Told | None:
+def translate_event(body: Event, us: BotIdentity) -> TranslatedEvent | None:
     """What an event of the Events API says; None if it means nothing to the bot."""
     event = body.get("event") or {}
-    translate = EVENTS.get(str(event.get("type")))
+    translate = EVENT_TRANSLATORS.get(str(event.get("type")))
     happening = translate(event, us) if translate else None
-    return Told(happening, (_event_key(body, event), *_message_keys(happening))) if happening else None
+    return TranslatedEvent(happening, (_event_key(body, event), *_message_keys(happening))) if happening else None
 
 
 def _event_key(body: Event, event: Event) -> str:
@@ -42,11 +51,11 @@ def _event_key(body: Event, event: Event) -> str:
     return f"{NAME}:event:{known}"
 
 
-def _message_keys(happening: Happening) -> tuple[str, ...]:
+def _message_keys(happening: PlatformEvent) -> tuple[str, ...]:
     """`message` and `app_mention` tell of the same message: it is heard once."""
-    if not isinstance(happening, Heard):
+    if not isinstance(happening, MessageReceived):
         return ()
-    place = happening.message.place
+    place = happening.message.location
     return (f"{NAME}:message:{place.workspace}:{place.channel}:{happening.message.id}",)
 
 
@@ -55,118 +64,118 @@ def _channel_id(event: Event) -> str:
     return str(channel.get("id") or "") if isinstance(channel, dict) else str(channel)
 
 
-def _place(event: Event, us: Us) -> Place:
-    return Place(NAME, us.team, _channel_id(event))
+def _place(event: Event, us: BotIdentity) -> Location:
+    return Location(NAME, us.team, _channel_id(event))
 
 
 # Messages.
 
 
-def _mention(event: Event, us: Us) -> Happening | None:
+def _mention(event: Event, us: BotIdentity) -> PlatformEvent | None:
     """Somebody mentioned us."""
-    said = message({**event, "subtype": event.get("subtype") or ""}, _place(event, us), us)
-    return Heard(_unaddressed(said, us), addressed=not said.by_bot) if said else None
+    said = parse_message({**event, "subtype": event.get("subtype") or ""}, _place(event, us), us)
+    return MessageReceived(_strip_mention(said, us), addressed=not said.by_bot) if said else None
 
 
-def _message(event: Event, us: Us) -> Happening | None:
+def _message(event: Event, us: BotIdentity) -> PlatformEvent | None:
     """A message came, changed or went, or Slack says something about the channel."""
     subtype = str(event.get("subtype") or "")
-    special = SUBTYPES.get(subtype)
+    special = SUBTYPE_TRANSLATORS.get(subtype)
     if special:
         return special(event, us)
-    said = message(event, _place(event, us), us)
+    said = parse_message(event, _place(event, us), us)
     if said is None or event.get("hidden"):
         return None
-    addressed = not said.by_bot and (event.get("channel_type") == "im" or mentions(said.text, us))
-    return Heard(_unaddressed(said, us) if addressed else said, addressed=addressed)
+    addressed = not said.by_bot and (event.get("channel_type") == "im" or is_bot_mentioned(said.text, us))
+    return MessageReceived(_strip_mention(said, us) if addressed else said, addressed=addressed)
 
 
-def _unaddressed(said: Message, us: Us) -> Message:
+def _strip_mention(said: Message, us: BotIdentity) -> Message:
     """The message without our name at its beginning, where it is no part of what is asked."""
     return replace(said, text=re.sub(rf"^\s*(<@{re.escape(us.user)}(\|[^>]*)?>[\s,:]*)+", "", said.text))
 
 
-def _edited(event: Event, us: Us) -> Happening | None:
+def _edited(event: Event, us: BotIdentity) -> PlatformEvent | None:
     """A message differs: the bot compares it. The root of a thread that was deleted leaves a tombstone."""
     now = event.get("message") or {}
-    if tombstone(now):
-        return Deleted(_place(event, us), (str(now.get("ts")),))
-    said = message(now, _place(event, us), us)
-    return Edited(said) if said else None
+    if is_tombstone(now):
+        return MessagesDeleted(_place(event, us), (str(now.get("ts")),))
+    said = parse_message(now, _place(event, us), us)
+    return MessageEdited(said) if said else None
 
 
-def _deleted(event: Event, us: Us) -> Happening | None:
+def _deleted(event: Event, us: BotIdentity) -> PlatformEvent | None:
     """A message is gone."""
     before = event.get("previous_message") or {}
     ts, root = str(event.get("deleted_ts") or before.get("ts") or ""), str(before.get("thread_ts") or "")
-    if not ts or us.wrote(str(before.get("user") or ""), str(before.get("bot_id") or "")):
+    if not ts or us.is_author(str(before.get("user") or ""), str(before.get("bot_id") or "")):
         return None
-    return Deleted(replace(_place(event, us), thread="" if root == ts else root), (ts,))
+    return MessagesDeleted(replace(_place(event, us), thread="" if root == ts else root), (ts,))
 
 
 # Channels and people.
 
 
-def _changed(event: Event, us: Us) -> Happening | None:
-    return Changed(_place(event, us))
+def _changed(event: Event, us: BotIdentity) -> PlatformEvent | None:
+    return VisibilityChanged(_place(event, us))
 
 
-def _gone(event: Event, us: Us) -> Happening | None:
-    return Gone(_place(event, us))
+def _gone(event: Event, us: BotIdentity) -> PlatformEvent | None:
+    return ChannelRemoved(_place(event, us))
 
 
-def _joined(event: Event, us: Us) -> Happening | None:
+def _joined(event: Event, us: BotIdentity) -> PlatformEvent | None:
     """Somebody came: the bot itself was taken in, or there is one more reader."""
     if event.get("user") == us.user:
-        return Joined(_place(event, us), by=str(event.get("inviter") or ""))
-    return _other_people(event, us)
+        return BotAdded(_place(event, us), by=str(event.get("inviter") or ""))
+    return _members_changed(event, us)
 
 
-def _other_people(event: Event, us: Us) -> Changed:
+def _members_changed(event: Event, us: BotIdentity) -> VisibilityChanged:
     """Other people are in a channel; with those of another workspace it may be another kind of channel too."""
-    return Changed(_place(event, us), members_only=event.get("team") == us.team)
+    return VisibilityChanged(_place(event, us), members_only=event.get("team") == us.team)
 
 
-def _left(event: Event, us: Us) -> Happening | None:
+def _left(event: Event, us: BotIdentity) -> PlatformEvent | None:
     """Somebody went: the bot itself was put out, or there is one reader less."""
-    return Gone(_place(event, us)) if event.get("user") == us.user else _other_people(event, us)
+    return ChannelRemoved(_place(event, us)) if event.get("user") == us.user else _members_changed(event, us)
 
 
-def _file_deleted(event: Event, us: Us) -> Happening | None:
+def _file_deleted(event: Event, us: BotIdentity) -> PlatformEvent | None:
     """A file is gone, wherever it was shared."""
     file = str(event.get("file_id") or "")
-    return Unshared(Place(NAME, us.team, ""), (file,)) if file else None
+    return FilesRemoved(Location(NAME, us.team, ""), (file,)) if file else None
 
 
-def _file_unshared(event: Event, us: Us) -> Happening | None:
+def _file_unshared(event: Event, us: BotIdentity) -> PlatformEvent | None:
     """A file is no longer shared in one channel."""
     file, place = str(event.get("file_id") or ""), _place(event, us)
-    return Unshared(place, (file,)) if file and place.channel else None
+    return FilesRemoved(place, (file,)) if file and place.channel else None
 
 
-def _uninstalled(_event: Event, us: Us) -> Happening | None:
-    return Ended(NAME, us.team, "app_uninstalled")
+def _uninstalled(_event: Event, us: BotIdentity) -> PlatformEvent | None:
+    return WorkspaceLeft(NAME, us.team, "app_uninstalled")
 
 
-def _revoked(event: Event, us: Us) -> Happening | None:
+def _revoked(event: Event, us: BotIdentity) -> PlatformEvent | None:
     """Tokens were revoked: ours, or those of people, which the bot never has."""
     bots = (event.get("tokens") or {}).get("bot") or ()
-    return Ended(NAME, us.team, "tokens_revoked") if us.user in bots else None
+    return WorkspaceLeft(NAME, us.team, "tokens_revoked") if us.user in bots else None
 
 
-def _renumbered(event: Event, us: Us) -> Happening | None:
+def _id_changed(event: Event, us: BotIdentity) -> PlatformEvent | None:
     """A channel got another id when its workspace was moved: who may read it must be asked anew."""
-    return Changed(Place(NAME, us.team, str(event.get("old_channel_id") or "")))
+    return VisibilityChanged(Location(NAME, us.team, str(event.get("old_channel_id") or "")))
 
 
-SUBTYPES: Mapping[str, Callable[[Event, Us], Happening | None]] = {
+SUBTYPE_TRANSLATORS: Mapping[str, Callable[[Event, BotIdentity], PlatformEvent | None]] = {
     "message_changed": _edited,
     "message_deleted": _deleted,
     "channel_convert_to_private": _changed,
     "channel_convert_to_public": _changed,
 }
 
-EVENTS: Mapping[str, Callable[[Event, Us], Happening | None]] = {
+EVENT_TRANSLATORS: Mapping[str, Callable[[Event, BotIdentity], PlatformEvent | None]] = {
     "app_mention": _mention,
     "message": _message,
     "member_joined_channel": _joined,
@@ -175,7 +184,7 @@ EVENTS: Mapping[str, Callable[[Event, Us], Happening | None]] = {
     "group_left": _gone,
     "channel_deleted": _gone,
     "group_deleted": _gone,
-    "channel_id_changed": _renumbered,
+    "channel_id_changed": _id_changed,
     "file_deleted": _file_deleted,
     "file_unshared": _file_unshared,
     "app_uninstalled": _uninstalled,

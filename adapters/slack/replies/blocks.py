@@ -6,30 +6,30 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from adapters.slack.replies.mrkdwn import escape, mrkdwn, safe, split
-from bot.platform.models import dated, utc
-from bot.text.splitting import parts
+from adapters.slack.replies.mrkdwn import defuse_mentions, escape, split_text, to_mrkdwn
+from bot.platform.models import format_utc, title_with_time
+from bot.text.splitting import split_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from bot.platform.models import Button, Card, Cited, Closing
+    from bot.platform.models import AnswerFooter, Button, Card, FooterSource
 
     Block = dict[str, Any]
 
-OWN = "threadlore"
-SECTION = 3000  # characters of a section
-ESCAPES = 200  # of them for what becomes longer in Slack's own markup
-SHORTEST = 400  # characters that surely fit, whatever is escaped in them
-WORDS = 150  # characters of a source's own words
-SOURCES = 20
-ROW = 25  # elements of an actions block
-WHEN = "{date_short_pretty} {time}"
-WHOLE = 12_500  # characters over all blocks of a message; Slack refuses somewhere beyond 13,000
+ID_PREFIX = "threadlore"
+MAX_SECTION_LENGTH = 3000  # characters of a section
+ESCAPE_RESERVE = 200  # of them for what becomes longer in Slack's own markup
+MIN_PIECE_LENGTH = 400  # characters that surely fit, whatever is escaped in them
+MAX_EXCERPT_LENGTH = 150  # characters of a source's own words
+MAX_SOURCES = 20
+MAX_ROW_BUTTONS = 25  # elements of an actions block
+DATE_FORMAT = "{date_short_pretty} {time}"
+MAX_BLOCKS_LENGTH = 12_500  # characters over all blocks of a message; Slack refuses somewhere beyond 13,000
 
 
-class Form(IntEnum):
+class BlockFormat(IntEnum):
     """How much of Slack's blocks a message uses: citations and feedback; sections and buttons; nothing but text."""
 
     RICH = 0
@@ -40,95 +40,99 @@ class Form(IntEnum):
 # Texts.
 
 
-def body(markdown: str, form: Form) -> list[Block]:
+def build_body(markdown: str, form: BlockFormat) -> list[Block]:
     """A text; `markdown` calls nobody any more (rendering.safe)."""
-    if not markdown.strip() or form is Form.BARE:
+    if not markdown.strip() or form is BlockFormat.BARE:
         return []
-    if form is Form.RICH:
+    if form is BlockFormat.RICH:
         return [{"type": "markdown", "text": markdown}]
-    return sections(markdown)
+    return build_sections(markdown)
 
 
-def sections(markdown: str) -> list[Block]:
+def build_sections(markdown: str) -> list[Block]:
     """A text in Slack's own markup."""
-    return [_section(text) for text in _fitting(markdown, SECTION - ESCAPES) if text.strip()]
+    return [
+        _section(text) for text in _split_into_sections(markdown, MAX_SECTION_LENGTH - ESCAPE_RESERVE) if text.strip()
+    ]
 
 
-def _fitting(markdown: str, limit: int) -> Iterator[str]:
+def _split_into_sections(markdown: str, limit: int) -> Iterator[str]:
     """A text in Slack's own markup, in pieces that fit a section; they are shorter where much is escaped."""
-    for part in parts(markdown, limit):
-        text = mrkdwn(part)
-        if len(text) > SECTION and limit >= SHORTEST:
-            yield from _fitting(part, limit // 2)
+    for part in split_message(markdown, limit):
+        text = to_mrkdwn(part)
+        if len(text) > MAX_SECTION_LENGTH and limit >= MIN_PIECE_LENGTH:
+            yield from _split_into_sections(part, limit // 2)
         else:
-            yield from split(text, SECTION)
+            yield from split_text(text, MAX_SECTION_LENGTH)
 
 
 def _section(text: str) -> Block:
-    return {"type": "section", "text": _literal(text)}
+    return {"type": "section", "text": _mrkdwn_text(text)}
 
 
-def _literal(text: str) -> Block:
+def _mrkdwn_text(text: str) -> Block:
     """Slack's own markup, in which Slack makes no links of its own."""
     return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
-def weight(blocks: Iterable[Block]) -> int:
+def blocks_length(blocks: Iterable[Block]) -> int:
     """The characters of all texts, addresses and values of blocks."""
-    return sum(map(_weight, blocks))
+    return sum(map(_text_length, blocks))
 
 
-def _weight(thing: object) -> int:
+def _text_length(thing: object) -> int:
     if isinstance(thing, dict):
         return sum(
-            len(v) if k in ("text", "url", "value", "fallback") and isinstance(v, str) else _weight(v)
+            len(v) if k in ("text", "url", "value", "fallback") and isinstance(v, str) else _text_length(v)
             for k, v in thing.items()
         )
-    return sum(map(_weight, thing)) if isinstance(thing, list) else 0
+    return sum(map(_text_length, thing)) if isinstance(thing, list) else 0
 
 
 # What stands below an answer.
 
 
-def closing(end: Closing, asker: str, form: Form, room: int = WHOLE) -> list[Block]:
+def build_footer(end: AnswerFooter, asker: str, form: BlockFormat, room: int = MAX_BLOCKS_LENGTH) -> list[Block]:
     """Sources, a note and buttons, in no more than `room` characters if that can be had by leaving words out."""
-    full = _closing(end, asker, form, words=WORDS)
-    return full if weight(full) <= room else _closing(end, asker, form, words=0)
+    full = _build_footer(end, asker, form, words=MAX_EXCERPT_LENGTH)
+    return full if blocks_length(full) <= room else _build_footer(end, asker, form, words=0)
 
 
-def _closing(end: Closing, asker: str, form: Form, words: int) -> list[Block]:
-    if form is Form.BARE:
+def _build_footer(end: AnswerFooter, asker: str, form: BlockFormat, words: int) -> list[Block]:
+    if form is BlockFormat.BARE:
         return []
-    listed = _citations(end.sources, words) if form is Form.RICH else _listed(end.sources, words)
-    note = [_context(end.note)] if end.note else []
-    return [*listed, *note, *buttons(end.buttons, form, block=f"{OWN}.answer.{end.answer}", asker=asker)]
+    listed = _citations(end.sources, words) if form is BlockFormat.RICH else _source_sections(end.sources, words)
+    note = [_context_block(end.notice)] if end.notice else []
+    return [*listed, *note, *build_buttons(end.buttons, form, block=f"{ID_PREFIX}.answer.{end.answer}", asker=asker)]
 
 
-def below(end: Closing) -> str:
+def footer_text(end: AnswerFooter) -> str:
     """Sources and note as text, where blocks are refused."""
     lines = [
-        f"[{source.number}] {dated(source.title, source.time)} {source.link}".rstrip()
-        for source in end.sources[:SOURCES]
+        f"[{source.number}] {title_with_time(source.title, source.time)} {source.link}".rstrip()
+        for source in end.sources[:MAX_SOURCES]
     ]
-    return "\n".join(filter(None, ("\n".join(lines), end.note)))
+    return "\n".join(filter(None, ("\n".join(lines), end.notice)))
 
 
-def _citations(sources: Sequence[Cited], words: int) -> list[Block]:
+def _citations(sources: Sequence[FooterSource], words: int) -> list[Block]:
     """A list of citation elements."""
     if not sources:
         return []
     heading = {"type": "rich_text_section", "elements": [{"type": "text", "text": "Sources", "style": {"bold": True}}]}
-    lines = [{"type": "rich_text_section", "elements": _cited(source, words)} for source in sources[:SOURCES]]
+    lines = [
+        {"type": "rich_text_section", "elements": _citation_elements(source, words)} for source in sources[:MAX_SOURCES]
+    ]
     listed = {"type": "rich_text_list", "style": "bullet", "indent": 0, "elements": lines}
     return [{"type": "rich_text", "elements": [heading, listed]}]
 
 
-def _cited(source: Cited, words: int) -> list[Block]:
+def _citation_elements(source: FooterSource, words: int) -> list[Block]:
     """One source: what it is called, and what it says."""
-    said = source.words[:words].strip()
+    said = source.excerpt[:words].strip()
     when: list[Block] = [{"type": "text", "text": " · "}, _date(source.time)] if source.time else []
     after = [*when, *([{"type": "text", "text": f" — {said}"}] if said else [])]
-    if not leads(source.link):
+    if not is_web_link(source.link):
         return [{"type": "text", "text": f"[{source.number}] {source.title}"}, *after]
     number = {"type": "text", "text": f"[{source.number}] "}
     kind = {"citation_type": "message" if "/archives/" in source.link else "web"}
@@ -136,64 +140,68 @@ def _cited(source: Cited, words: int) -> list[Block]:
     return [number, {**named, "details": kind}, *after]
 
 
-def _listed(sources: Sequence[Cited], words: int) -> list[Block]:
+def _source_sections(sources: Sequence[FooterSource], words: int) -> list[Block]:
     """The same as lines of Slack's own markup."""
     lines = []
-    for source in sources[:SOURCES]:
+    for source in sources[:MAX_SOURCES]:
         title = escape(f"[{source.number}] {source.title}".strip())
-        named = f"<{escape(quote(source.link, safe=SAFE))}|{title}>" if leads(source.link) else title
+        named = (
+            f"<{escape(quote(source.link, safe=URL_SAFE_CHARACTERS))}|{title}>" if is_web_link(source.link) else title
+        )
         named += f" · {_date_token(source.time)}" if source.time else ""
-        said = escape(source.words[:words].strip())
+        said = escape(source.excerpt[:words].strip())
         lines.append(f"{named} — {said}" if said else named)
-    return [_section(piece) for piece in split("\n".join(["*Sources*", *lines]), SECTION)] if lines else []
+    return (
+        [_section(piece) for piece in split_text("\n".join(["*Sources*", *lines]), MAX_SECTION_LENGTH)] if lines else []
+    )
 
 
 def _date(time: datetime) -> Block:
     """An instant that Slack shows in the reader's time zone."""
-    return {"type": "date", "timestamp": int(time.timestamp()), "format": WHEN, "fallback": utc(time)}
+    return {"type": "date", "timestamp": int(time.timestamp()), "format": DATE_FORMAT, "fallback": format_utc(time)}
 
 
 def _date_token(time: datetime) -> str:
     """The same in Slack's own markup."""
-    return f"<!date^{int(time.timestamp())}^{WHEN}|{utc(time)}>"
+    return f"<!date^{int(time.timestamp())}^{DATE_FORMAT}|{format_utc(time)}>"
 
 
-SAFE = "/:?#[]@!$&'()*+,;=%-._~"
+URL_SAFE_CHARACTERS = "/:?#[]@!$&'()*+,;=%-._~"
 
 
-def leads(link: str) -> bool:
+def is_web_link(link: str) -> bool:
     """Whether Slack takes it as the address of a link."""
     return link.startswith(("https://", "http://"))
 
 
-def _context(text: str) -> Block:
-    return {"type": "context", "elements": [_literal(mrkdwn(safe(text))[:2000])]}
+def _context_block(text: str) -> Block:
+    return {"type": "context", "elements": [_mrkdwn_text(to_mrkdwn(defuse_mentions(text))[:2000])]}
 
 
 # Buttons: their names and values come back when they are pressed.
 
 
-def buttons(given: Sequence[Button], form: Form, block: str, asker: str = "") -> list[Block]:
+def build_buttons(given: Sequence[Button], form: BlockFormat, block: str, asker: str = "") -> list[Block]:
     """Feedback and trash in their own row, the rest below it. The trash is seen by the asker alone."""
-    if form is Form.BARE or not given:
+    if form is BlockFormat.BARE or not given:
         return []
     named = {button.action: button for button in given}
-    rich = form is Form.RICH and {"up", "down"} <= named.keys()
+    rich = form is BlockFormat.RICH and {"up", "down"} <= named.keys()
     special = ("up", "down", "delete") if rich else ()
     rest = [button for button in given if button.action not in special]
-    rows = [rest[at : at + ROW] for at in range(0, len(rest), ROW)]
+    rows = [rest[at : at + MAX_ROW_BUTTONS] for at in range(0, len(rest), MAX_ROW_BUTTONS)]
     return [
         *([_feedback(named, block, asker)] if rich else []),
-        *(_row(row, f"{block}.{number}") for number, row in enumerate(rows)),
+        *(_button_row(row, f"{block}.{number}") for number, row in enumerate(rows)),
     ]
 
 
-def _row(row: Sequence[Button], block: str) -> Block:
+def _button_row(row: Sequence[Button], block: str) -> Block:
     elements = [
         {
             "type": "button",
             "text": _label(button.label),
-            "action_id": f"{OWN}.{button.action}.{number}",
+            "action_id": f"{ID_PREFIX}.{button.action}.{number}",
             "value": button.value[:2000],
         }
         for number, button in enumerate(row)
@@ -205,34 +213,34 @@ def _feedback(named: Mapping[str, Button], block: str, asker: str) -> Block:
     elements: list[Block] = [
         {
             "type": "feedback_buttons",
-            "action_id": f"{OWN}.feedback",
-            "positive_button": _thumb(named["up"]),
-            "negative_button": _thumb(named["down"]),
+            "action_id": f"{ID_PREFIX}.feedback",
+            "positive_button": _feedback_button(named["up"]),
+            "negative_button": _feedback_button(named["down"]),
         }
     ]
     if "delete" in named:
-        elements.append(_trash(named["delete"], asker))
+        elements.append(_delete_button(named["delete"], asker))
     return {"type": "context_actions", "block_id": block[:255], "elements": elements}
 
 
-def _thumb(button: Button) -> Block:
+def _feedback_button(button: Button) -> Block:
     return {"text": _label(button.label), "value": f"{button.action} {button.value}"[:2000]}
 
 
-def _trash(button: Button, asker: str) -> Block:
+def _delete_button(button: Button, asker: str) -> Block:
     icon = {"type": "icon_button", "icon": "trash", "text": _label(button.label), "value": button.value[:2000]}
     seen = {"visible_to_user_ids": [asker]} if asker else {}
-    return {**icon, "action_id": f"{OWN}.{button.action}.0", **seen}
+    return {**icon, "action_id": f"{ID_PREFIX}.{button.action}.0", **seen}
 
 
 def _label(text: str) -> Block:
     return {"type": "plain_text", "text": text[:75] or "…", "emoji": True}
 
 
-def pressed(action_id: str, value: str) -> tuple[str, str] | None:
+def parse_action(action_id: str, value: str) -> tuple[str, str] | None:
     """The action and the value of a button that came back; None if it is not one of ours."""
     own, _, rest = action_id.partition(".")
-    if own != OWN or not rest:
+    if own != ID_PREFIX or not rest:
         return None
     action = rest.partition(".")[0]
     if action == "feedback":
@@ -244,12 +252,15 @@ def pressed(action_id: str, value: str) -> tuple[str, str] | None:
 # Cards and the home tab.
 
 
-def card(shown: Card, form: Form) -> list[Block]:
+def build_card(shown: Card, form: BlockFormat) -> list[Block]:
     """A card."""
-    return [*body(safe(shown.text), form), *buttons(shown.buttons, form, block=f"{OWN}.card")]
+    return [
+        *build_body(defuse_mentions(shown.text), form),
+        *build_buttons(shown.buttons, form, block=f"{ID_PREFIX}.card"),
+    ]
 
 
-def home(shown: Card) -> Mapping[str, Any]:
+def build_home(shown: Card) -> Mapping[str, Any]:
     """The home tab: it knows sections, but no Markdown."""
-    row = buttons(shown.buttons, Form.SIMPLE, block=f"{OWN}.home")
-    return {"type": "home", "blocks": [*sections(safe(shown.text))[:90], *row]}
+    row = build_buttons(shown.buttons, BlockFormat.SIMPLE, block=f"{ID_PREFIX}.home")
+    return {"type": "home", "blocks": [*build_sections(defuse_mentions(shown.text))[:90], *row]}

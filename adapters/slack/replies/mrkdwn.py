@@ -7,22 +7,29 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from bot.texts import harmless
+from bot.texts import sanitize_inline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from markdown_it.token import Token
 
-JOINER = "\u2060"  # of no width: what Slack would read as a mention is text
-ALARM = re.compile(r"<([@#!])(?=\w)")
-PERSON = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
-WHOLE = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+WORD_JOINER = "\u2060"  # of no width: what Slack would read as a mention is text
+MENTION_START = re.compile(r"<([@#!])(?=\w)")
+USER_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
+MARKDOWN_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
-APART = frozenset(
+PARAGRAPH_ENDS = frozenset(
     ("paragraph_close", "heading_close", "table_close", "bullet_list_close", "ordered_list_close")
 )  # behind these stands an empty line
-OPENING = {"strong_open": "*", "strong_close": "*", "em_open": "_", "em_close": "_", "s_open": "~", "s_close": "~"}
+INLINE_MARKUP = {
+    "strong_open": "*",
+    "strong_close": "*",
+    "em_open": "_",
+    "em_close": "_",
+    "s_open": "~",
+    "s_close": "~",
+}
 
 
 def escape(text: str) -> str:
@@ -30,24 +37,24 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def safe(markdown: str, name: Callable[[str], str] = lambda _: "") -> str:
+def defuse_mentions(markdown: str, name: Callable[[str], str] = lambda _: "") -> str:
     """Markdown that mentions nobody: people by their `name` (of an id; empty if unknown), the rest as inert text.
 
     It grows at the end as its source does, so that a stream can be continued.
     """
-    named = PERSON.sub(lambda found: f"@{harmless(name(found[1])) or 'somebody'}", markdown)
-    return ALARM.sub(rf"<\1{JOINER}", named)
+    named = USER_MENTION.sub(lambda found: f"@{sanitize_inline(name(found[1])) or 'somebody'}", markdown)
+    return MENTION_START.sub(rf"<\1{WORD_JOINER}", named)
 
 
-def mrkdwn(markdown: str) -> str:
+def to_mrkdwn(markdown: str) -> str:
     """Slack's own markup, for the places that do not know standard Markdown."""
-    page = Page()
-    for token in WHOLE.parse(markdown):
-        page.take(token)
+    page = MrkdwnWriter()
+    for token in MARKDOWN_PARSER.parse(markdown):
+        page.add_token(token)
     return "\n".join(page.lines).strip("\n")
 
 
-class Page:
+class MrkdwnWriter:
     """Blocks of Markdown as lines: lists get bullets or numbers, quotes a mark, headings are bold, rows have bars."""
 
     def __init__(self) -> None:
@@ -58,18 +65,18 @@ class Page:
         self._heading = False
         self._row: list[str] | None = None
 
-    def take(self, token: Token) -> None:
+    def add_token(self, token: Token) -> None:
         """The next token."""
         if token.nesting:
-            self._edge(token)
+            self._handle_nesting(token)
         elif token.type == "inline":
-            self._text(_inline(token.children or ()))
+            self._add_text(_render_inline(token.children or ()))
         elif token.type in ("fence", "code_block"):
             self.lines.append("```\n" + escape(token.content.rstrip("\n")) + "\n```")
         else:
             self.lines.append("———" if token.type == "hr" else escape(token.content.rstrip("\n")))
 
-    def _edge(self, token: Token) -> None:
+    def _handle_nesting(self, token: Token) -> None:
         """Where something begins or ends."""
         match token.type:
             case "bullet_list_open":
@@ -77,7 +84,7 @@ class Page:
             case "ordered_list_open":
                 self._lists.append(int(token.attrGet("start") or 1))
             case "list_item_open":
-                self._mark()
+                self._set_marker()
             case "blockquote_open" | "blockquote_close":
                 self._quoted += token.nesting
             case "heading_open" | "heading_close":
@@ -89,10 +96,10 @@ class Page:
                 self._row = None
         if token.type in ("bullet_list_close", "ordered_list_close"):
             self._lists.pop()
-        if token.type in APART and not self._lists:
+        if token.type in PARAGRAPH_ENDS and not self._lists:
             self.lines.append("")
 
-    def _text(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         if self._row is not None:
             self._row.append(text)
             return
@@ -100,14 +107,14 @@ class Page:
         self.lines.append("&gt; " * self._quoted + "    " * max(len(self._lists) - 1, 0) + self._marker + shown)
         self._marker = ""
 
-    def _mark(self) -> None:
+    def _set_marker(self) -> None:
         """What stands before the next line of a list."""
         number = self._lists[-1]
         self._marker = "• " if number is None else f"{number}. "
         self._lists[-1] = None if number is None else number + 1
 
 
-def _inline(tokens: Sequence[Token]) -> str:
+def _render_inline(tokens: Sequence[Token]) -> str:
     """Bold, italic, struck, code and links within a line."""
     text = ""
     links: list[str] = []
@@ -121,37 +128,37 @@ def _inline(tokens: Sequence[Token]) -> str:
                 text += "\n"
             case "link_open":
                 links.append(str(token.attrGet("href") or ""))
-                text += f"<{_address(links[-1])}|" if _leads(links[-1]) else ""
+                text += f"<{_escape_url(links[-1])}|" if _is_link(links[-1]) else ""
             case "link_close":
-                text += ">" if _leads(links.pop()) else ""
+                text += ">" if _is_link(links.pop()) else ""
             case "image" | "html_inline":
                 text += escape(token.content)
             case kind:
-                text += OPENING.get(kind, "")
+                text += INLINE_MARKUP.get(kind, "")
     return text
 
 
-def _leads(address: str) -> bool:
+def _is_link(address: str) -> bool:
     return address.startswith(("https://", "http://", "mailto:"))
 
 
-def _address(address: str) -> str:
+def _escape_url(address: str) -> str:
     return escape(address).replace("|", "%7C")
 
 
-def plain(markdown: str, limit: int) -> str:
+def notification_text(markdown: str, limit: int) -> str:
     """What notifications and readers of screens are told: the beginning of a text."""
-    text = mrkdwn(safe(markdown))
+    text = to_mrkdwn(defuse_mentions(markdown))
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def sentence(status: str) -> str:
+def status_sentence(status: str) -> str:
     """What a status says behind the bot's name, as a line of its own."""
     bare = status.removeprefix("is ")
     return bare[:1].upper() + bare[1:]
 
 
-def split(text: str, limit: int) -> list[str]:
+def split_text(text: str, limit: int) -> list[str]:
     """A text in pieces of at most so many characters, cut at the end of a line or word if there is one."""
     pieces = []
     while len(text) > limit:

@@ -7,83 +7,83 @@ from typing import TYPE_CHECKING
 import structlog
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.api.errors import TROUBLE, code, told
-from adapters.slack.replies.answer_messages import OPEN
-from adapters.slack.replies.mrkdwn import safe
-from adapters.slack.replies.recovery import about
-from adapters.slack.replies.sender import Letter
+from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
+from adapters.slack.replies.answer_messages import STREAM_OPEN_ERROR
+from adapters.slack.replies.mrkdwn import defuse_mentions
+from adapters.slack.replies.recovery import answer_metadata
+from adapters.slack.replies.sender import OutgoingMessage
 
 if TYPE_CHECKING:
-    from adapters.slack.context import Study
-    from bot.platform.ports import Target
+    from adapters.slack.context import SlackContext
+    from bot.platform.ports import ReplyTarget
 
 log = structlog.get_logger(__name__)
 
-GONE = "message_not_found"
-FIXED = frozenset(("cant_update_message", "edit_window_closed"))
+MESSAGE_NOT_FOUND = "message_not_found"
+NOT_EDITABLE_ERRORS = frozenset(("cant_update_message", "edit_window_closed"))
 
 
 class PostedAnswers:
     """The messages that the mark of an answer names."""
 
-    def __init__(self, study: Study) -> None:
-        self._study = study
+    def __init__(self, study: SlackContext) -> None:
+        self._context = study
 
-    async def replace(self, target: Target, text: str) -> None:
+    async def replace(self, target: ReplyTarget, text: str) -> None:
         """Show this in the first message that is still there, and delete the others. Raises PlatformError.
 
         Where Slack does not let a message be edited any more, it is deleted.
         """
-        channel, messages = _where(target)
-        letter = Letter(safe(text), about=about(target.answer, 0, done=True))
+        channel, messages = _parse_ref(target)
+        letter = OutgoingMessage(defuse_mentions(text), metadata=answer_metadata(target.answer, 0, done=True))
         shown = False
-        with told():
+        with map_errors():
             for ts in messages:
                 if shown:
                     await self._delete(channel, ts)
                 else:
                     shown = await self._rewrite(channel, ts, letter)
 
-    async def delete(self, target: Target) -> None:
+    async def delete(self, target: ReplyTarget) -> None:
         """Delete all messages. Raises PlatformError."""
-        channel, messages = _where(target)
-        with told():
+        channel, messages = _parse_ref(target)
+        with map_errors():
             for ts in messages:
                 await self._delete(channel, ts)
 
-    async def _rewrite(self, channel: str, ts: str, letter: Letter) -> bool:
+    async def _rewrite(self, channel: str, ts: str, letter: OutgoingMessage) -> bool:
         """Whether the message shows it now; else there is none any more. Raises what Slack refuses."""
         try:
-            await self._study.letters.update(channel, ts, letter)
+            await self._context.sender.update(channel, ts, letter)
         except SlackApiError as error:
-            if code(error) == OPEN:
-                await self._break_off(channel, ts)
-                await self._study.letters.update(channel, ts, letter)
-            elif code(error) == GONE:
+            if error_code(error) == STREAM_OPEN_ERROR:
+                await self._abort_stream(channel, ts)
+                await self._context.sender.update(channel, ts, letter)
+            elif error_code(error) == MESSAGE_NOT_FOUND:
                 return False
-            elif code(error) in FIXED:
-                log.info("answer_not_editable", error=code(error))
+            elif error_code(error) in NOT_EDITABLE_ERRORS:
+                log.info("answer_not_editable", error=error_code(error))
                 await self._delete(channel, ts)
                 return False
             else:
                 raise
         return True
 
-    async def _break_off(self, channel: str, ts: str) -> None:
+    async def _abort_stream(self, channel: str, ts: str) -> None:
         try:
-            await self._study.streams.break_off(channel, ts)
-        except TROUBLE as error:
-            log.info("stream_had_ended", error=code(error))
+            await self._context.streams.abort(channel, ts)
+        except SLACK_ERRORS as error:
+            log.info("stream_had_ended", error=error_code(error))
 
     async def _delete(self, channel: str, ts: str) -> None:
         try:
-            await self._study.reader.chat_delete(channel=channel, ts=ts)
+            await self._context.idempotent_client.chat_delete(channel=channel, ts=ts)
         except SlackApiError as error:
-            if code(error) != GONE:
+            if error_code(error) != MESSAGE_NOT_FOUND:
                 raise
 
 
-def _where(target: Target) -> tuple[str, list[str]]:
+def _parse_ref(target: ReplyTarget) -> tuple[str, list[str]]:
     """The channel and the ids of the messages."""
-    channel, _, messages = target.mark.partition(":")
+    channel, _, messages = target.reply_ref.partition(":")
     return channel, [ts for ts in messages.split(",") if ts]

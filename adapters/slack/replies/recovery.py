@@ -6,8 +6,8 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from adapters.slack.api.errors import told
-from adapters.slack.replies.sender import ANSWER
+from adapters.slack.api.errors import map_errors
+from adapters.slack.replies.sender import ANSWER_EVENT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -16,97 +16,107 @@ if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
     from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-    from adapters.slack.identity import Us
-    from bot.platform.ports import Target
+    from adapters.slack.identity import BotIdentity
+    from bot.platform.ports import ReplyTarget
 
     Row = Mapping[str, Any]
 
-PAGE = 200
-PAGES = 5  # of a channel, the newest ones
-APART = timedelta(minutes=1)  # as far as our clock and Slack's may differ
+PAGE_SIZE = 200
+MAX_PAGES = 5  # of a channel, the newest ones
+CLOCK_SKEW = timedelta(minutes=1)  # as far as our clock and Slack's may differ
 
 
-def about(answer: str, part: int, *, done: bool) -> dict[str, Any]:
+def answer_metadata(answer: str, part: int, *, done: bool) -> dict[str, Any]:
     """The metadata of a message of an answer."""
-    return {"event_type": ANSWER, "event_payload": {"answer": answer, "part": part, "done": done}}
+    return {"event_type": ANSWER_EVENT, "event_payload": {"answer": answer, "part": part, "done": done}}
 
 
-async def unfinished(client: AsyncWebClient, target: Target, us: Us, taken: Collection[str]) -> list[str]:
+async def find_unfinished_messages(
+    client: AsyncWebClient, target: ReplyTarget, us: BotIdentity, taken: Collection[str]
+) -> list[str]:
     """Look through the thread behind a question, or through the channel since it was asked. Raises PlatformError."""
-    root = target.place.thread or target.message
+    root = target.location.thread or target.message
     if root:
-        said = await _replies(client, target.place.channel, root)
+        said = await _fetch_replies(client, target.location.channel, root)
         behind = [each for each in said if str(each.get("ts")) > (target.message or root)]
-        return left(_ours(behind, us, taken), target.answer)
-    if target.asked is None:
+        return select_unfinished_ids(_own_messages(behind, us, taken), target.answer)
+    if target.asked_at is None:
         return []
-    said = await _since(client, target.place.channel, target.asked - APART)
-    return marked(_ours(said, us, taken), target.answer)
+    said = await _fetch_since(client, target.location.channel, target.asked_at - CLOCK_SKEW)
+    return select_answer_ids(_own_messages(said, us, taken), target.answer)
 
 
-def left(ours: Collection[Row], answer: str) -> list[str]:
+def select_unfinished_ids(ours: Collection[Row], answer: str) -> list[str]:
     """The ids of messages that belong to an answer: those marked with it, and one that was never marked.
 
     A stream is marked when it ends, so one of ours without a mark was broken off; files are no answers.
     """
-    found = marked(ours, answer)
-    unmarked = [_id(each) for each in ours if not (_mark(each) or each.get("files") or _finished(each))]
+    found = select_answer_ids(ours, answer)
+    unmarked = [
+        _message_id(each)
+        for each in ours
+        if not (_metadata_type(each) or each.get("files") or _has_answer_blocks(each))
+    ]
     behind = [ts for ts in unmarked if not found or ts > max(found)]
     return found + behind[:1]
 
 
-def marked(ours: Iterable[Row], answer: str) -> list[str]:
+def select_answer_ids(ours: Iterable[Row], answer: str) -> list[str]:
     """The ids of messages that are marked with an answer: in a channel nothing is streamed, and all are."""
-    return sorted(_id(each) for each in ours if _mark(each) == ANSWER and _answer(each) == answer)
+    return sorted(
+        _message_id(each) for each in ours if _metadata_type(each) == ANSWER_EVENT and _answer_id(each) == answer
+    )
 
 
-def _ours(said: Iterable[Row], us: Us, taken: Collection[str]) -> list[Row]:
+def _own_messages(said: Iterable[Row], us: BotIdentity, taken: Collection[str]) -> list[Row]:
     """What we said and what is not being written now."""
-    ours = (each for each in said if us.wrote(str(each.get("user") or ""), str(each.get("bot_id") or "")))
-    return [each for each in ours if _id(each) not in taken]
+    ours = (each for each in said if us.is_author(str(each.get("user") or ""), str(each.get("bot_id") or "")))
+    return [each for each in ours if _message_id(each) not in taken]
 
 
-def _id(message: Row) -> str:
+def _message_id(message: Row) -> str:
     return str(message.get("ts"))
 
 
-def _mark(message: Row) -> str:
+def _metadata_type(message: Row) -> str:
     return str((message.get("metadata") or {}).get("event_type") or "")
 
 
-def _answer(message: Row) -> str:
+def _answer_id(message: Row) -> str:
     return str(((message.get("metadata") or {}).get("event_payload") or {}).get("answer") or "")
 
 
-def _finished(message: Row) -> bool:
+def _has_answer_blocks(message: Row) -> bool:
     """Whether its blocks bear the id of an answer."""
     return any(str(block.get("block_id") or "").startswith("threadlore.") for block in message.get("blocks") or ())
 
 
-async def _replies(client: AsyncWebClient, channel: str, root: str) -> Sequence[Row]:
-    return await _pages(
+async def _fetch_replies(client: AsyncWebClient, channel: str, root: str) -> Sequence[Row]:
+    return await _fetch_pages(
         lambda cursor: client.conversations_replies(
-            channel=channel, ts=root, limit=PAGE, cursor=cursor or None, include_all_metadata=True
+            channel=channel, ts=root, limit=PAGE_SIZE, cursor=cursor or None, include_all_metadata=True
         )
     )
 
 
-async def _since(client: AsyncWebClient, channel: str, time: datetime) -> Sequence[Row]:
+async def _fetch_since(client: AsyncWebClient, channel: str, time: datetime) -> Sequence[Row]:
     oldest = f"{time.timestamp():.6f}"
-    return await _pages(
+    return await _fetch_pages(
         lambda cursor: client.conversations_history(
-            channel=channel, oldest=oldest, limit=PAGE, cursor=cursor or None, include_all_metadata=True
+            channel=channel, oldest=oldest, limit=PAGE_SIZE, cursor=cursor or None, include_all_metadata=True
         ),
-        PAGES,
+        MAX_PAGES,
     )
 
 
-async def _pages(page_at: Callable[[str], Awaitable[AsyncSlackResponse]], most: int | None = None) -> Sequence[Row]:
+async def _fetch_pages(
+    page_at: Callable[[str], Awaitable[AsyncSlackResponse]], most: int | None = None
+) -> Sequence[Row]:
     """What all pages say, or so many of them at most."""
     said: list[Row] = []
     cursor = ""
     for _ in count() if most is None else range(most):
-        with told():
+        with map_errors():
             page = await page_at(cursor)
         said += page.get("messages") or ()
         cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")

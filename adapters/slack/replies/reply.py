@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.slack.api.errors import TROUBLE, code, told
-from adapters.slack.replies.answer_messages import Pages
-from adapters.slack.replies.mrkdwn import safe
-from adapters.slack.replies.recovery import about
-from adapters.slack.replies.sender import Letter
-from adapters.slack.replies.status import Status
+from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
+from adapters.slack.replies.answer_messages import AnswerMessages
+from adapters.slack.replies.mrkdwn import defuse_mentions
+from adapters.slack.replies.recovery import answer_metadata
+from adapters.slack.replies.sender import OutgoingMessage
+from adapters.slack.replies.status import ThreadStatus
 from bot.errors import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adapters.slack.context import Study
-    from bot.platform.models import Closing
-    from bot.platform.ports import Target
+    from adapters.slack.context import SlackContext
+    from bot.platform.models import AnswerFooter
+    from bot.platform.ports import ReplyTarget
 
 log = structlog.get_logger(__name__)
 
-TICK = 1.0  # seconds between two looks at what is still to be written
-ABANDONED = 1800.0  # seconds after the last call of the bot
+TICK_SECONDS = 1.0  # seconds between two looks at what is still to be written
+ABANDONED_AFTER = 1800.0  # seconds after the last call of the bot
 
 
 class ThreadReply:
@@ -37,121 +37,121 @@ class ThreadReply:
     the answer can be there yet.
     """
 
-    def __init__(self, target: Target, study: Study, *, fresh: bool) -> None:
-        self._target = replace(target, mark=target.mark or study.begun.get(target.answer, ""))
-        self._study = study
-        self._status = Status(study.writer, target, study.pace.clock)
-        self._pages = Pages(self._target, study)
+    def __init__(self, target: ReplyTarget, study: SlackContext, *, fresh: bool) -> None:
+        self._target = replace(target, reply_ref=target.reply_ref or study.refs_by_answer.get(target.answer, ""))
+        self._context = study
+        self._status = ThreadStatus(study.write_client, target, study.rate_limits.clock)
+        self._messages = AnswerMessages(self._target, study)
         self._lock = asyncio.Lock()
         self._parts: list[str] = []
-        self._recovered = fresh and not self._target.mark
+        self._recovered = fresh and not self._target.reply_ref
         self._rewrites = False
         self._done = False
-        self._called = study.pace.clock()
-        self._keeper: asyncio.Task[None] | None = None
+        self._last_call = study.rate_limits.clock()
+        self._keepalive_task: asyncio.Task[None] | None = None
 
     @property
-    def mark(self) -> str:
+    def reply_ref(self) -> str:
         """The channel and the ids of the messages."""
-        return self._pages.mark
+        return self._messages.ref
 
-    async def status(self, words: str) -> None:
+    async def show_status(self, words: str) -> None:
         """Show the words below the thread until the answer begins."""
-        if self._pages.said or self._done:
+        if self._messages.messages or self._done:
             self._status.words = words
             return
-        self._keep()
+        self._start_keepalive()
         await self._status.show(words)
 
     async def show(self, parts: Sequence[str]) -> bool:
         """The answer so far; False if Slack did not take all of it now."""
         async with self._lock:
-            await self._begin(parts)
+            await self._set_parts(parts)
             written = await self._write()
-        self._keep()
+        self._start_keepalive()
         return written
 
-    async def finish(self, parts: Sequence[str], closing: Closing) -> None:
+    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
         """The whole answer. Raises PlatformError if it cannot be delivered."""
         async with self._lock:
-            await self._begin(list(parts) or ["…"])
+            await self._set_parts(list(parts) or ["…"])
             last = len(self._parts) - 1
-            with told():
+            with map_errors():
                 for number in range(last + 1):
-                    letter = self._letter(number, closing if number == last else None, done=True)
-                    await self._pages.complete(number, letter, self._status.words)
-                await self._pages.shorten(last + 1)
-            await self._end()
+                    letter = self._build_message(number, closing if number == last else None, done=True)
+                    await self._messages.finish_message(number, letter, self._status.words)
+                await self._messages.delete_extra(last + 1)
+            await self._close()
 
     async def replace(self, text: str) -> None:
         """Show this instead of everything so far. Raises PlatformError if something may still be seen."""
         async with self._lock:
-            await self._begin([text])
-            letter = self._letter(0, None, done=True)
-            with told():
-                for said in self._pages.said[:1]:
-                    await self._pages.rewrite(said, letter, urgent=True)
-                await self._pages.shorten(1)
-                if not self._pages.said:
-                    await self._pages.complete(0, letter, "")
-            await self._end()
+            await self._set_parts([text])
+            letter = self._build_message(0, None, done=True)
+            with map_errors():
+                for said in self._messages.messages[:1]:
+                    await self._messages.rewrite(said, letter, urgent=True)
+                await self._messages.delete_extra(1)
+                if not self._messages.messages:
+                    await self._messages.finish_message(0, letter, "")
+            await self._close()
 
-    async def _begin(self, parts: Sequence[str]) -> None:
+    async def _set_parts(self, parts: Sequence[str]) -> None:
         """Note what is to be shown, and find what a former run has shown."""
-        self._called = self._study.pace.clock()
+        self._last_call = self._context.rate_limits.clock()
         if not self._recovered:
-            await self._pages.recover()
+            await self._messages.recover()
             self._recovered = True
-            self._rewrites = bool(self._pages.said)
+            self._rewrites = bool(self._messages.messages)
         self._done = False
-        self._parts = [safe(part, self._study.people.name) for part in parts]
+        self._parts = [defuse_mentions(part, self._context.users.get_name) for part in parts]
 
     async def _write(self) -> bool:
         """Bring what is shown as near to the answer as Slack allows now; whether all of it is there."""
         last = len(self._parts) - 1
         try:
             for number in range(last + 1):
-                letter = self._letter(number, None, done=False)
-                if not await self._pages.bring(number, letter, self._status.words, last=number == last):
+                letter = self._build_message(number, None, done=False)
+                if not await self._messages.write_partial(number, letter, self._status.words, last=number == last):
                     return False
-        except (PlatformError, *TROUBLE) as error:
-            log.warning("write_delayed", error=code(error))
+        except (PlatformError, *SLACK_ERRORS) as error:
+            log.warning("write_delayed", error=error_code(error))
             return False
         return True
 
-    def _letter(self, number: int, closing: Closing | None, *, done: bool) -> Letter:
-        mark = about(self._target.answer, number, done=done)
-        return Letter(self._parts[number], self._target.person, closing, about=mark)
+    def _build_message(self, number: int, closing: AnswerFooter | None, *, done: bool) -> OutgoingMessage:
+        mark = answer_metadata(self._target.answer, number, done=done)
+        return OutgoingMessage(self._parts[number], self._target.person, closing, metadata=mark)
 
     # Between the calls.
 
-    def _keep(self) -> None:
+    def _start_keepalive(self) -> None:
         """Go on in the background: refresh the status, give signs of life."""
-        if self._keeper is None and not self._done:
-            self._keeper = self._study.supervisor.run("slack status refresh", self._keeping)
-            self._study.tasks.add(self._keeper)
-            self._keeper.add_done_callback(self._study.tasks.discard)
+        if self._keepalive_task is None and not self._done:
+            self._keepalive_task = self._context.supervisor.run("slack status refresh", self._run_keepalive)
+            self._context.tasks.add(self._keepalive_task)
+            self._keepalive_task.add_done_callback(self._context.tasks.discard)
 
-    async def _keeping(self) -> None:
-        while not self._done and self._study.pace.clock() - self._called < ABANDONED:
-            await self._study.pace.sleep(TICK)
+    async def _run_keepalive(self) -> None:
+        while not self._done and self._context.rate_limits.clock() - self._last_call < ABANDONED_AFTER:
+            await self._context.rate_limits.sleep(TICK_SECONDS)
             async with self._lock:
                 if not self._done:
-                    await self._tend()
+                    await self._send_keepalive()
 
-    async def _tend(self) -> None:
+    async def _send_keepalive(self) -> None:
         try:
-            if self._pages.said:
-                await self._pages.beat(self._status.words)
+            if self._messages.messages:
+                await self._messages.send_keepalive(self._status.words)
             else:
                 await self._status.refresh()
-        except (PlatformError, *TROUBLE) as error:
-            log.info("beat_failed", error=code(error))
+        except (PlatformError, *SLACK_ERRORS) as error:
+            log.info("beat_failed", error=error_code(error))
 
-    async def _end(self) -> None:
+    async def _close(self) -> None:
         self._done = True
-        self._pages.forget()
-        if self._keeper is not None:
-            self._keeper.cancel()
-            self._keeper = None
-        await self._status.end(stays=self._rewrites)
+        self._messages.release()
+        if self._keepalive_task is not None:
+            self._keepalive_task.cancel()
+            self._keepalive_task = None
+        await self._status.clear(stays=self._rewrites)

@@ -6,74 +6,74 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.slack.api.errors import TROUBLE, code
+from adapters.slack.api.errors import SLACK_ERRORS, error_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from bot.platform.ports import Target
+    from bot.platform.ports import ReplyTarget
 
 log = structlog.get_logger(__name__)
 
-REFRESH = 90.0  # seconds; Slack takes a status away after two minutes
-EYES = "eyes"
+REFRESH_SECONDS = 90.0  # seconds; Slack takes a status away after two minutes
+EYES_REACTION = "eyes"
 
 
-class Status:
+class ThreadStatus:
     """The status of one answer."""
 
-    def __init__(self, client: AsyncWebClient, target: Target, clock: Callable[[], float]) -> None:
+    def __init__(self, client: AsyncWebClient, target: ReplyTarget, clock: Callable[[], float]) -> None:
         self._client = client
         self._target = target
         self._clock = clock
-        self._at = 0.0
-        self._eyes = False
+        self._shown_at = 0.0
+        self._has_eyes = False
         self.words = ""
 
     async def show(self, words: str) -> None:
         """Show these words."""
-        self.words, self._at = words, self._clock()
-        if self._eyes or not (self._target.place.thread or self._target.message):
+        self.words, self._shown_at = words, self._clock()
+        if self._has_eyes or not (self._target.location.thread or self._target.message):
             return
         try:
             await self._set(words)
-        except TROUBLE as error:
-            log.info("status_refused", error=code(error))
-            await self._look()
+        except SLACK_ERRORS as error:
+            log.info("status_refused", error=error_code(error))
+            await self._show_eyes()
 
     async def refresh(self) -> None:
         """Show them again before Slack takes them away."""
-        if self.words and self._clock() - self._at >= REFRESH:
+        if self.words and self._clock() - self._shown_at >= REFRESH_SECONDS:
             await self.show(self.words)
 
-    async def end(self, *, stays: bool) -> None:
+    async def clear(self, *, stays: bool) -> None:
         """Take it away; words go by themselves when a message comes. `stays`: none came since they were shown."""
-        if self._eyes:
-            self._eyes = False
+        if self._has_eyes:
+            self._has_eyes = False
             await self._react(put=False)
         elif stays and self.words:
             try:
                 await self._set("")
-            except TROUBLE as error:
-                log.info("status_stays", error=code(error))
+            except SLACK_ERRORS as error:
+                log.info("status_stays", error=error_code(error))
 
     async def _set(self, words: str) -> None:
         await self._client.assistant_threads_setStatus(
-            channel_id=self._target.place.channel,
-            thread_ts=self._target.place.thread or self._target.message,
+            channel_id=self._target.location.channel,
+            thread_ts=self._target.location.thread or self._target.message,
             status=words,
         )
 
-    async def _look(self) -> None:
+    async def _show_eyes(self) -> None:
         if self._target.message:
-            self._eyes = True
+            self._has_eyes = True
             await self._react(put=True)
 
     async def _react(self, *, put: bool) -> None:
         react = self._client.reactions_add if put else self._client.reactions_remove
         try:
-            await react(channel=self._target.place.channel, name=EYES, timestamp=self._target.message)
-        except TROUBLE as error:
-            log.info("reaction_refused", error=code(error))
+            await react(channel=self._target.location.channel, name=EYES_REACTION, timestamp=self._target.message)
+        except SLACK_ERRORS as error:
+            log.info("reaction_refused", error=error_code(error))

@@ -6,28 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.api.errors import code, slowed
-from adapters.slack.api.retries import in_turn, lost
-from adapters.slack.replies.blocks import leads
-from adapters.slack.replies.mrkdwn import sentence
+from adapters.slack.api.errors import error_code, retry_after_seconds
+from adapters.slack.api.retries import call_in_turn, is_outcome_unknown
+from adapters.slack.replies.blocks import is_web_link
+from adapters.slack.replies.mrkdwn import status_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.api.rate_limits import Pace
-    from adapters.slack.replies.sender import Letter, Letters
-    from adapters.slack.workspace.users import People
-    from bot.platform.models import Cited
-    from bot.platform.ports import Target
+    from adapters.slack.api.rate_limits import RateLimits
+    from adapters.slack.replies.sender import MessageSender, OutgoingMessage
+    from adapters.slack.workspace.users import UserDirectory
+    from bot.platform.models import FooterSource
+    from bot.platform.ports import ReplyTarget
 
-PATIENCE = 2.0  # seconds that somebody waits for the start of a stream before they are answered by a plain message
-TITLE = 100
-SEARCHED = "Searched"
-LISTED = 4  # sources of a task
-FULL = 10_000  # characters of a message beyond which a task is not told its sources
-LASTING = frozenset(
+START_TIMEOUT = 2.0  # seconds that somebody waits for the start of a stream before they are answered by a plain message
+MAX_TITLE_LENGTH = 100
+SEARCHED_TITLE = "Searched"
+MAX_TASK_SOURCES = 4  # sources of a task
+MAX_TASK_TEXT_LENGTH = 10_000  # characters of a message beyond which a task is not told its sources
+PERMANENT_ERRORS = frozenset(
     [
         "unknown_method",
         "not_allowed_token_type",
@@ -37,82 +37,91 @@ LASTING = frozenset(
         "method_deprecated",
     ]
 )
-CHUNKS = frozenset(("invalid_chunks", "invalid_arguments", "invalid_chunk"))
+INVALID_CHUNK_ERRORS = frozenset(("invalid_chunks", "invalid_arguments", "invalid_chunk"))
 
 
-def words_chunk(text: str) -> dict[str, Any]:
+def text_chunk(text: str) -> dict[str, Any]:
     """Text to be appended."""
     return {"type": "markdown_text", "text": text}
 
 
-def task_chunk(title: str, *, done: bool, sources: Sequence[Cited] = ()) -> dict[str, Any]:
+def task_chunk(title: str, *, done: bool, sources: Sequence[FooterSource] = ()) -> dict[str, Any]:
     """The task above an answer."""
-    shown = [{"type": "url", "url": s.link, "text": s.title[:TITLE]} for s in sources if leads(s.link)][:LISTED]
+    shown = [
+        {"type": "url", "url": s.link, "text": s.title[:MAX_TITLE_LENGTH]} for s in sources if is_web_link(s.link)
+    ][:MAX_TASK_SOURCES]
     status = "complete" if done else "in_progress"
-    chunk: dict[str, Any] = {"type": "task_update", "id": "search", "title": title[:TITLE] or "…", "status": status}
+    chunk: dict[str, Any] = {
+        "type": "task_update",
+        "id": "search",
+        "title": title[:MAX_TITLE_LENGTH] or "…",
+        "status": status,
+    }
     return {**chunk, "sources": shown} if shown else chunk
 
 
-class Streams:
+class MessageStreams:
     """Starts, continues and ends streams. `off`: this workspace has none."""
 
-    def __init__(self, client: AsyncWebClient, pace: Pace, people: People, letters: Letters) -> None:
+    def __init__(self, client: AsyncWebClient, pace: RateLimits, people: UserDirectory, letters: MessageSender) -> None:
         self._client = client
-        self._pace = pace
-        self._letters = letters
-        self._people = people
-        self._tasks = True
-        self.off = False
+        self._rate_limits = pace
+        self._sender = letters
+        self._users = people
+        self._has_tasks = True
+        self.is_disabled = False
 
-    async def start(self, target: Target, text: str, words: str) -> str | None:
+    async def start(self, target: ReplyTarget, text: str, words: str) -> str | None:
         """Begin a message in the thread of a question; None if it cannot be done now.
 
         Raises an error that leaves open whether it was begun (`calls.lost`).
         """
-        if self.off or not await self._pace.starts.take(within=PATIENCE):
+        if self.is_disabled or not await self._rate_limits.starts.acquire(within=START_TIMEOUT):
             return None
         try:
-            return await self._started(target, text, words)
+            return await self._start_stream(target, text, words)
         except SlackApiError as error:
-            if self._tasks and words and code(error) in CHUNKS:
-                self._tasks = False
+            if self._has_tasks and words and error_code(error) in INVALID_CHUNK_ERRORS:
+                self._has_tasks = False
                 return await self.start(target, text, "")
-            self._refused(error)
+            self._handle_refusal(error)
             return None
 
-    async def _started(self, target: Target, text: str, words: str) -> str:
-        direct = target.place.channel.startswith("D")
-        task = [task_chunk(sentence(words), done=False)] if words and self._tasks else []
+    async def _start_stream(self, target: ReplyTarget, text: str, words: str) -> str:
+        direct = target.location.channel.startswith("D")
+        task = [task_chunk(status_sentence(words), done=False)] if words and self._has_tasks else []
         begun = await self._client.chat_startStream(
-            channel=target.place.channel,
-            thread_ts=target.place.thread or target.message,
+            channel=target.location.channel,
+            thread_ts=target.location.thread or target.message,
             recipient_user_id=None if direct else target.person,
-            recipient_team_id=None if direct else self._people.team(target.person),
-            chunks=[*task, words_chunk(text)],
+            recipient_team_id=None if direct else self._users.get_team(target.person),
+            chunks=[*task, text_chunk(text)],
         )
         return str(begun["ts"])
 
-    def _refused(self, error: SlackApiError) -> None:
+    def _handle_refusal(self, error: SlackApiError) -> None:
         """Learn from a refusal; one that says nothing is raised."""
-        if lost(error):
+        if is_outcome_unknown(error):
             raise error
-        pause = slowed(error)
+        pause = retry_after_seconds(error)
         if pause is not None:
-            self._pace.starts.close(pause)
-        self.off = self.off or code(error) in LASTING
+            self._rate_limits.starts.block(pause)
+        self.is_disabled = self.is_disabled or error_code(error) in PERMANENT_ERRORS
 
     async def append(self, channel: str, ts: str, text: str) -> None:
         """Let a message grow. Raises what Slack says; a turn must have been taken."""
-        await self._client.chat_appendStream(channel=channel, ts=ts, chunks=[words_chunk(text)])
+        await self._client.chat_appendStream(channel=channel, ts=ts, chunks=[text_chunk(text)])
 
-    async def beat(self, channel: str, ts: str, words: str) -> None:
+    async def send_keepalive(self, channel: str, ts: str, words: str) -> None:
         """Show that it is still worked on. Raises what Slack says; a turn must have been taken."""
-        await self._client.chat_appendStream(channel=channel, ts=ts, chunks=[task_chunk(sentence(words), done=False)])
+        await self._client.chat_appendStream(
+            channel=channel, ts=ts, chunks=[task_chunk(status_sentence(words), done=False)]
+        )
 
-    async def stop(self, where: tuple[str, str], rest: str, words: str, letter: Letter) -> None:
+    async def stop(self, where: tuple[str, str], rest: str, words: str, letter: OutgoingMessage) -> None:
         """End a message (channel, id) with the rest of its text and what stands below it. Raises what Slack refuses."""
         channel, ts = where
-        text = [words_chunk(rest)] if rest else []
+        text = [text_chunk(rest)] if rest else []
 
         async def send(blocks: Sequence[dict[str, Any]], tasks: Sequence[dict[str, Any]]) -> str:
             await self._client.chat_stopStream(
@@ -120,24 +129,28 @@ class Streams:
                 ts=ts,
                 chunks=[*text, *tasks] or None,
                 blocks=list(blocks) or None,
-                metadata=dict(letter.about),
+                metadata=dict(letter.metadata),
             )
             return ts
 
-        task = self._ended(letter, words)
-        await self._letters.formed(
-            lambda form: in_turn(self._pace.stops, lambda: send(letter.below(form), task), again=False)
+        task = self._finished_task(letter, words)
+        await self._sender.send_in_best_format(
+            lambda form: call_in_turn(
+                self._rate_limits.stops, lambda: send(letter.build_footer_blocks(form), task), again=False
+            )
         )
 
-    def _ended(self, letter: Letter, words: str) -> list[dict[str, Any]]:
+    def _finished_task(self, letter: OutgoingMessage, words: str) -> list[dict[str, Any]]:
         """The task as done."""
-        if not words or not self._tasks:
+        if not words or not self._has_tasks:
             return []
-        sources = letter.end.sources if letter.end else ()
-        title = f"{SEARCHED} · {len(sources)} source{'s' * (len(sources) > 1)} used" if sources else SEARCHED
-        return [task_chunk(title, done=True, sources=sources if len(letter.text) < FULL else ())]
+        sources = letter.footer.sources if letter.footer else ()
+        title = (
+            f"{SEARCHED_TITLE} · {len(sources)} source{'s' * (len(sources) > 1)} used" if sources else SEARCHED_TITLE
+        )
+        return [task_chunk(title, done=True, sources=sources if len(letter.text) < MAX_TASK_TEXT_LENGTH else ())]
 
-    async def break_off(self, channel: str, ts: str, *, urgent: bool = False) -> None:
+    async def abort(self, channel: str, ts: str, *, urgent: bool = False) -> None:
         """End a message as it stands, so that it can be rewritten. Raises what Slack refuses."""
-        window = self._pace.urgent if urgent else self._pace.stops
-        await in_turn(window, lambda: self._client.chat_stopStream(channel=channel, ts=ts))
+        window = self._rate_limits.urgent if urgent else self._rate_limits.stops
+        await call_in_turn(window, lambda: self._client.chat_stopStream(channel=channel, ts=ts))

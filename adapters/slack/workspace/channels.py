@@ -6,49 +6,55 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.api.errors import TROUBLE, needed, refusal, told
+from adapters.slack.api.errors import SLACK_ERRORS, map_errors, missing_scopes, to_platform_error
 from adapters.slack.identity import NAME
-from bot.errors import PlatformUnavailable, Withheld
-from bot.platform.models import Channel, ListedChannel, Place
+from bot.errors import PermissionDenied, PlatformUnavailable
+from bot.platform.models import Channel, ListedChannel, Location
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.identity import Us
-    from adapters.slack.workspace.users import People
+    from adapters.slack.identity import BotIdentity
+    from adapters.slack.workspace.users import UserDirectory
 
-PAGE = 999
-TYPES = {"public_channel": "channels:read", "private_channel": "groups:read", "mpim": "mpim:read"}
-SHARED = ("is_ext_shared", "is_pending_ext_shared", "is_org_shared", "pending_shared", "pending_connected_team_ids")
+PAGE_SIZE = 999
+SCOPES_BY_TYPE = {"public_channel": "channels:read", "private_channel": "groups:read", "mpim": "mpim:read"}
+SHARED_FLAGS = (
+    "is_ext_shared",
+    "is_pending_ext_shared",
+    "is_org_shared",
+    "pending_shared",
+    "pending_connected_team_ids",
+)
 
 
-class Unlistable(Withheld):
+class ListingForbidden(PermissionDenied):
     """The app lacks the scopes to list channels."""
 
     hint = "Give the app the scopes of the manifest: channels:read, groups:read, mpim:read."
 
 
-def kind(info: Mapping[str, Any]) -> Literal["open", "closed", "direct"]:
+def channel_kind(info: Mapping[str, Any]) -> Literal["open", "closed", "direct"]:
     """Who may read a channel. Only what Slack calls public in so many words is open."""
     if info.get("is_im"):
         return "direct"
     return "open" if info.get("is_channel") and info.get("is_private") is False else "closed"
 
 
-def inside(info: Mapping[str, Any]) -> bool:
+def is_bot_inside(info: Mapping[str, Any]) -> bool:
     """Whether the bot is in a channel; of an archived one nobody is called a member for sure."""
     return bool(info.get("is_archived")) or info.get("is_member") is not False
 
 
-def listed(info: Mapping[str, Any], place: Place) -> ListedChannel:
+def parse_listed_channel(info: Mapping[str, Any], place: Location) -> ListedChannel:
     """A channel as lists tell of it; with other workspaces' people, if only one word of it says so."""
     return ListedChannel(
-        place=place,
+        location=place,
         name=str(info.get("name_normalized") or info.get("name") or ""),
-        kind="open" if kind(info) == "open" else "closed",
-        shared=any(info.get(key) for key in SHARED),
+        kind="open" if channel_kind(info) == "open" else "closed",
+        shared=any(info.get(key) for key in SHARED_FLAGS),
         archived=bool(info.get("is_archived")),
     )
 
@@ -56,57 +62,60 @@ def listed(info: Mapping[str, Any], place: Place) -> ListedChannel:
 class Channels:
     """The channels of a workspace."""
 
-    def __init__(self, client: AsyncWebClient, us: Us, people: People) -> None:
+    def __init__(self, client: AsyncWebClient, us: BotIdentity, people: UserDirectory) -> None:
         self._client = client
-        self._us = us
-        self._people = people
+        self._identity = us
+        self._users = people
 
-    async def channel(self, place: Place) -> Channel:
-        """The facts of a channel. Raises PlatformError, NotThere only if it is one of our own workspace."""
-        if place.workspace != self._us.team:
-            raise Withheld("This is a channel of another workspace.")
-        with told():
+    async def fetch_channel(self, place: Location) -> Channel:
+        """The facts of a channel. Raises PlatformError, ChannelGone only if it is one of our own workspace."""
+        if place.workspace != self._identity.team:
+            raise PermissionDenied("This is a channel of another workspace.")
+        with map_errors():
             info = (await self._client.conversations_info(channel=place.channel)).get("channel") or {}
-        ids = await self._readers(place.channel, info)
-        people = await self._people.present(ids - {self._us.user})
+        ids = await self._fetch_member_ids(place.channel, info)
+        people = await self._users.get_readers(ids - {self._identity.user})
         return Channel(
-            place=place.main,
+            location=place.without_thread,
             name=str(info.get("name_normalized") or info.get("name") or ""),
-            kind=kind(info),
+            kind=channel_kind(info),
             members=frozenset(people),
-            guests=frozenset(person.id for person in people.values() if person.guest),
-            shared=any(info.get(key) for key in SHARED),
-            inside=inside(info) or self._us.user in ids,
+            guests=frozenset(person.id for person in people.values() if person.is_guest),
+            shared=any(info.get(key) for key in SHARED_FLAGS),
+            has_bot=is_bot_inside(info) or self._identity.user in ids,
         )
 
-    async def listed(self, person: str = "") -> list[ListedChannel]:
+    async def list_channels(self, person: str = "") -> list[ListedChannel]:
         """The channels that the bot is in, or a person (of them, private ones only with the bot). Raises PlatformError.
 
         Kinds of channels that the app may not list are left out: it sees none of them.
         """
-        types = dict(TYPES)
+        types = dict(SCOPES_BY_TYPE)
         while True:
             try:
-                found = await self._all_pages(",".join(types), person)
+                found = await self._fetch_pages(",".join(types), person)
             except SlackApiError as error:
-                refused = [each for each in types if types[each] in needed(error)]
+                refused = [each for each in types if types[each] in missing_scopes(error)]
                 if not refused:
-                    raise refusal(error) from error
+                    raise to_platform_error(error) from error
                 if len(refused) == len(types):
-                    raise Unlistable("The app may not list any channels.") from error
+                    raise ListingForbidden("The app may not list any channels.") from error
                 types = {each: scope for each, scope in types.items() if each not in refused}
-            except TROUBLE as error:
-                raise refusal(error) from error
+            except SLACK_ERRORS as error:
+                raise to_platform_error(error) from error
             else:
-                return [listed(each, Place(NAME, self._us.team, str(each["id"]))) for each in found.values()]
+                return [
+                    parse_listed_channel(each, Location(NAME, self._identity.team, str(each["id"])))
+                    for each in found.values()
+                ]
 
-    async def _all_pages(self, types: str, person: str) -> dict[str, Mapping[str, Any]]:
+    async def _fetch_pages(self, types: str, person: str) -> dict[str, Mapping[str, Any]]:
         """A whole list, each channel once. Raises PlatformError if a page says nothing."""
         found: dict[str, Mapping[str, Any]] = {}
         cursor = ""
         while True:
             page = await self._client.users_conversations(
-                types=types, user=person or None, exclude_archived=False, limit=PAGE, cursor=cursor or None
+                types=types, user=person or None, exclude_archived=False, limit=PAGE_SIZE, cursor=cursor or None
             )
             rows = page.get("channels")
             if not isinstance(rows, list):
@@ -116,21 +125,21 @@ class Channels:
             if not cursor:
                 return found
 
-    async def open_name(self, channel: str) -> str:
+    async def fetch_open_name(self, channel: str) -> str:
         """The name of a channel if it is open to everybody, else nothing. Raises PlatformError."""
-        with told():
+        with map_errors():
             info = (await self._client.conversations_info(channel=channel)).get("channel") or {}
-        return str(info.get("name") or "") if kind(info) == "open" else ""
+        return str(info.get("name") or "") if channel_kind(info) == "open" else ""
 
-    async def _readers(self, channel: str, info: Mapping[str, Any]) -> set[str]:
+    async def _fetch_member_ids(self, channel: str, info: Mapping[str, Any]) -> set[str]:
         """The ids of everybody in a channel."""
         if info.get("is_im"):
             return {str(info.get("user"))} if info.get("user") else set()
         ids: set[str] = set()
         cursor = ""
         while True:
-            with told():
-                page = await self._client.conversations_members(channel=channel, limit=PAGE, cursor=cursor or None)
+            with map_errors():
+                page = await self._client.conversations_members(channel=channel, limit=PAGE_SIZE, cursor=cursor or None)
             ids.update(page.get("members") or ())
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:

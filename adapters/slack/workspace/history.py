@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.api.errors import Missing, code, slowed, told
-from adapters.slack.events.messages import message, tombstone
-from bot.errors import PlatformError, Withheld
-from bot.platform.ports import Listing
+from adapters.slack.api.errors import MessageNotFound, error_code, map_errors, retry_after_seconds
+from adapters.slack.events.messages import is_tombstone, parse_message
+from bot.errors import PermissionDenied, PlatformError
+from bot.platform.ports import ThreadPage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -20,29 +20,31 @@ if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
     from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-    from adapters.slack.identity import Us
-    from bot.platform.models import Message, Place
+    from adapters.slack.identity import BotIdentity
+    from bot.platform.models import Location, Message
 
     Row = Mapping[str, Any]
 
 log = structlog.get_logger(__name__)
 
-PAGE, SMALL = 200, 15
-SLOW = 30.0  # seconds to wait, from which on Slack is taken to allow one request a minute of 15 messages each
-ATTEMPTS = 10
-OLDER = 3  # pages behind the limit in which threads are looked for that were continued since
-WIDER = 4  # times as much of a thread that is asked for next, if its end was not long enough
+PAGE_SIZE, SMALL_PAGE_SIZE = 200, 15
+SLOW_RETRY_AFTER = (
+    30.0  # seconds to wait, from which on Slack is taken to allow one request a minute of 15 messages each
+)
+MAX_ATTEMPTS = 10
+EXTRA_PAGES = 3  # pages behind the limit in which threads are looked for that were continued since
+WIDENING_FACTOR = 4  # times as much of a thread that is asked for next, if its end was not long enough
 
 
-class History:
+class ChannelHistory:
     """Reads channels. `client` must not repeat a call by itself when Slack asks to slow down."""
 
-    def __init__(self, client: AsyncWebClient, us: Us) -> None:
+    def __init__(self, client: AsyncWebClient, us: BotIdentity) -> None:
         self._client = client
-        self._us = us
-        self._size = PAGE
+        self._identity = us
+        self._page_size = PAGE_SIZE
 
-    async def pages(self, place: Place, since: datetime, before: str) -> AsyncIterator[Sequence[Message]]:
+    async def fetch_pages(self, place: Location, since: datetime, before: str) -> AsyncIterator[Sequence[Message]]:
         """Pages of messages, newest first: the replies of a thread, then its root. Raises PlatformError.
 
         Threads that began somewhat before `since` give the replies that came later.
@@ -50,146 +52,154 @@ class History:
         start, latest = f"{since.timestamp():.6f}", before
         behind = 0
         while True:
-            rows, more = await self._roots(place.channel, latest)
+            rows, more = await self._fetch_roots(place.channel, latest)
             fresh = [row for row in rows if str(row.get("ts")) >= start]
             older = [row for row in rows if str(row.get("ts")) < start and str(row.get("latest_reply") or "") >= start]
-            page = [said for row in [*fresh, *older] for said in await self._thread(place, row, start)]
+            page = [said for row in [*fresh, *older] for said in await self._fetch_with_replies(place, row, start)]
             if page:
                 yield page
             behind += len(fresh) < len(rows)
-            if not more or behind > OLDER:
+            if not more or behind > EXTRA_PAGES:
                 return
             latest = min(str(row.get("ts")) for row in rows)
 
-    async def newest(self, place: Place, limit: int) -> Listing:
+    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:
         """The newest messages of a thread. Raises PlatformError, also if the thread may only be hidden."""
         try:
-            said, whole = await self._end(place, limit)
-        except Missing:
-            await self._surely_gone(place.channel, place.thread)
-            return Listing(there=False)
-        return Listing(said[-limit:], whole=whole and len(said) <= limit)
+            said, whole = await self._fetch_thread_end(place, limit)
+        except MessageNotFound:
+            await self._confirm_deleted(place.channel, place.thread)
+            return ThreadPage(thread_exists=False)
+        return ThreadPage(said[-limit:], is_complete=whole and len(said) <= limit)
 
-    async def one(self, place: Place, ts: str) -> Message | None:
+    async def fetch_message(self, place: Location, ts: str) -> Message | None:
         """A message as it is now; None if it was deleted. Raises PlatformError, also if it may only be hidden."""
         root = place.thread or ts
         try:
-            page = await self._page(place.channel, root, oldest=ts if ts != root else "", limit=SMALL)
-            rows = page.get("messages") or [row async for row in self._replies(place.channel, root)]
-        except Missing:
-            await self._surely_gone(place.channel, root)
+            page = await self._fetch_replies_page(
+                place.channel, root, oldest=ts if ts != root else "", limit=SMALL_PAGE_SIZE
+            )
+            rows = page.get("messages") or [row async for row in self._iterate_replies(place.channel, root)]
+        except MessageNotFound:
+            await self._confirm_deleted(place.channel, root)
             return None
         row = next((row for row in rows if row.get("ts") == ts), None)
         if row is None and (ts == root or not rows or page.get("is_limited")):
             raise PlatformError("Slack does not say whether the message is there.")
-        if row is None or tombstone(row):
+        if row is None or is_tombstone(row):
             return None
-        said = message(row, place.main, self._us)
+        said = parse_message(row, place.without_thread, self._identity)
         if said is None:
             raise PlatformError("This is no message that somebody wrote.")
         return said
 
-    async def _surely_gone(self, channel: str, ts: str) -> None:
+    async def _confirm_deleted(self, channel: str, ts: str) -> None:
         """Make sure that a message which Slack does not know was deleted: a free plan hides what is old, too.
 
         Raises Withheld if it may be hidden: then Slack shows nothing that is as old.
         """
-        page = await self._asked(
+        page = await self._call_with_retries(
             lambda: self._client.conversations_history(channel=channel, latest=ts, inclusive=True, limit=1)
         )
         rows = page.get("messages") or ()
         if any(row.get("ts") == ts for row in rows):
             raise PlatformError("Slack knows a message only at times.")
         if not rows and page.get("is_limited"):
-            raise Withheld("The plan of this workspace hides what is that old.")
+            raise PermissionDenied("The plan of this workspace hides what is that old.")
 
-    async def _end(self, place: Place, limit: int) -> tuple[list[Message], bool]:
+    async def _fetch_thread_end(self, place: Location, limit: int) -> tuple[list[Message], bool]:
         """So many messages of a thread or more, oldest first, up to its end, and whether that is all of it.
 
         Slack gives the oldest first. Of a long thread only so much is asked for as will hold the newest ones.
         """
         channel, root = place.channel, place.thread
-        page = await self._page(channel, root)
-        rows, cursor = list(page.get("messages") or ()), _cursor(page)
+        page = await self._fetch_replies_page(channel, root)
+        rows, cursor = list(page.get("messages") or ()), _next_cursor(page)
         if cursor and rows:
             count, last = int(rows[0].get("reply_count") or 0), float(rows[0].get("latest_reply") or root)
             share = 2 * limit / max(count, 1)
             while share < 1.0:
                 oldest = f"{last - share * (last - float(root)):.6f}"
-                end = [row async for row in self._replies(channel, root, oldest=oldest) if row.get("ts") != root]
-                if len(said := self._said(place, end)) >= limit:
+                end = [
+                    row async for row in self._iterate_replies(channel, root, oldest=oldest) if row.get("ts") != root
+                ]
+                if len(said := self._parse_messages(place, end)) >= limit:
                     return said, False
-                share *= WIDER
-            rows += [row async for row in self._replies(channel, root, cursor=cursor)]
-        return self._said(place, rows), True
+                share *= WIDENING_FACTOR
+            rows += [row async for row in self._iterate_replies(channel, root, cursor=cursor)]
+        return self._parse_messages(place, rows), True
 
-    def _said(self, place: Place, rows: Iterable[Row]) -> list[Message]:
+    def _parse_messages(self, place: Location, rows: Iterable[Row]) -> list[Message]:
         """What people said, each message once, oldest first: Slack may repeat the root of a thread on every page."""
         once = {str(row.get("ts")): row for row in rows}
-        said = (message(once[ts], place.main, self._us) for ts in sorted(once))
+        said = (parse_message(once[ts], place.without_thread, self._identity) for ts in sorted(once))
         return [each for each in said if each is not None]
 
-    async def _roots(self, channel: str, latest: str) -> tuple[Sequence[Row], bool]:
+    async def _fetch_roots(self, channel: str, latest: str) -> tuple[Sequence[Row], bool]:
         """The messages of a channel before one of them, newest first, and whether there are more."""
-        found = await self._asked(
+        found = await self._call_with_retries(
             lambda: self._client.conversations_history(
-                channel=channel, latest=latest or None, inclusive=False, limit=self._size
+                channel=channel, latest=latest or None, inclusive=False, limit=self._page_size
             )
         )
         rows = sorted(found.get("messages") or (), key=lambda row: str(row.get("ts")), reverse=True)
         return rows, bool(rows and found.get("has_more"))
 
-    async def _thread(self, place: Place, root: Row, start: str) -> list[Message]:
+    async def _fetch_with_replies(self, place: Location, root: Row, start: str) -> list[Message]:
         """A message, behind the replies to it."""
         rows = [root]
         if root.get("reply_count") and str(root.get("latest_reply") or start) >= start:
             ts = str(root.get("ts"))
-            rows += [row async for row in self._replies(place.channel, ts, oldest=start) if str(row.get("ts")) != ts]
-        said = [message(row, place.main, self._us) for row in rows if str(row.get("ts")) >= start]
+            rows += [
+                row async for row in self._iterate_replies(place.channel, ts, oldest=start) if str(row.get("ts")) != ts
+            ]
+        said = [parse_message(row, place.without_thread, self._identity) for row in rows if str(row.get("ts")) >= start]
         return sorted((each for each in said if each is not None), key=lambda each: each.id, reverse=True)
 
-    async def _replies(self, channel: str, root: str, *, oldest: str = "", cursor: str = "") -> AsyncIterator[Row]:
+    async def _iterate_replies(
+        self, channel: str, root: str, *, oldest: str = "", cursor: str = ""
+    ) -> AsyncIterator[Row]:
         """The messages of a thread from a time on, or from a page on."""
         while True:
-            page = await self._page(channel, root, oldest=oldest, cursor=cursor)
+            page = await self._fetch_replies_page(channel, root, oldest=oldest, cursor=cursor)
             for row in page.get("messages") or ():
                 yield row
-            if not (cursor := _cursor(page)):
+            if not (cursor := _next_cursor(page)):
                 return
 
-    async def _page(
+    async def _fetch_replies_page(
         self, channel: str, root: str, *, oldest: str = "", cursor: str = "", limit: int = 0
     ) -> AsyncSlackResponse:
-        return await self._asked(
+        return await self._call_with_retries(
             lambda: self._client.conversations_replies(
                 channel=channel,
                 ts=root,
                 oldest=oldest or None,
                 inclusive=True,
                 cursor=cursor or None,
-                limit=limit or self._size,
+                limit=limit or self._page_size,
             )
         )
 
-    async def _asked(self, call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
+    async def _call_with_retries(self, call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
         """Call, and wait as long as Slack asks; where it allows little, ask for little, and then for more again."""
-        with told():
-            for _ in range(ATTEMPTS):
+        with map_errors():
+            for _ in range(MAX_ATTEMPTS):
                 try:
                     found = await call()
                 except SlackApiError as error:
-                    wait = slowed(error)
+                    wait = retry_after_seconds(error)
                     if wait is None:
                         raise
-                    self._size = SMALL if wait >= SLOW else self._size
-                    log.info("slowed_down", error=code(error), seconds=wait)
+                    self._page_size = SMALL_PAGE_SIZE if wait >= SLOW_RETRY_AFTER else self._page_size
+                    log.info("slowed_down", error=error_code(error), seconds=wait)
                     await asyncio.sleep(wait)
                 else:
-                    self._size = min(PAGE, 2 * self._size)
+                    self._page_size = min(PAGE_SIZE, 2 * self._page_size)
                     return found
             return await call()
 
 
-def _cursor(page: AsyncSlackResponse) -> str:
+def _next_cursor(page: AsyncSlackResponse) -> str:
     """Where the next page begins; empty if there is none."""
     return str((page.get("response_metadata") or {}).get("next_cursor") or "")

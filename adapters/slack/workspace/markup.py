@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MARK = re.compile(r"<([^<>]+)>")
-GROUP = re.compile(r"<!subteam\^(\w+)")
-HIDDEN = "private-channel"  # the name of a channel that is not open is not for everybody who reads the mention
+MARKUP_TOKEN = re.compile(r"<([^<>]+)>")
+GROUP_MENTION = re.compile(r"<!subteam\^(\w+)")
+HIDDEN_CHANNEL = "private-channel"  # the name of a channel that is not open is not for everybody who reads the mention
 
 
-def named(text: str) -> tuple[frozenset[str], frozenset[str]]:
+def find_mentioned_ids(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The people and channels whose names are needed to read a text.
 
     A name beside an id is the one that its author could see, which is not for everybody who reads the text.
     """
     people, channels = set(), set()
-    for mark in MARK.findall(text):
+    for mark in MARKUP_TOKEN.findall(text):
         target = mark.partition("|")[0]
         if target.startswith("@"):
             people.add(target[1:])
@@ -29,59 +29,59 @@ def named(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(people), frozenset(channels)
 
 
-def groups(text: str) -> frozenset[str]:
+def find_mentioned_groups(text: str) -> frozenset[str]:
     """The user groups whose names are needed to read a text."""
-    return frozenset(GROUP.findall(text))
+    return frozenset(GROUP_MENTION.findall(text))
 
 
-def readable(
+def to_plain_text(
     text: str, people: Mapping[str, str], channels: Mapping[str, str], groups: Mapping[str, str] | None = None
 ) -> str:
     """The text with names for ids, and links as their words and addresses."""
     people = {**people, **(groups or {})}
     pieces, at = [], 0
-    for mark in MARK.finditer(text):
-        pieces += [_unescaped(text[at : mark.start()]), _shown(mark[1], people, channels)]
+    for mark in MARKUP_TOKEN.finditer(text):
+        pieces += [_unescape(text[at : mark.start()]), _render_token(mark[1], people, channels)]
         at = mark.end()
-    return "".join([*pieces, _unescaped(text[at:])])
+    return "".join([*pieces, _unescape(text[at:])])
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
-def _shown(mark: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+def _render_token(mark: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
     """A mention, a link or a command of Slack's in words."""
     target, _, label = mark.partition("|")
-    label = _unescaped(label)
+    label = _unescape(label)
     match target[0]:
         case "@":
             return f"@{people.get(target[1:]) or label.lstrip('@') or 'somebody'}"
         case "#":
-            return f"#{channels.get(target[1:], HIDDEN)}"
+            return f"#{channels.get(target[1:], HIDDEN_CHANNEL)}"
         case "!":
-            return _special(target[1:], label, people)
-    return _link(_unescaped(target), label)
+            return _render_special(target[1:], label, people)
+    return _render_link(_unescape(target), label)
 
 
-def _special(target: str, label: str, names: Mapping[str, str]) -> str:
+def _render_special(target: str, label: str, names: Mapping[str, str]) -> str:
     """A user group by its name, a date in words, a call to everybody as it is typed."""
     kind, _, rest = target.partition("^")
     if kind == "subteam":
         return f"@{names.get(rest) or label.lstrip('@') or 'group'}"
     if kind == "date" and not label:
-        return _moment(rest.partition("^")[0])
+        return _format_time(rest.partition("^")[0])
     return label or f"@{kind}"
 
 
-def _moment(seconds: str) -> str:
+def _format_time(seconds: str) -> str:
     try:
         return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d %H:%M} UTC"
     except (ValueError, OverflowError, OSError):
         return seconds
 
 
-def _link(address: str, label: str) -> str:
+def _render_link(address: str, label: str) -> str:
     """A link; the address stands there once, and is never lost."""
     bare = address.removeprefix("mailto:").removeprefix("tel:")
     same = label in ("", address, bare) or address.rstrip("/") == f"https://{label}" == f"https://{label}".rstrip("/")

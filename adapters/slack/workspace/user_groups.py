@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.slack.api.errors import TROUBLE, code
+from adapters.slack.api.errors import SLACK_ERRORS, error_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-FRESH = 3600.0  # seconds for which a list, or a refusal of one, counts
-AGAIN = 60.0  # seconds until a group that was not listed is looked for again
+CACHE_SECONDS = 3600.0  # seconds for which a list, or a refusal of one, counts
+RETRY_SECONDS = 60.0  # seconds until a group that was not listed is looked for again
 
 
 class UserGroups:
@@ -28,24 +28,24 @@ class UserGroups:
         self._client = client
         self._clock = clock
         self._names: Mapping[str, str] = {}
-        self._asked = -FRESH
-        self._listing = asyncio.Lock()
+        self._listed_at = -CACHE_SECONDS
+        self._lock = asyncio.Lock()
 
-    async def names(self, ids: Collection[str]) -> Mapping[str, str]:
+    async def get_names(self, ids: Collection[str]) -> Mapping[str, str]:
         """What these groups are called; those that cannot be known are left out."""
         if ids:
-            async with self._listing:
+            async with self._lock:
                 is_new = bool(self._names) and not self._names.keys() >= set(ids)
-                if self._clock() - self._asked >= (AGAIN if is_new else FRESH):
+                if self._clock() - self._listed_at >= (RETRY_SECONDS if is_new else CACHE_SECONDS):
                     await self._list()
         return {id_: self._names[id_] for id_ in ids if id_ in self._names}
 
     async def _list(self) -> None:
-        self._asked = self._clock()
+        self._listed_at = self._clock()
         try:
             found = await self._client.usergroups_list(include_disabled=True)
-        except TROUBLE as error:
-            log.info("user_groups_not_listed", error=code(error))
+        except SLACK_ERRORS as error:
+            log.info("user_groups_not_listed", error=error_code(error))
             return
         groups = found.get("usergroups") or ()
         self._names = {str(each["id"]): str(each.get("handle") or each.get("name") or "") for each in groups}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from adapters.slack.api.errors import TROUBLE, code, told
+from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
 from bot.errors import PlatformError
 from bot.platform.models import Person
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.identity import Us
+    from adapters.slack.identity import BotIdentity
 
 log = structlog.get_logger(__name__)
 
-MANY = 8  # unknown people for whom the whole list is asked for
-PAGE = 1000
-AT_ONCE = 8  # requests
-BELIEVED = 86_400.0  # seconds; whatever changes is told by events, unless these were missed
-SERVANT = "USLACKBOT"
+LIST_THRESHOLD = 8  # unknown people for whom the whole list is asked for
+PAGE_SIZE = 1000
+MAX_CONCURRENT_CALLS = 8  # requests
+CACHE_SECONDS = 86_400.0  # seconds; whatever changes is told by events, unless these were missed
+SLACKBOT_ID = "USLACKBOT"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CachedUser:
     """Somebody, their workspace, whether they were deactivated, and when this was said."""
 
     person: Person
     team: str
-    left: bool
-    at: float
+    is_deactivated: bool
+    fetched_at: float
 
 
-def someone(user: Mapping[str, Any], us: Us) -> Person:
+def parse_person(user: Mapping[str, Any], us: BotIdentity) -> Person:
     """A user as Slack describes them. Whoever is of another workspace counts as a guest."""
     profile = user.get("profile") or {}
     name = profile.get("display_name") or profile.get("real_name") or user.get("real_name") or user.get("name")
@@ -48,106 +48,108 @@ def someone(user: Mapping[str, Any], us: Us) -> Person:
     return Person(
         id=str(user.get("id") or ""),
         name=str(name or user.get("id") or ""),
-        guest=guest or us.team not in teams,
-        bot=bool(user.get("is_bot")) or user.get("id") == SERVANT,
-        manager=any(user.get(key) for key in ("is_admin", "is_owner", "is_primary_owner")),
+        is_guest=guest or us.team not in teams,
+        is_bot=bool(user.get("is_bot")) or user.get("id") == SLACKBOT_ID,
+        is_manager=any(user.get(key) for key in ("is_admin", "is_owner", "is_primary_owner")),
     )
 
 
-class People:
+class UserDirectory:
     """The people of a workspace."""
 
-    def __init__(self, client: AsyncWebClient, us: Us, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, client: AsyncWebClient, us: BotIdentity, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
-        self._us = us
+        self._identity = us
         self._clock = clock
-        self._known: dict[str, Known] = {}
-        self._listed = -BELIEVED
-        self._listing = asyncio.Lock()
-        self._gate = asyncio.Semaphore(AT_ONCE)
+        self._cache: dict[str, CachedUser] = {}
+        self._listed_at = -CACHE_SECONDS
+        self._list_lock = asyncio.Lock()
+        self._semaphore = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
 
-    async def person(self, id_: str, age: float = BELIEVED) -> Person:
+    async def get_person(self, id_: str, age: float = CACHE_SECONDS) -> Person:
         """Somebody, as they were known no longer than `age` seconds ago. Raises PlatformError."""
-        known = self._fresh(id_, age)
+        known = self._get_fresh(id_, age)
         if known:
             return known.person
-        async with self._gate:
-            with told():
+        async with self._semaphore:
+            with map_errors():
                 found = await self._client.users_info(user=id_)
-        self.note(found.get("user") or {"id": id_})
-        return self._known[id_].person
+        self.save_user(found.get("user") or {"id": id_})
+        return self._cache[id_].person
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """Events may have been missed: ask for everybody anew."""
-        self._known = {id_: replace(known, at=-BELIEVED) for id_, known in self._known.items()}
-        self._listed = -BELIEVED
+        self._cache = {id_: replace(known, fetched_at=-CACHE_SECONDS) for id_, known in self._cache.items()}
+        self._listed_at = -CACHE_SECONDS
 
-    async def prime(self) -> None:
+    async def preload(self) -> None:
         """Get to know everybody before anybody is asked for; where that is refused, people are asked for one by one."""
-        async with self._listing:
+        async with self._list_lock:
             await self._try_to_list()
 
-    async def present(self, ids: Collection[str]) -> dict[str, Person]:
+    async def get_readers(self, ids: Collection[str]) -> dict[str, Person]:
         """Those of them who can read: no programs, nobody who was deactivated. The unknown count as guests."""
         await self._list_if_many(ids)
         people = await asyncio.gather(*(self._person_or_guest(id_) for id_ in ids))
-        return {person.id: person for person in people if not person.bot and not self._left(person.id)}
+        return {person.id: person for person in people if not person.is_bot and not self._is_deactivated(person.id)}
 
-    async def names(self, ids: Collection[str]) -> dict[str, str]:
+    async def get_names(self, ids: Collection[str]) -> dict[str, str]:
         """How people are called; those who cannot be known are left out."""
         people = await asyncio.gather(*(self._person_or_guest(id_) for id_ in ids))
         return {person.id: person.name for person in people if person.name}
 
-    def team(self, id_: str) -> str:
+    def get_team(self, id_: str) -> str:
         """The workspace of somebody; ours unless it is known better."""
-        return self._known[id_].team if id_ in self._known else self._us.team
+        return self._cache[id_].team if id_ in self._cache else self._identity.team
 
-    def name(self, id_: str) -> str:
+    def get_name(self, id_: str) -> str:
         """How somebody is called, if that is known already."""
-        return self._known[id_].person.name if id_ in self._known else ""
+        return self._cache[id_].person.name if id_ in self._cache else ""
 
-    def note(self, user: Mapping[str, Any]) -> bool:
+    def save_user(self, user: Mapping[str, Any]) -> bool:
         """What Slack says of somebody; whether it changes what they may read."""
-        person = someone(user, self._us)
-        before, left = self._known.get(person.id), bool(user.get("deleted"))
-        self._known[person.id] = Known(person, str(user.get("team_id") or self._us.team), left, self._clock())
-        return before is not None and (before.person.guest, before.left) != (person.guest, left)
+        person = parse_person(user, self._identity)
+        before, left = self._cache.get(person.id), bool(user.get("deleted"))
+        self._cache[person.id] = CachedUser(
+            person, str(user.get("team_id") or self._identity.team), left, self._clock()
+        )
+        return before is not None and (before.person.is_guest, before.is_deactivated) != (person.is_guest, left)
 
-    def _fresh(self, id_: str, age: float) -> Known | None:
-        known = self._known.get(id_)
-        return known if known and self._clock() - known.at <= age else None
+    def _get_fresh(self, id_: str, age: float) -> CachedUser | None:
+        known = self._cache.get(id_)
+        return known if known and self._clock() - known.fetched_at <= age else None
 
-    def _left(self, id_: str) -> bool:
-        return id_ in self._known and self._known[id_].left
+    def _is_deactivated(self, id_: str) -> bool:
+        return id_ in self._cache and self._cache[id_].is_deactivated
 
     async def _person_or_guest(self, id_: str) -> Person:
         try:
-            return await self.person(id_)
+            return await self.get_person(id_)
         except PlatformError as error:
             log.warning("person_unknown", error=str(error))
-            return Person(id_, "", guest=True)
+            return Person(id_, "", is_guest=True)
 
     async def _list_if_many(self, ids: Collection[str]) -> None:
         """Ask for everybody at once where that spares many questions; without it, one by one will do."""
-        async with self._listing:
-            unknown = sum(self._fresh(id_, BELIEVED) is None for id_ in ids)
-            if unknown < MANY or self._clock() - self._listed < BELIEVED:
+        async with self._list_lock:
+            unknown = sum(self._get_fresh(id_, CACHE_SECONDS) is None for id_ in ids)
+            if unknown < LIST_THRESHOLD or self._clock() - self._listed_at < CACHE_SECONDS:
                 return
             await self._try_to_list()
 
     async def _try_to_list(self) -> None:
-        self._listed = self._clock()
+        self._listed_at = self._clock()
         try:
             await self._list()
-        except TROUBLE as error:
-            log.warning("people_not_listed", error=code(error))
+        except SLACK_ERRORS as error:
+            log.warning("people_not_listed", error=error_code(error))
 
     async def _list(self) -> None:
         cursor = ""
         while True:
-            page = await self._client.users_list(limit=PAGE, cursor=cursor or None)
+            page = await self._client.users_list(limit=PAGE_SIZE, cursor=cursor or None)
             for user in page.get("members") or ():
-                self.note(user)
+                self.save_user(user)
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 return

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.admin.backup import file_format
-from bot.admin.file_errors import unwritable
+from bot.admin.file_errors import file_write_error
 from bot.store import database, snapshot
-from engine.data_dir import Folder, erase
-from engine.errors import Broken, DiskTrouble, NotFound, StoreError
-from engine.storage.ledger.database import migrations
-from engine.storage.ledger.queries.checksum import file_checksum
+from engine.data_dir import DataDir, remove_tree
+from engine.errors import CorruptFile, DiskError, NotFound, StoreError
+from engine.storage.ledger.database import load_migrations
+from engine.storage.ledger.queries.checksum import compute_file_checksum
 from engine.storage.sqlite import integrity
 
 if TYPE_CHECKING:
@@ -25,142 +25,144 @@ if TYPE_CHECKING:
 
     from engine.engine import Engine
 
-LEDGER, BOT = "ledger.db", "bot.db"
-WORK = "restoring"  # a folder in the data folder, while a backup is unpacked
+LEDGER_FILE, BOT_FILE = "ledger.db", "bot.db"
+WORK_DIR = "restoring"  # a folder in the data folder, while a backup is unpacked
 
 
-async def pack(engine: Engine, path: Path) -> int:
+async def create_backup(engine: Engine, path: Path) -> int:
     """Write a backup, whole or not at all, and prove it; gives its size in bytes.
 
     The proof: it is restored into a temporary folder, and must hold what the databases held when they were copied.
-    Raises DiskTrouble, and StoreError if the proof fails.
+    Raises DiskError, and StoreError if the proof fails.
     """
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".threadlore-") as name:
             folder = Path(name)
             # The bot's tables first: what the ledger knows beyond them is taken in once more, and changes nothing.
-            bot = await asyncio.to_thread(_copy_bot, engine.folder.home / BOT, folder / BOT)
-            ledger = await engine.backup(folder / LEDGER)
+            bot = await asyncio.to_thread(_copy_bot_database, engine.data_dir.path / BOT_FILE, folder / BOT_FILE)
+            ledger = await engine.backup(folder / LEDGER_FILE)
             await asyncio.to_thread(_compress, folder)
-            await _prove(folder, path, {LEDGER: ledger, BOT: bot})
+            await _verify_backup(folder, path, {LEDGER_FILE: ledger, BOT_FILE: bot})
             size = (folder / "part").stat().st_size
             (folder / "part").replace(path)
             return size
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise file_write_error(path, error) from error
 
 
-async def _prove(folder: Path, path: Path, expected: dict[str, str]) -> None:
+async def _verify_backup(folder: Path, path: Path, expected: dict[str, str]) -> None:
     proof = folder / "proof"
     try:
-        await asyncio.to_thread(unpack, folder / "part", proof)
-        bot = await asyncio.to_thread(snapshot.file_checksum, proof / BOT) if (proof / BOT).exists() else ""
-        found = {LEDGER: await file_checksum(proof / LEDGER), BOT: bot}
-    except (Broken, sqlite3.Error) as error:
-        raise StoreError(f"The backup cannot be restored, so {path} was not written: {error}", hint=UNPROVED) from error
+        await asyncio.to_thread(restore_backup, folder / "part", proof)
+        bot = await asyncio.to_thread(snapshot.file_checksum, proof / BOT_FILE) if (proof / BOT_FILE).exists() else ""
+        found = {LEDGER_FILE: await compute_file_checksum(proof / LEDGER_FILE), BOT_FILE: bot}
+    except (CorruptFile, sqlite3.Error) as error:
+        raise StoreError(
+            f"The backup cannot be restored, so {path} was not written: {error}", hint=UNVERIFIED_HINT
+        ) from error
     if found != expected:
         raise StoreError(
-            f"The backup does not hold what the data folder holds, so {path} was not written.", hint=UNPROVED
+            f"The backup does not hold what the data folder holds, so {path} was not written.", hint=UNVERIFIED_HINT
         )
 
 
-UNPROVED = "Run the command again; if it fails again, `threadlore export` writes what can be read."
+UNVERIFIED_HINT = "Run the command again; if it fails again, `threadlore export` writes what can be read."
 
 
-def unpack(path: Path, home: Path, *, force: bool = False) -> None:
+def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
     """Put what a backup holds into a data folder that holds nothing yet; `force` throws away what is there.
 
-    Raises StoreError if something is there, FolderInUse if a program works with it, NotFound and Broken for a path that
+    Raises StoreError if something is there, DataDirInUse if a program uses it, NotFound and Broken for a path that
     leads to none, NewerSchema for a backup of a later version. A backup that is refused leaves nothing behind.
     """
     if not path.exists():
         raise NotFound(f"There is no file {path}.", hint="Check the path.")
-    folder = Folder(home)
-    if folder.ledger.exists() and not force:
+    folder = DataDir(home)
+    if folder.ledger_path.exists() and not force:
         raise StoreError(f"There is a data folder in {home} already.", hint="Restore with --force to replace it.")
-    with _left_as_it_was(home), folder.owned():
-        fresh = home / WORK
+    with _remove_on_failure(home), folder.acquire_lock():
+        fresh = home / WORK_DIR
         try:
             shutil.rmtree(fresh, ignore_errors=True)  # of a restore that was killed
             fresh.mkdir(mode=0o700)
             _extract(path, fresh)
-            _put_in_place(fresh, folder)
+            _replace_databases(fresh, folder)
         except OSError as error:
             told = f"{path} cannot be restored: {(error.strerror or str(error)).lower()}."
-            raise DiskTrouble(told, hint=f"See that it is a file you may read, and that {home} has space.") from error
+            raise DiskError(told, hint=f"See that it is a file you may read, and that {home} has space.") from error
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
 
 
 @contextmanager
-def _left_as_it_was(home: Path) -> Iterator[None]:
+def _remove_on_failure(home: Path) -> Iterator[None]:
     """Remove the data folder again if it was made for what then failed."""
     existed = home.exists()
     try:
         yield
     except BaseException:
-        if not existed and not (home / LEDGER).exists():
+        if not existed and not (home / LEDGER_FILE).exists():
             shutil.rmtree(home, ignore_errors=True)
         raise
 
 
-def _copy_bot(source: Path, target: Path) -> str:
+def _copy_bot_database(source: Path, target: Path) -> str:
     """A consistent copy of the bot's database, if there is one; gives its checksum. Raises OSError."""
     if not source.exists():
         return ""
     try:
-        return snapshot.copy(source, target)
+        return snapshot.copy_database(source, target)
     except sqlite3.Error as error:
         raise OSError(str(error)) from error
 
 
 def _compress(folder: Path) -> None:
     part = folder / "part"
-    file_format.write(folder, (LEDGER, BOT), part)
+    file_format.write_archive(folder, (LEDGER_FILE, BOT_FILE), part)
     part.chmod(0o600)
-    for name in (LEDGER, BOT):
+    for name in (LEDGER_FILE, BOT_FILE):
         (folder / name).unlink(missing_ok=True)  # the proof needs the space
 
 
 def _extract(path: Path, fresh: Path) -> None:
     """Unpack and check the ledger, and the bot's tables if the backup has them."""
-    held = file_format.read(path, fresh, (LEDGER, BOT))
-    if LEDGER not in held:
-        raise Broken(f"{path} is no backup (it holds no ledger).", hint=file_format.NO_BACKUP)
+    held = file_format.read_archive(path, fresh, (LEDGER_FILE, BOT_FILE))
+    if LEDGER_FILE not in held:
+        raise CorruptFile(f"{path} is no backup (it holds no ledger).", hint=file_format.NOT_A_BACKUP_HINT)
     try:
-        integrity.check(fresh / LEDGER, "document", len(migrations()))
-        with closing(sqlite3.connect(fresh / LEDGER)) as ledger, ledger:
+        integrity.check_file(fresh / LEDGER_FILE, "document", len(load_migrations()))
+        with closing(sqlite3.connect(fresh / LEDGER_FILE)) as ledger, ledger:
             ledger.execute("INSERT OR REPLACE INTO meta VALUES ('rebuilding', 1)")
-        if BOT in held:
-            integrity.check(fresh / BOT, "inbox", database.latest())
+        if BOT_FILE in held:
+            integrity.check_file(fresh / BOT_FILE, "inbox", database.latest_version())
     except sqlite3.DatabaseError as error:
-        raise Broken(f"{path} is no backup ({error}).", hint=file_format.NO_BACKUP) from error
+        raise CorruptFile(f"{path} is no backup ({error}).", hint=file_format.NOT_A_BACKUP_HINT) from error
 
 
-def _put_in_place(fresh: Path, folder: Folder) -> None:
+def _replace_databases(fresh: Path, folder: DataDir) -> None:
     """Let a ledger take the place of another, so that at each moment one of them is there, whole.
 
     Its predecessor is folded into one file first: the log of one ledger must never lie beside another.
     """
-    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(folder.ledger)) as ledger:
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(folder.ledger_path)) as ledger:
         ledger.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    for name in (f"{LEDGER}-wal", f"{LEDGER}-shm", "filed", BOT, f"{BOT}-wal", f"{BOT}-shm"):
-        erase(folder.home / name)
-    for file in (fresh / LEDGER, fresh / BOT):
+    for name in (f"{LEDGER_FILE}-wal", f"{LEDGER_FILE}-shm", "filed", BOT_FILE, f"{BOT_FILE}-wal", f"{BOT_FILE}-shm"):
+        remove_tree(folder.path / name)
+    for file in (fresh / LEDGER_FILE, fresh / BOT_FILE):
         if file.exists():
             with file.open("rb") as written:
                 os.fsync(written.fileno())
-    if (fresh / BOT).exists():
-        (fresh / BOT).replace(folder.home / BOT)
-    if folder.ledger.is_dir():
-        erase(folder.ledger)
-    (fresh / LEDGER).replace(folder.ledger)
+    if (fresh / BOT_FILE).exists():
+        (fresh / BOT_FILE).replace(folder.path / BOT_FILE)
+    if folder.ledger_path.is_dir():
+        remove_tree(folder.ledger_path)
+    (fresh / LEDGER_FILE).replace(folder.ledger_path)
     _remove_projections(folder)
 
 
-def _remove_projections(folder: Folder) -> None:
+def _remove_projections(folder: DataDir) -> None:
     """Throw away graph and vectors of a folder, and nothing else that lies there."""
-    for path in (folder.vectors, folder.graph("kuzu"), folder.graph("ladybug")):
+    for path in (folder.vectors_path, folder.graph_path("kuzu"), folder.graph_path("ladybug")):
         if not path.is_dir():
             path.with_name(path.name + ".wal").unlink(missing_ok=True)
-        erase(path)
+        remove_tree(path)

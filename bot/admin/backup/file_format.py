@@ -14,21 +14,21 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING
 
-from engine.errors import Broken, DiskTrouble
+from engine.errors import CorruptFile, DiskError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
     from typing import BinaryIO
 
-BLOCK = tarfile.BLOCKSIZE
-PIECE = 1 << 20  # bytes unpacked at once
-SLACK = 64 << 20  # bytes that any archive may unpack to
-RATIO = 50  # … and beyond them, so many times its own size; databases of text and vectors stay below 10
-EXTENSION = 1 << 12  # bytes of a tar extension header, such as one with a fraction of a second
-TRAILER = 64 * BLOCK  # zeros that tar programs put at the end
-RESERVE = 64 << 20  # bytes of the disk that stay free
-HEADER = 100  # bytes of an SQLite file that say how long it is
+BLOCK_SIZE = tarfile.BLOCKSIZE
+READ_SIZE = 1 << 20  # bytes unpacked at once
+BASE_LIMIT = 64 << 20  # bytes that any archive may unpack to
+MAX_RATIO = 50  # … and beyond them, so many times its own size; databases of text and vectors stay below 10
+MAX_EXTENSION = 1 << 12  # bytes of a tar extension header, such as one with a fraction of a second
+MAX_TRAILER = 64 * BLOCK_SIZE  # zeros that tar programs put at the end
+RESERVED_SPACE = 64 << 20  # bytes of the disk that stay free
+HEADER_SIZE = 100  # bytes of an SQLite file that say how long it is
 MAGIC = b"SQLite format 3\0"
 
 
@@ -37,100 +37,100 @@ def free_space(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def write(folder: Path, names: Collection[str], target: Path) -> None:
+def write_archive(folder: Path, names: Collection[str], target: Path) -> None:
     """Pack the files of a folder that are there. Raises OSError."""
-    _write(folder, names, target, level=6)
-    if _unpacked(folder, names) > SLACK + RATIO // 2 * target.stat().st_size:
+    _write_tar(folder, names, target, level=6)
+    if _unpacked_size(folder, names) > BASE_LIMIT + MAX_RATIO // 2 * target.stat().st_size:
         target.unlink()
-        _write(folder, names, target, level=0)  # what repeats itself that often would be taken for a bomb
+        _write_tar(folder, names, target, level=0)  # what repeats itself that often would be taken for a bomb
 
 
-def _write(folder: Path, names: Collection[str], target: Path, level: int) -> None:
+def _write_tar(folder: Path, names: Collection[str], target: Path, level: int) -> None:
     with tarfile.open(target, "x:gz", compresslevel=level, format=tarfile.GNU_FORMAT) as archive:
         for name in names:
             if (folder / name).exists():
                 archive.add(folder / name, name)
 
 
-def _unpacked(folder: Path, names: Collection[str]) -> int:
+def _unpacked_size(folder: Path, names: Collection[str]) -> int:
     return sum((folder / name).stat().st_size for name in names if (folder / name).exists())
 
 
-def read(path: Path, folder: Path, names: Collection[str]) -> set[str]:
+def read_archive(path: Path, folder: Path, names: Collection[str]) -> set[str]:
     """Unpack into an empty folder; gives the names of the files that were there.
 
-    Raises Broken for anything but an archive of these files within the limits, DiskTrouble if the disk has no room.
+    Raises Broken for anything but an archive of these files within the limits, DiskError if the disk has no room.
     """
     try:
         with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as unpacked:
-            return _Reader(raw, unpacked, folder).everything(names)
+            return _ArchiveReader(raw, unpacked, folder).extract_all(names)
     except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise Broken(f"{path} is no backup ({error}).", hint=NO_BACKUP) from error
+        raise CorruptFile(f"{path} is no backup ({error}).", hint=NOT_A_BACKUP_HINT) from error
 
 
-NO_BACKUP = "Name a file that `threadlore backup` has written."
+NOT_A_BACKUP_HINT = "Name a file that `threadlore backup` has written."
 
 
 @dataclass(slots=True)
-class _Reader:
+class _ArchiveReader:
     raw: BinaryIO
     unpacked: gzip.GzipFile
     folder: Path
-    _count: int = field(default=0)
+    _read_count: int = field(default=0)
 
-    def everything(self, names: Collection[str]) -> set[str]:
+    def extract_all(self, names: Collection[str]) -> set[str]:
         found = set[str]()
-        while (member := self._member()) is not None:
+        while (member := self._next_member()) is not None:
             if member.name not in names or member.name in found:
                 raise tarfile.ReadError("it holds other files")
             self._extract(member)
             found.add(member.name)
-        self._end()
+        self._check_end()
         return found
 
-    def _member(self) -> tarfile.TarInfo | None:
+    def _next_member(self) -> tarfile.TarInfo | None:
         """The header of the next file, None after the last one."""
         while True:
-            block = self._take(BLOCK)
-            if block == bytes(BLOCK):
+            block = self._read_exactly(BLOCK_SIZE)
+            if block == bytes(BLOCK_SIZE):
                 return None
             member = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
             if member.size < 0:  # base 256 can say so; it would be counted against what was unpacked
                 raise tarfile.ReadError("it states a negative size")
             if member.type in {tarfile.REGTYPE, tarfile.AREGTYPE}:
                 return member
-            if member.type != tarfile.XHDTYPE or member.size > EXTENSION:
+            if member.type != tarfile.XHDTYPE or member.size > MAX_EXTENSION:
                 raise tarfile.ReadError("it holds other things than files")
-            self._take(_padded(member.size))
+            self._read_exactly(_padded_size(member.size))
 
     def _extract(self, member: tarfile.TarInfo) -> None:
-        room = free_space(self.folder) - RESERVE
+        room = free_space(self.folder) - RESERVED_SPACE
         if member.size > room:
             told = (
                 f"{self.folder} has {max(0, room) >> 20:,} MiB to spare, and {member.name} needs {member.size >> 20:,}."
             )
-            raise DiskTrouble(told, hint="Free some space there, or restore with --home to another disk.")
-        head = self._take(min(member.size, HEADER))
-        if _declared(head) != member.size:
+            raise DiskError(told, hint="Free some space there, or restore with --home to another disk.")
+        head = self._read_exactly(min(member.size, HEADER_SIZE))
+        if _declared_size(head) != member.size:
             raise tarfile.ReadError(f"{member.name} is no database")
         left = member.size - len(head)
         with FileIO(self.folder / member.name, "x") as file:
             file.write(head)
             while left:
-                piece = self._take(min(PIECE, left))
+                piece = self._read_exactly(min(READ_SIZE, left))
                 file.write(piece)
                 left -= len(piece)
-        self._take(_padded(member.size) - member.size)
+        self._read_exactly(_padded_size(member.size) - member.size)
 
-    def _end(self) -> None:
-        rest = self.unpacked.read(TRAILER)
+    def _check_end(self) -> None:
+        rest = self.unpacked.read(MAX_TRAILER)
         if rest.strip(b"\0") or self.unpacked.read(1):
             raise tarfile.ReadError("something follows its end")
 
-    def _take(self, size: int) -> bytes:
+    def _read_exactly(self, size: int) -> bytes:
         """Exactly so many unpacked bytes."""
-        self._count += size
-        if self._count > SLACK + RATIO * self.raw.tell():
+        self._read_count += size
+        if self._read_count > BASE_LIMIT + MAX_RATIO * self.raw.tell():
             raise tarfile.ReadError("it unpacks to far more than a backup of its size holds")
         content = bytearray()
         while len(content) < size:
@@ -141,13 +141,13 @@ class _Reader:
         return bytes(content)
 
 
-def _padded(size: int) -> int:
-    return -(-size // BLOCK) * BLOCK
+def _padded_size(size: int) -> int:
+    return -(-size // BLOCK_SIZE) * BLOCK_SIZE
 
 
-def _declared(head: bytes) -> int:
+def _declared_size(head: bytes) -> int:
     """The size in bytes that the header of an SQLite file declares, -1 if it is none (SQLite file format, 1.3)."""
-    if len(head) < HEADER or not head.startswith(MAGIC):
+    if len(head) < HEADER_SIZE or not head.startswith(MAGIC):
         return -1
     page = int.from_bytes(head[16:18], "big")
     return (1 << 16 if page == 1 else page) * int.from_bytes(head[28:32], "big")

@@ -10,28 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.admin.document_lookup import chat_key, file_key
-from engine.errors import Empty, NotFound, TooLarge, Unsupported
+from engine.errors import DocumentTooLarge, EmptyDocument, NotFound, UnsupportedFormat
 from engine.models import Document
-from engine.parsers import conversations, holds_messages, parse_messages
+from engine.parsers import group_conversations, has_chat_messages, parse_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from engine.parsers import Reader
+    from engine.parsers import FileParser
 
-CHATS = frozenset({".jsonl", ".ndjson"})
+CHAT_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 MIB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IngestTarget:
     """Where documents go."""
 
     space: str
     room: str
 
 
-def find(paths: Iterable[str]) -> list[Path]:
+def find_files(paths: Iterable[str]) -> list[Path]:
     """The files that are meant, folders searched through in the order of names, hidden ones left out.
 
     Raises NotFound if a path leads nowhere.
@@ -39,7 +39,7 @@ def find(paths: Iterable[str]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_dir():
-            found |= dict.fromkeys(_within(path))
+            found |= dict.fromkeys(_walk_directory(path))
         elif path.exists():
             found[path] = None
         else:
@@ -47,7 +47,7 @@ def find(paths: Iterable[str]) -> list[Path]:
     return list(found)
 
 
-def _within(folder: Path) -> Iterable[Path]:
+def _walk_directory(folder: Path) -> Iterable[Path]:
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(parent, name) for name in sorted(names) if not name.startswith("."))
@@ -55,50 +55,50 @@ def _within(folder: Path) -> Iterable[Path]:
 
 def is_chat(path: Path, data: bytes) -> bool:
     """Whether the file holds chat messages rather than a text or other records."""
-    return path.suffix.lower() in CHATS and holds_messages(data)
+    return path.suffix.lower() in CHAT_SUFFIXES and has_chat_messages(data)
 
 
-def content(path: Path, limit: int) -> bytes:
-    """The bytes of a file. Raises OSError, Unsupported for a pipe or device, and TooLarge beyond `limit` bytes."""
+def read_content(path: Path, limit: int) -> bytes:
+    """Read a file. Raises OSError, Unsupported for a pipe or device, and DocumentTooLarge beyond `limit` bytes."""
     seen = path.stat()
     if not stat.S_ISREG(seen.st_mode):
-        raise Unsupported(f"{path.name} is no file but a device, a pipe or a socket.", hint="Name a file.")
+        raise UnsupportedFormat(f"{path.name} is no file but a device, a pipe or a socket.", hint="Name a file.")
     if seen.st_size > limit:
-        raise TooLarge(f"{path.name} has {seen.st_size / MIB:.0f} MiB; {limit / MIB:.0f} are allowed.")
+        raise DocumentTooLarge(f"{path.name} has {seen.st_size / MIB:.0f} MiB; {limit / MIB:.0f} are allowed.")
     with path.open("rb") as file:
         data = file.read(limit + 1)  # it may grow meanwhile
     if len(data) > limit:
-        raise TooLarge(f"{path.name} has more than the {limit / MIB:.0f} MiB that are allowed.")
+        raise DocumentTooLarge(f"{path.name} has more than the {limit / MIB:.0f} MiB that are allowed.")
     return data
 
 
-async def document_of(path: Path, data: bytes, place: Place, reader: Reader) -> Document:
-    """The file as one document, dated if it says itself when it was written. Raises BadInput.
+async def build_document(path: Path, data: bytes, place: IngestTarget, reader: FileParser) -> Document:
+    """The file as one document, dated if it says itself when it was written. Raises InvalidDocument.
 
     The time of a copy's last change says nothing: a checkout or an unpacked archive makes every file new.
     """
-    read = await reader.read(path.name, data)
+    read = await reader.parse(path.name, data)
     return Document(
         key=file_key(path, place.space),
         space=place.space,
         room=place.room,
         title=read.title or path.name,
         passages=read.passages,
-        time=credible(read.time, datetime.now(UTC)),
+        time=plausible_time(read.time, datetime.now(UTC)),
         link=path.as_uri(),
     )
 
 
-def credible(stated: datetime | None, now: datetime) -> datetime | None:
+def plausible_time(stated: datetime | None, now: datetime) -> datetime | None:
     """The date that a file states, unless it lies in the future."""
     return stated if stated and stated <= now + timedelta(days=1) else None
 
 
-def conversations_of(path: Path, data: bytes, place: Place, count: Callable[[str], int]) -> list[Document]:
+def build_conversations(path: Path, data: bytes, place: IngestTarget, count: Callable[[str], int]) -> list[Document]:
     """The threads and runs of messages of an exported room, which bears the file's name. Raises Broken and Empty."""
-    found = conversations(parse_messages(data), count)
+    found = group_conversations(parse_messages(data), count)
     if not found:
-        raise Empty(f"No message of {path.name} has any text.", hint="Export the room again, with its texts.")
+        raise EmptyDocument(f"No message of {path.name} has any text.", hint="Export the room again, with its texts.")
     return [
         Document(
             key=chat_key(path, place.space, each.key),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Stamps:
+class FileFingerprints:
     """Stamps of files by key, in a file that only grows by a line; hashes alone, so that it tells no names.
 
     A lost or broken line, or a file that cannot be read or written, costs one reading of a file, nothing else.
@@ -19,22 +19,22 @@ class Stamps:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._stamps = dict(_lines(path))
+        self._fingerprints = dict(_load_fingerprints(path))
 
-    def unchanged(self, key: str, stamp: str) -> bool:
+    def is_unchanged(self, key: str, stamp: str) -> bool:
         """Whether the file has the stamp with which it was written down."""
-        return self._stamps.get(_hash(key)) == stamp
+        return self._fingerprints.get(_hash(key)) == stamp
 
-    def note(self, key: str, stamp: str) -> None:
+    def record(self, key: str, stamp: str) -> None:
         """Write down that the file of this stamp was taken in."""
         line = (_hash(key), stamp)
-        if self._stamps.get(line[0]) != stamp:
-            self._stamps[line[0]] = stamp
+        if self._fingerprints.get(line[0]) != stamp:
+            self._fingerprints[line[0]] = stamp
             with suppress(OSError), self._path.open("a", encoding="ascii") as file:
                 file.write(" ".join(line) + "\n")
 
     @staticmethod
-    def stamp(file: Path) -> str:
+    def compute_fingerprint(file: Path) -> str:
         """What changes with the file, or with the program that reads it; taken before it is read. Raises OSError."""
         seen = file.stat()
         return _hash(f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ino} {version('threadlore')}")
@@ -44,7 +44,7 @@ def _hash(text: str) -> str:
     return sha256(text.encode(errors="surrogateescape")).hexdigest()[:32]
 
 
-def _lines(path: Path) -> list[tuple[str, str]]:
+def _load_fingerprints(path: Path) -> list[tuple[str, str]]:
     try:
         lines = path.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:

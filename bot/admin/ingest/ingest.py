@@ -8,32 +8,32 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.admin.document_lookup import file_key, scope_of
+from bot.admin.document_lookup import build_scope, file_key
 from bot.admin.ingest import files
-from bot.admin.ingest.progress import LOST, settling, unfinished
-from bot.admin.results import Advanced, Failure, Ingested
-from engine.errors import BadInput, LanguageError
-from engine.parsers import Reader
+from bot.admin.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed
+from bot.admin.results import IngestFailure, IngestResult, ProgressUpdate
+from engine.errors import InvalidDocument, ModelError
+from engine.parsers import FileParser
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sized
     from pathlib import Path
 
     from bot.admin.requests import Ingest
-    from bot.admin.results import Event
-    from bot.engine_context import Desk
+    from bot.admin.results import OperationResult
+    from bot.engine_context import EngineContext
     from engine.models import Document
-    from engine.storage.ledger.queries.stats import Listed, Status
+    from engine.storage.ledger.queries.stats import DocumentInfo, IndexStatus
 
-PULSE = 3.0  # seconds after which a file that is still being read is told
-MANY = 5  # documents that failed alike
+SLOW_FILE_SECONDS = 3.0  # seconds after which a file that is still being read is told
+MAX_SIMILAR_FAILURES = 5  # documents that failed alike
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 
 @dataclass(slots=True)
-class Tally:
+class IngestStats:
     """What came of an ingest so far: keys of documents, and how many of them were new or changed.
 
     `taken`: files that are read; `begun`: those that are being read, with the time since when.
@@ -41,17 +41,17 @@ class Tally:
 
     keys: set[str] = field(default_factory=set)
     changed: int = 0
-    failures: list[Failure] = field(default_factory=list)
-    taken: int = 0
-    begun: dict[str, float] = field(default_factory=dict)
+    failures: list[IngestFailure] = field(default_factory=list)
+    finished_files: int = 0
+    started_files: dict[str, float] = field(default_factory=dict)
 
-    def slowest(self, now: float) -> str:
+    def slowest_file(self, now: float) -> str:
         """The file that has been read for longest, if that is worth telling; times in seconds."""
-        name, since = min(self.begun.items(), key=lambda each: each[1], default=("", now))
-        return f"{name} for {now - since:.0f} s" if now - since >= PULSE else ""
+        name, since = min(self.started_files.items(), key=lambda each: each[1], default=("", now))
+        return f"{name} for {now - since:.0f} s" if now - since >= SLOW_FILE_SECONDS else ""
 
 
-async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
+async def ingest(desk: EngineContext, request: Ingest) -> AsyncGenerator[OperationResult]:
     """Advanced while files are read and while they are indexed, then Ingested.
 
     What was taken in before and has not changed since is skipped. A file that cannot be read is a failure of its own;
@@ -59,34 +59,36 @@ async def ingest(desk: Desk, request: Ingest) -> AsyncGenerator[Event]:
     A model that is out of reach or fails is waited for only for a while, unless the request says otherwise: the next
     run goes on there, too.
     """
-    began, scope = time.monotonic(), scope_of([request.space])
-    found = await asyncio.to_thread(files.find, request.paths)
-    there: dict[str, list[Listed]] = {}
-    for each in await desk.engine.documents(scope):
+    began, scope = time.monotonic(), build_scope([request.space])
+    found = await asyncio.to_thread(files.find_files, request.paths)
+    there: dict[str, list[DocumentInfo]] = {}
+    for each in await desk.engine.list_documents(scope):
         there.setdefault(each.link, []).append(each)
-    tally = Tally()
-    async with Reader(desk.limits) as reader:
-        taker = _Taker(desk, reader, request, there, tally)
-        yield Advanced("reading", 0, len(found))
-        async for _ in completed(found, taker.take, 2 * desk.limits.workers, PULSE):
-            yield Advanced("reading", tally.taken, len(found), inside=tally.slowest(time.monotonic()))
+    tally = IngestStats()
+    async with FileParser(desk.parser_limits) as reader:
+        taker = _FileIngester(desk, reader, request, there, tally)
+        yield ProgressUpdate("reading", 0, len(found))
+        async for _ in run_concurrently(found, taker.ingest_file, 2 * desk.parser_limits.workers, SLOW_FILE_SECONDS):
+            yield ProgressUpdate(
+                "reading", tally.finished_files, len(found), remaining=tally.slowest_file(time.monotonic())
+            )
     trouble = ""
     if tally.changed or tally.keys:
         try:
-            async for step in settling(
-                desk.engine, scope, "indexing", tally.changed, most=math.inf if request.wait else LOST
+            async for step in wait_until_indexed(
+                desk.engine, scope, "indexing", tally.changed, most=math.inf if request.wait else OUTAGE_TIMEOUT_SECONDS
             ):
                 yield step
-        except LanguageError as error:
-            trouble = waits(error, await desk.engine.status(scope))
-    tally.failures += await _given_up(desk, request, tally.keys)
+        except ModelError as error:
+            trouble = format_waiting(error, await desk.engine.get_status(scope))
+    tally.failures += await _list_failures(desk, request, tally.keys)
     took = time.monotonic() - began
-    yield Ingested(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble)
+    yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble)
 
 
-def waits(error: LanguageError, status: Status) -> str:
+def format_waiting(error: ModelError, status: IndexStatus) -> str:
     """What is to be done once the model can be reached, and how documents are found until then; "" if none waits."""
-    count = unfinished(status)
+    count = count_unindexed(status)
     if not count:
         return ""
     found = "words" if status.documents.get("pending") else "words and by meaning"
@@ -95,75 +97,78 @@ def waits(error: LanguageError, status: Status) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taker:
+class _FileIngester:
     """`there`: what is known already, by link."""
 
-    desk: Desk
-    reader: Reader
+    context: EngineContext
+    parser: FileParser
     request: Ingest
-    there: dict[str, list[Listed]]
-    tally: Tally
+    existing: dict[str, list[DocumentInfo]]
+    stats: IngestStats
 
-    async def take(self, path: Path) -> None:
+    async def ingest_file(self, path: Path) -> None:
         """Take one file in, or write down why not."""
-        self.tally.begun[path.name] = time.monotonic()
+        self.stats.started_files[path.name] = time.monotonic()
         try:
-            await self._take(path)
-        except BadInput as error:
-            self.tally.failures.append(Failure(str(path), str(error), error.hint))
+            await self._ingest_file(path)
+        except InvalidDocument as error:
+            self.stats.failures.append(IngestFailure(str(path), str(error), error.hint))
         except OSError as error:
-            self.tally.failures.append(Failure(str(path), f"The file cannot be read: {error.strerror or error}."))
+            self.stats.failures.append(IngestFailure(str(path), f"The file cannot be read: {error.strerror or error}."))
         finally:
-            self.tally.begun.pop(path.name, None)
-            self.tally.taken += 1
+            self.stats.started_files.pop(path.name, None)
+            self.stats.finished_files += 1
 
-    async def _take(self, path: Path) -> None:
-        key, stamp = file_key(path, self.request.space), await asyncio.to_thread(self.desk.stamps.stamp, path)
-        known = {each.key: each for each in self.there.get(path.as_uri(), []) if each.kind != "manual"}
+    async def _ingest_file(self, path: Path) -> None:
+        key, stamp = (
+            file_key(path, self.request.space),
+            await asyncio.to_thread(self.context.fingerprints.compute_fingerprint, path),
+        )
+        known = {each.key: each for each in self.existing.get(path.as_uri(), []) if each.kind != "manual"}
         failed = any(each.status == "failed" for each in known.values())
-        if known and not failed and self.desk.stamps.unchanged(key, _stamp(stamp, known)):
-            self.tally.keys |= known.keys()
+        if known and not failed and self.context.fingerprints.is_unchanged(key, _extend_fingerprint(stamp, known)):
+            self.stats.keys |= known.keys()
             return
-        documents = await self._documents(path)
+        documents = await self._build_documents(path)
         for document in documents:
-            self.tally.keys.add(document.key)
-            take = self.desk.replace if document.key in known else self.desk.engine.add
+            self.stats.keys.add(document.key)
+            take = self.context.replace_document if document.key in known else self.context.engine.add
             changed = await take(document)
-            self.tally.changed += changed  # other files are taken in meanwhile: nothing may be awaited in between
+            self.stats.changed += changed  # other files are taken in meanwhile: nothing may be awaited in between
         for gone in known.keys() - {document.key for document in documents}:
-            await self.desk.forget(gone)
-        self.desk.stamps.note(key, _stamp(stamp, documents))
+            await self.context.forget_document(gone)
+        self.context.fingerprints.record(key, _extend_fingerprint(stamp, documents))
 
-    async def _documents(self, path: Path) -> list[Document]:
-        place = files.Place(self.request.space, self.request.room)
-        data = await asyncio.to_thread(files.content, path, self.desk.limits.size)
+    async def _build_documents(self, path: Path) -> list[Document]:
+        place = files.IngestTarget(self.request.space, self.request.room)
+        data = await asyncio.to_thread(files.read_content, path, self.context.parser_limits.max_file_size)
         if await asyncio.to_thread(files.is_chat, path, data):
-            return await asyncio.to_thread(files.conversations_of, path, data, place, self.desk.count)
-        return [await files.document_of(path, data, place, self.reader)]
+            return await asyncio.to_thread(files.build_conversations, path, data, place, self.context.count_tokens)
+        return [await files.build_document(path, data, place, self.parser)]
 
 
-def _stamp(stamp: str, documents: Sized) -> str:
+def _extend_fingerprint(stamp: str, documents: Sized) -> str:
     """The stamp of a file with the number of documents that came from it: of those one may be forgotten since."""
     return f"{stamp}:{len(documents)}"
 
 
-async def _given_up(desk: Desk, request: Ingest, keys: Collection[str]) -> list[Failure]:
+async def _list_failures(desk: EngineContext, request: Ingest, keys: Collection[str]) -> list[IngestFailure]:
     """Documents of this ingest of which something could not be read by the model, or not at all.
 
     What befell many of them in the same way, as a wrong key does, is told once.
     """
     alike: dict[tuple[str, str], list[str]] = {}
-    for each in await desk.engine.documents(scope_of([request.space])):
+    for each in await desk.engine.list_documents(build_scope([request.space])):
         if each.key in keys and each.error:
             alike.setdefault((each.error, each.hint), []).append(each.title)
-    return [Failure(title, *why) for why, titles in alike.items() for title in _shortened(titles)]
+    return [IngestFailure(title, *why) for why, titles in alike.items() for title in _summarize_titles(titles)]
 
 
-def _shortened(titles: list[str]) -> list[str]:
-    return [f"{titles[0]} and {len(titles) - 1} more documents"] if len(titles) > MANY else titles
+def _summarize_titles(titles: list[str]) -> list[str]:
+    return [f"{titles[0]} and {len(titles) - 1} more documents"] if len(titles) > MAX_SIMILAR_FAILURES else titles
 
 
-async def completed(
+async def run_concurrently(
     items: Iterable[Item],
     work: Callable[[Item], Awaitable[Outcome]],
     at_once: int,

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.admin.results import Advanced
-from engine.errors import DiskTrouble, EngineError, LanguageError, Unreachable
+from bot.admin.results import ProgressUpdate
+from engine.errors import DiskError, EngineError, ModelError, ModelUnreachable
 from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
@@ -19,121 +19,125 @@ if TYPE_CHECKING:
 
     from engine.engine import Engine
     from engine.models import Scope
-    from engine.storage.ledger.queries.stats import Status
+    from engine.storage.ledger.queries.stats import IndexStatus
 
-LONG = 4.0  # seconds without a reading, after which a person wants to know why
-SILENT = "the model has not answered yet; Ctrl-C leaves, and the next run goes on."
-LOST = 30.0  # seconds without a model, after which nobody waits for it any longer
-AGAIN = "It goes on once it can be reached."
-AGAIN_LATER = "It is tried again."
-SOON = 1.0  # … where it is not needed
-OFTEN = 0.2  # seconds between two looks, at least
-SHARE = 20  # … and as many times as long as a look takes, so that looking does not slow the work down
+STALL_SECONDS = 4.0  # seconds without a reading, after which a person wants to know why
+STALL_MESSAGE = "the model has not answered yet; Ctrl-C leaves, and the next run goes on."
+OUTAGE_TIMEOUT_SECONDS = 30.0  # seconds without a model, after which nobody waits for it any longer
+RESUME_MESSAGE = "It goes on once it can be reached."
+RETRY_MESSAGE = "It is tried again."
+APPLY_TIMEOUT_SECONDS = 1.0  # … where it is not needed
+MIN_POLL_SECONDS = 0.2  # seconds between two looks, at least
+POLL_COST_FACTOR = 20  # … and as many times as long as a look takes, so that looking does not slow the work down
 
 
-async def waiting(
-    work: Coroutine[Any, Any, object], look: Callable[[], Awaitable[Advanced]]
-) -> AsyncGenerator[Advanced]:
+async def poll_until_done(
+    work: Coroutine[Any, Any, object], look: Callable[[], Awaitable[ProgressUpdate]]
+) -> AsyncGenerator[ProgressUpdate]:
     """What `look` sees now and then until the work is done; raises what the work raises, and ends it if left."""
     async with child_task(work) as task:
         while not task.done():
             began = time.monotonic()
             yield await look()
             took = time.monotonic() - began
-            await asyncio.wait({task}, timeout=max(OFTEN, SHARE * took))
+            await asyncio.wait({task}, timeout=max(MIN_POLL_SECONDS, POLL_COST_FACTOR * took))
         await task
 
 
-async def settling(
-    engine: Engine, scope: Scope, stage: str, total: int = 0, *, most: float = LOST
-) -> AsyncGenerator[Advanced]:
+async def wait_until_indexed(
+    engine: Engine, scope: Scope, stage: str, total: int = 0, *, most: float = OUTAGE_TIMEOUT_SECONDS
+) -> AsyncGenerator[ProgressUpdate]:
     """How many of `total` documents are indexed, until all are; without a total, of those that wait now.
 
     Raises what hinders it (a model that is out of reach or fails, for instance) once nothing went on because of that
     for `most` seconds; the next run goes on.
     """
-    total = total or unfinished(await engine.status(scope))
-    patience, absence = Patience(time.monotonic()), Absence(most)
+    total = total or count_unindexed(await engine.get_status(scope))
+    patience, absence = StallDetector(time.monotonic()), OutageDetector(most)
 
-    async def look() -> Advanced:
-        status, now = await engine.status(scope), time.monotonic()
-        away = absence.told(engine.hindrance, now, (unfinished(status), status.unread, status.stale))
-        trouble = away or status.trouble or patience.complaint(status.unread, now)
-        return Advanced(stage, max(0, total - unfinished(status)), total, trouble, inside(status))
+    async def look() -> ProgressUpdate:
+        status, now = await engine.get_status(scope), time.monotonic()
+        away = absence.check_outage(
+            engine.indexing_error, now, (count_unindexed(status), status.unextracted, status.stale)
+        )
+        trouble = away or status.trouble or patience.check_stall(status.unextracted, now)
+        return ProgressUpdate(stage, max(0, total - count_unindexed(status)), total, trouble, format_remaining(status))
 
-    async for step in waiting(_settled(engine), look):
+    async for step in poll_until_done(_wait_for_engine(engine), look):
         yield step
-    yield Advanced(stage, total, total)
+    yield ProgressUpdate(stage, total, total)
 
 
-async def _settled(engine: Engine) -> None:
+async def _wait_for_engine(engine: Engine) -> None:
     while True:
         try:
-            return await engine.settled()
-        except DiskTrouble:
+            return await engine.wait_until_indexed()
+        except DiskError:
             raise
         except EngineError:  # `settling` raises what lasts
-            await asyncio.sleep(OFTEN)
+            await asyncio.sleep(MIN_POLL_SECONDS)
 
 
-async def applying(engine: Engine, scope: Scope) -> AsyncGenerator[Advanced]:
+async def wait_until_applied(engine: Engine, scope: Scope) -> AsyncGenerator[ProgressUpdate]:
     """Until what was changed by hand shows; a model that fails is not waited for, since that needs none."""
-    with suppress(LanguageError):
-        async for step in settling(engine, scope, "applying", most=SOON):
+    with suppress(ModelError):
+        async for step in wait_until_indexed(engine, scope, "applying", most=APPLY_TIMEOUT_SECONDS):
             yield step
 
 
-async def enduring(engine: Engine, stage: str, work: Coroutine[Any, Any, object]) -> AsyncGenerator[Advanced]:
+async def run_with_progress(
+    engine: Engine, stage: str, work: Coroutine[Any, Any, object]
+) -> AsyncGenerator[ProgressUpdate]:
     """Work of which nobody knows how much there is. Raises what it raises, and what lasts as `settling` does."""
-    absence = Absence(LOST)
+    absence = OutageDetector(OUTAGE_TIMEOUT_SECONDS)
 
-    async def look() -> Advanced:
-        return Advanced(stage, trouble=absence.told(engine.hindrance, time.monotonic()))
+    async def look() -> ProgressUpdate:
+        return ProgressUpdate(stage, trouble=absence.check_outage(engine.indexing_error, time.monotonic()))
 
-    async for step in waiting(work, look):
+    async for step in poll_until_done(work, look):
         yield step
 
 
 @dataclass(slots=True)
-class Absence:
+class OutageDetector:
     """Notices that something hinders the work, and for how long nothing went on in spite of it. Times in seconds."""
 
-    most: float
+    max_seconds: float
     since: float = math.nan
-    left: object = 0
+    remaining: object = 0
 
-    def told(self, error: EngineError | None, now: float, left: object = 0) -> str:
+    def check_outage(self, error: EngineError | None, now: float, left: object = 0) -> str:
         """What to tell while so much is left to do, "" if nothing; raises what lasts too long."""
         if error is None:
             self.since = math.nan
             return ""
-        if math.isnan(self.since) or left != self.left:
-            self.since, self.left = now, left
-        if now - self.since >= self.most:
+        if math.isnan(self.since) or left != self.remaining:
+            self.since, self.remaining = now, left
+        if now - self.since >= self.max_seconds:
             raise error
-        return f"{error} {AGAIN if isinstance(error, Unreachable) else AGAIN_LATER}"
+        return f"{error} {RESUME_MESSAGE if isinstance(error, ModelUnreachable) else RETRY_MESSAGE}"
 
 
 @dataclass(slots=True)
-class Patience:
+class StallDetector:
     """Notices that nothing is read any more, long before the last try of a call has failed. Times in seconds."""
 
     since: float
-    unread: int = 0
+    unextracted: int = 0
 
-    def complaint(self, unread: int, now: float) -> str:
+    def check_stall(self, unread: int, now: float) -> str:
         """What to tell of so many chunks that wait to be read, "" while their number still changes."""
-        if unread != self.unread:
-            self.unread, self.since = unread, now
-        return SILENT if unread and now - self.since >= LONG else ""
+        if unread != self.unextracted:
+            self.unextracted, self.since = unread, now
+        return STALL_MESSAGE if unread and now - self.since >= STALL_SECONDS else ""
 
 
-def inside(status: Status) -> str:
+def format_remaining(status: IndexStatus) -> str:
     """What is left to do within documents, "" if nothing: of a large one, hardly anything else can be seen."""
-    waits = ((status.unread, "chunk", "to read"), (status.stale, "key", "to project"))
+    waits = ((status.unextracted, "chunk", "to read"), (status.stale, "key", "to project"))
     return ", ".join(f"{number:,} {noun}{'s' * (number != 1)} {what}" for number, noun, what in waits if number)
 
 
-def unfinished(status: Status) -> int:
+def count_unindexed(status: IndexStatus) -> int:
     """How many documents are not indexed yet."""
     return status.documents.get("pending", 0) + status.documents.get("searchable", 0)

@@ -10,16 +10,16 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.admin.requests import Request
-from bot.admin.results import Event
+from bot.admin.requests import OperationRequest
+from bot.admin.results import OperationResult
 from engine import errors
 from engine.errors import EngineError
 from engine.models import Overview
 
-LIMIT = 64 * 1024 * 1024  # bytes of a line
+MAX_LINE_BYTES = 64 * 1024 * 1024  # bytes of a line
 
 
-class BadLine(EngineError):
+class ProtocolError(EngineError):
     """What came over the socket is no record that this version knows."""
 
     hint = "Let both programs be of the same version of Threadlore."
@@ -27,12 +27,12 @@ class BadLine(EngineError):
 
 def encode(record: Any) -> bytes:
     """A record as one line."""
-    return json.dumps({"kind": type(record).__name__, **fields(record)}, ensure_ascii=False).encode() + b"\n"
+    return json.dumps({"kind": type(record).__name__, **dump_fields(record)}, ensure_ascii=False).encode() + b"\n"
 
 
-def fields(record: Any) -> dict[str, Any]:
+def dump_fields(record: Any) -> dict[str, Any]:
     """A record as plain data for JSON."""
-    plain: dict[str, Any] = shape(record.__class__).dump_python(record, mode="json")
+    plain: dict[str, Any] = get_adapter(record.__class__).dump_python(record, mode="json")
     return plain
 
 
@@ -42,58 +42,58 @@ def encode_error(error: EngineError) -> bytes:
     return json.dumps(told, ensure_ascii=False).encode() + b"\n"
 
 
-def request(line: bytes) -> Request:
-    """The request of a line. Raises BadLine."""
-    record: Request = _record(_plain(line), REQUESTS)
+def parse_request(line: bytes) -> OperationRequest:
+    """The request of a line. Raises ProtocolError."""
+    record: OperationRequest = _build_record(_parse_object(line), REQUEST_TYPES)
     return record
 
 
-def event(line: bytes) -> Event:
-    """The event of a line. Raises BadLine, or the error that the line tells of."""
-    plain = _plain(line)
+def parse_result(line: bytes) -> OperationResult:
+    """The event of a line. Raises ProtocolError, or the error that the line tells of."""
+    plain = _parse_object(line)
     if plain.get("kind") == "Trouble":
-        raise _error(plain)
-    record: Event = _record(plain, EVENTS)
+        raise _build_error(plain)
+    record: OperationResult = _build_record(plain, RESULT_TYPES)
     return record
 
 
-REQUESTS = {kind.__name__: kind for kind in get_args(Request)}
-EVENTS = {kind.__name__: kind for kind in get_args(Event)}
+REQUEST_TYPES = {kind.__name__: kind for kind in get_args(OperationRequest)}
+RESULT_TYPES = {kind.__name__: kind for kind in get_args(OperationResult)}
 
 
 # The engine's records import these for the type checker only; who builds their JSON must know what they are.
-NAMES = {"datetime": datetime, "Mapping": Mapping, "Overview": Overview}
+TYPE_NAMESPACE = {"datetime": datetime, "Mapping": Mapping, "Overview": Overview}
 
 
 @functools.cache
-def shape(kind: type) -> TypeAdapter[Any]:
+def get_adapter(kind: type) -> TypeAdapter[Any]:
     """How a record is written and read."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
-    adapter.rebuild(_types_namespace=NAMES)
+    adapter.rebuild(_types_namespace=TYPE_NAMESPACE)
     return adapter
 
 
-def _plain(line: bytes) -> dict[str, Any]:
+def _parse_object(line: bytes) -> dict[str, Any]:
     try:
         plain = json.loads(line)
     except ValueError as error:
-        raise BadLine("A line of the socket is not JSON.") from error
+        raise ProtocolError("A line of the socket is not JSON.") from error
     if not isinstance(plain, dict):
-        raise BadLine("A line of the socket is no record.")
+        raise ProtocolError("A line of the socket is no record.")
     return plain
 
 
-def _record(plain: dict[str, Any], kinds: dict[str, type]) -> Any:
+def _build_record(plain: dict[str, Any], kinds: dict[str, type]) -> Any:
     kind = plain.pop("kind", "")
     if kind not in kinds:
-        raise BadLine(f"“{kind}” is not known to this version.")
+        raise ProtocolError(f"“{kind}” is not known to this version.")
     try:
-        return shape(kinds[kind]).validate_python(plain)
+        return get_adapter(kinds[kind]).validate_python(plain)
     except ValidationError as error:
-        raise BadLine(f"“{kind}” came with other fields than this version knows.") from error
+        raise ProtocolError(f"“{kind}” came with other fields than this version knows.") from error
 
 
-def _error(plain: dict[str, Any]) -> EngineError:
+def _build_error(plain: dict[str, Any]) -> EngineError:
     kind = getattr(errors, str(plain.get("name")), EngineError)
     known = kind if isinstance(kind, type) and issubclass(kind, EngineError) else EngineError
     return known(str(plain.get("message")), hint=str(plain.get("hint", "")))

@@ -6,11 +6,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.admin.requests import Catalogue, Tell
-from bot.admin.results import Catalogued, Told
+from bot.admin.requests import GetStatus, ListDocuments
+from bot.admin.results import DocumentList, StatusResult
 from bot.admin.rpc import socket
-from engine.data_dir import Folder
-from engine.errors import FolderInUse
+from engine.data_dir import DataDir
+from engine.errors import DataDirInUse
 from engine.models import Scope
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import lookup, stats
@@ -18,9 +18,9 @@ from engine.storage.ledger.queries import lookup, stats
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
-    from bot.admin.requests import Request
-    from bot.admin.results import Event
-    from bot.admin.rpc.service import Service
+    from bot.admin.requests import OperationRequest
+    from bot.admin.results import OperationResult
+    from bot.admin.rpc.service import AdminService
     from bot.settings import Settings
 
 
@@ -30,34 +30,34 @@ class LedgerService:
 
     ledger: Ledger
 
-    async def perform(self, request: Request) -> AsyncGenerator[Event]:
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """What the ledger says. Raises StoreError."""
-        if not isinstance(request, Tell | Catalogue):
+        if not isinstance(request, GetStatus | ListDocuments):
             raise TypeError(type(request).__name__)
-        async with self.ledger.reader() as db:
-            area = await lookup.area(db, Scope(frozenset(request.spaces), frozenset()))
-            if isinstance(request, Tell):
-                yield Told(await stats.status(db, area))
+        async with self.ledger.read_connection() as db:
+            area = await lookup.resolve_scope(db, Scope(frozenset(request.spaces), frozenset()))
+            if isinstance(request, GetStatus):
+                yield StatusResult(await stats.load_index_status(db, area))
             else:
-                yield Catalogued(tuple(await stats.documents(db, area)))
+                yield DocumentList(tuple(await stats.list_documents(db, area)))
 
 
 @asynccontextmanager
-async def reach_ledger(settings: Settings) -> AsyncIterator[Service]:
+async def connect_or_open_ledger(settings: Settings) -> AsyncIterator[AdminService]:
     """The program that holds the data folder, or this one with the ledger alone, which takes a fraction of the time."""
     async with AsyncExitStack() as stack:
-        if remote := await socket.connected(settings.root):
+        if remote := await socket.find_service(settings.root):
             yield remote
             return
-        folder = Folder(settings.root)
+        folder = DataDir(settings.root)
         try:
-            stack.enter_context(folder.owned())
-        except FolderInUse:  # by a program that is just starting or ending
-            from bot.admin.rpc.service import reach  # noqa: PLC0415  - rarely needed
+            stack.enter_context(folder.acquire_lock())
+        except DataDirInUse:  # by a program that is just starting or ending
+            from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - rarely needed
 
-            yield await stack.enter_async_context(reach(settings))
+            yield await stack.enter_async_context(connect_or_open(settings))
             return
         folder.check_ledger()
-        ledger = await Ledger.open(folder.ledger, settings.words)
+        ledger = await Ledger.open(folder.ledger_path, settings.words)
         stack.push_async_callback(ledger.close)
         yield LedgerService(ledger)

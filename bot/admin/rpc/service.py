@@ -10,88 +10,88 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bot.admin.rpc import socket
-from engine.errors import FolderInUse
+from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
-    from bot.admin.requests import Request
-    from bot.admin.results import Event
-    from bot.engine_context import Desk
+    from bot.admin.requests import OperationRequest
+    from bot.admin.results import OperationResult
+    from bot.engine_context import EngineContext
     from bot.settings import Settings
     from engine.models import Document
 
-PATIENCE = 10.0  # seconds that another program may take between holding the folder and answering
-PAUSE = 0.1
+START_TIMEOUT_SECONDS = 10.0  # seconds that another program may take between holding the folder and answering
+POLL_SECONDS = 0.1
 
 
-class Service(Protocol):
+class AdminService(Protocol):
     """Works on requests."""
 
-    def perform(self, request: Request) -> AsyncGenerator[Event]:
+    def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """What happens while the request is worked on; leaving early ends the work. Raises EngineError."""
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class LocalService:
     """Our own process."""
 
-    desk: Desk
+    context: EngineContext
 
-    def perform(self, request: Request) -> AsyncGenerator[Event]:
+    def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """What happens at our own desk."""
-        from bot.admin.operations import work_on  # noqa: PLC0415  - loads what a command beside a running program spares
+        from bot.admin.operations import run_operation  # noqa: PLC0415  - loads what a command beside a running program spares
 
-        return work_on(self.desk, request)
+        return run_operation(self.context, request)
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
+class LazyService:
     """A service that is opened when the first request comes; requests wait for it."""
 
-    coming: asyncio.Future[Service]
-    wanted: asyncio.Event
+    opening: asyncio.Future[AdminService]
+    requested: asyncio.Event
 
-    async def perform(self, request: Request) -> AsyncGenerator[Event]:
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """What happens, once it can. Raises what kept the service from opening."""
-        self.wanted.set()
-        service = await asyncio.shield(self.coming)
+        self.requested.set()
+        service = await asyncio.shield(self.opening)
         async with aclosing(service.perform(request)) as events:
             async for event in events:
                 yield event
 
 
 @asynccontextmanager
-async def reach(settings: Settings, *, replace_embedder: bool = False) -> AsyncIterator[Service]:
+async def connect_or_open(settings: Settings, *, replace_embedder: bool = False) -> AsyncIterator[AdminService]:
     """The program that holds the data folder, or this one, which then answers to others as long as it runs.
 
-    Raises FolderInUse if another program holds the folder and does not answer.
+    Raises DataDirInUse if another program holds the folder and does not answer.
     """
     async with AsyncExitStack() as stack:
-        remote = await socket.connected(settings.root)
-        yield remote or await _own(settings, stack, replace_embedder=replace_embedder)
+        remote = await socket.find_service(settings.root)
+        yield remote or await _open_local(settings, stack, replace_embedder=replace_embedder)
 
 
 @asynccontextmanager
-async def reach_meanwhile(settings: Settings) -> AsyncIterator[Service]:
+async def connect_lazily(settings: Settings) -> AsyncIterator[AdminService]:
     """As `reach`, but at once: what takes time begins beside, with the first request, and requests wait for it."""
-    awaited, leaving = Awaited(asyncio.get_running_loop().create_future(), asyncio.Event()), asyncio.Event()
-    holding = asyncio.create_task(_hold(settings, awaited, leaving))
+    awaited, leaving = LazyService(asyncio.get_running_loop().create_future(), asyncio.Event()), asyncio.Event()
+    holding = asyncio.create_task(_open_on_request(settings, awaited, leaving))
     try:
         yield awaited
     finally:
         leaving.set()
-        awaited.wanted.set()
+        awaited.requested.set()
         await holding
 
 
-async def _hold(settings: Settings, awaited: Awaited, leaving: asyncio.Event) -> None:
-    coming = awaited.coming
-    await awaited.wanted.wait()
+async def _open_on_request(settings: Settings, awaited: LazyService, leaving: asyncio.Event) -> None:
+    coming = awaited.opening
+    await awaited.requested.wait()
     if leaving.is_set():
         return
     try:
-        async with reach(settings) as service:
+        async with connect_or_open(settings) as service:
             coming.set_result(service)
             await leaving.wait()
     except Exception as error:
@@ -101,34 +101,38 @@ async def _hold(settings: Settings, awaited: Awaited, leaving: asyncio.Event) ->
         coming.exception()  # told to whoever asks; if nobody does, nothing was lost
 
 
-async def _own(settings: Settings, stack: AsyncExitStack, *, replace_embedder: bool) -> Service:
+async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embedder: bool) -> AdminService:
     composition: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
-    able = await stack.enter_async_context(composition.skills(settings))
-    until = asyncio.get_running_loop().time() + PATIENCE
+    able = await stack.enter_async_context(composition.open_models(settings))
+    until = asyncio.get_running_loop().time() + START_TIMEOUT_SECONDS
     while True:
-        opened = composition.desk(settings, able, replace_embedder=replace_embedder)
+        opened = composition.open_engine(settings, able, replace_embedder=replace_embedder)
         try:
             desk = await stack.enter_async_context(opened)
-        except FolderInUse:
+        except DataDirInUse:
             # Another program may just be starting (its socket is not there yet) or just be ending.
-            if remote := await socket.connected(settings.root):
+            if remote := await socket.find_service(settings.root):
                 return remote
             if asyncio.get_running_loop().time() > until:
                 raise
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(POLL_SECONDS)
         else:
-            kept = replace(desk, forget=partial(_forget, desk, settings), replace=partial(_replace, desk, settings))
-            local = Local(kept)
-            await stack.enter_async_context(socket.served(settings.root, local.perform))
+            kept = replace(
+                desk,
+                forget_document=partial(_forget_document, desk, settings),
+                replace_document=partial(_replace_document, desk, settings),
+            )
+            local = LocalService(kept)
+            await stack.enter_async_context(socket.serve_socket(settings.root, local.perform))
             return local
 
 
-async def _replace(desk: Desk, settings: Settings, document: Document) -> bool:
+async def _replace_document(desk: EngineContext, settings: Settings, document: Document) -> bool:
     forgetting: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
     return bool(await forgetting.replace(desk, settings, document))
 
 
-async def _forget(desk: Desk, settings: Settings, document: str) -> bool:
+async def _forget_document(desk: EngineContext, settings: Settings, document: str) -> bool:
     forgetting: Any = await asyncio.to_thread(
         importlib.import_module, "bot.admin.offline_forget"
     )  # other commands spare it

@@ -20,78 +20,78 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from bot.admin.rpc import codec
-from engine.errors import DiskTrouble, EngineError, StoreError
+from engine.errors import DiskError, EngineError, StoreError
 from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
-    from bot.admin.requests import Request
-    from bot.admin.results import Event
+    from bot.admin.requests import OperationRequest
+    from bot.admin.results import OperationResult
 
-    Perform = Callable[[Request], AsyncGenerator[Event]]
+    Perform = Callable[[OperationRequest], AsyncGenerator[OperationResult]]
 
 log = structlog.get_logger(__name__)
 
-NAME = "threadlore.sock"
-LONGEST = 100  # bytes of a path that every system takes as the address of a socket
-PRIVATE = 0o077  # what nobody but the owner may have
+SOCKET_NAME = "threadlore.sock"
+MAX_PATH_BYTES = 100  # bytes of a path that every system takes as the address of a socket
+PRIVATE_UMASK = 0o077  # what nobody but the owner may have
 
 
-def address(home: Path) -> Path:
+def socket_path(home: Path) -> Path:
     """Where the socket of a data folder lies: in it, or, if that path is too long, in a private temporary folder."""
-    inside = home / NAME
-    if len(os.fsencode(inside)) <= LONGEST:
+    inside = home / SOCKET_NAME
+    if len(os.fsencode(inside)) <= MAX_PATH_BYTES:
         return inside
     digest = sha256(os.fsencode(home)).hexdigest()[:16]
     return Path(tempfile.gettempdir(), f"threadlore-{os.getuid()}", f"{digest}.sock")
 
 
 @dataclass(frozen=True, slots=True)
-class Remote:
+class RemoteService:
     """The program which holds the data folder, as a service."""
 
     path: Path
 
-    async def perform(self, request: Request) -> AsyncGenerator[Event]:
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """What happens there. Raises what is raised there, and StoreError if the program goes away meanwhile."""
         try:
-            reader, writer = await asyncio.open_unix_connection(self.path, limit=codec.LIMIT)
+            reader, writer = await asyncio.open_unix_connection(self.path, limit=codec.MAX_LINE_BYTES)
         except OSError as error:
-            raise _gone() from error
+            raise _build_disconnect_error() from error
         try:
             writer.write(codec.encode(request))
-            while (line := await reader.readline()) != END:
+            while (line := await reader.readline()) != END_LINE:
                 if not line.endswith(b"\n"):
-                    raise _gone()
-                yield codec.event(line)
+                    raise _build_disconnect_error()
+                yield codec.parse_result(line)
         except ConnectionError as error:
-            raise _gone() from error
+            raise _build_disconnect_error() from error
         finally:
-            await _closed(writer)
+            await _close_writer(writer)
 
 
-END = b"{}\n"
+END_LINE = b"{}\n"
 
 
-def _gone() -> StoreError:
+def _build_disconnect_error() -> StoreError:
     return StoreError("The program that held the data folder has ended.", hint="Run the command again.")
 
 
-async def connected(home: Path) -> Remote | None:
+async def find_service(home: Path) -> RemoteService | None:
     """The program that answers for a data folder, if one does."""
-    path = address(home)
-    if not _ours(path):
+    path = socket_path(home)
+    if not _is_own_socket(path):
         return None
     try:
         _, writer = await asyncio.open_unix_connection(path)
     except OSError:
         return None
-    await _closed(writer)
-    return Remote(path)
+    await _close_writer(writer)
+    return RemoteService(path)
 
 
-def _ours(path: Path) -> bool:
+def _is_own_socket(path: Path) -> bool:
     """Whether it is a socket that only we can have made."""
     try:
         seen = path.lstat()
@@ -101,76 +101,78 @@ def _ours(path: Path) -> bool:
 
 
 @asynccontextmanager
-async def served(home: Path, perform: Perform) -> AsyncIterator[None]:
+async def serve_socket(home: Path, perform: Perform) -> AsyncIterator[None]:
     """Answer on the socket of a data folder that we hold; at the end the requests under way are still worked on."""
-    path = address(home)
-    server = _Server(perform)
-    listening = await asyncio.start_unix_server(server.answer, sock=_bound(path), limit=codec.LIMIT)
+    path = socket_path(home)
+    server = _SocketServer(perform)
+    listening = await asyncio.start_unix_server(
+        server.handle_connection, sock=_bind_socket(path), limit=codec.MAX_LINE_BYTES
+    )
     try:
         yield
     finally:
         path.unlink(missing_ok=True)
         listening.close()
-        await server.finished()
+        await server.wait_until_idle()
 
 
-def _bound(path: Path) -> socket.socket:
+def _bind_socket(path: Path) -> socket.socket:
     """A socket that only the owner can reach; one that was left behind by a killed program is replaced."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.name != NAME and path.parent.stat().st_uid != os.getuid():
-            raise DiskTrouble(
+        if path.name != SOCKET_NAME and path.parent.stat().st_uid != os.getuid():
+            raise DiskError(
                 f"{path.parent} belongs to somebody else.", hint="Choose a data folder with a shorter path."
             )
         path.unlink(missing_ok=True)
         bound = socket.socket(socket.AF_UNIX)
-        before = os.umask(PRIVATE | 0o100)
+        before = os.umask(PRIVATE_UMASK | 0o100)
         try:
             bound.bind(str(path))
         finally:
             os.umask(before)
     except OSError as error:
-        raise DiskTrouble(f"The socket {path} cannot be made: {error.strerror}.") from error
+        raise DiskError(f"The socket {path} cannot be made: {error.strerror}.") from error
     return bound
 
 
 @dataclass(slots=True)
-class _Server:
+class _SocketServer:
     perform: Perform
-    _silent: set[asyncio.Task[Any]] = field(default_factory=set)
-    _working: set[asyncio.Task[Any]] = field(default_factory=set)
+    _idle_tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    _active_tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request from its line to its last event."""
         me = asyncio.current_task()
         assert me is not None  # noqa: S101  - a handler always runs in a task
-        self._silent.add(me)
+        self._idle_tasks.add(me)
         try:
             line = await reader.readline()
-            self._silent.discard(me)
-            self._working.add(me)
+            self._idle_tasks.discard(me)
+            self._active_tasks.add(me)
             if line:
-                await self._answer(line, reader, writer)
+                await self._handle_request(line, reader, writer)
         except (ValueError, ConnectionError) as error:
             log.warning("socket_connection_broken", error=repr(error))
         finally:
-            self._silent.discard(me)
-            await _closed(writer)
-            self._working.discard(me)
+            self._idle_tasks.discard(me)
+            await _close_writer(writer)
+            self._active_tasks.discard(me)
 
-    async def _answer(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _handle_request(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # Who has asked says nothing more: whatever comes means leaving.
-        async with child_task(self._work(line, writer)) as work, child_task(reader.read(1)) as leaving:
+        async with child_task(self._send_results(line, writer)) as work, child_task(reader.read(1)) as leaving:
             await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
 
-    async def _work(self, line: bytes, writer: asyncio.StreamWriter) -> None:
+    async def _send_results(self, line: bytes, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
             try:
-                async with aclosing(self.perform(codec.request(line))) as events:
+                async with aclosing(self.perform(codec.parse_request(line))) as events:
                     async for event in events:
                         writer.write(codec.encode(event))
                         await writer.drain()
-                writer.write(END)
+                writer.write(END_LINE)
             except EngineError as error:
                 writer.write(codec.encode_error(error))
             except Exception as error:
@@ -178,14 +180,14 @@ class _Server:
                 writer.write(codec.encode_error(EngineError(f"The running program failed: {error!r}.")))
             await writer.drain()
 
-    async def finished(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Return once nothing is worked on any more; who has not asked yet is sent away."""
-        for task in self._silent:
+        for task in self._idle_tasks:
             task.cancel()
-        await asyncio.gather(*self._silent, *self._working, return_exceptions=True)
+        await asyncio.gather(*self._idle_tasks, *self._active_tasks, return_exceptions=True)
 
 
-async def _closed(writer: asyncio.StreamWriter) -> None:
+async def _close_writer(writer: asyncio.StreamWriter) -> None:
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()

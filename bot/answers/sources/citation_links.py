@@ -6,33 +6,35 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from engine.text.stream_rewriter import Scanner, Step
+from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bot.store import Drawn
+    from bot.store import AnswerSource
     from engine.models import Source
 
-WEB = ("https://", "http://")
-SAFE = "/:?#@!$&'*+,;=%-._~"  # characters that mean the same in every markup
-NUMBER = re.compile(r"\[(\d{1,9})\](?!\()")
+WEB_SCHEMES = ("https://", "http://")
+SAFE_CHARACTERS = "/:?#@!$&'*+,;=%-._~"  # characters that mean the same in every markup
+CITATION_NUMBER = re.compile(r"\[(\d{1,9})\](?!\()")
 
 
-def addresses(sources: Iterable[Source | Drawn]) -> Mapping[int, str]:
+def source_urls(sources: Iterable[Source | AnswerSource]) -> Mapping[int, str]:
     """Where the sources lead that lead anywhere, by their numbers."""
-    return {each.number: quote(each.link, safe=SAFE) for each in sources if each.link.startswith(WEB)}
+    return {
+        each.number: quote(each.link, safe=SAFE_CHARACTERS) for each in sources if each.link.startswith(WEB_SCHEMES)
+    }
 
 
-def linked(text: str, links: Mapping[int, str]) -> str:
+def link_citations(text: str, links: Mapping[int, str]) -> str:
     """The text with `[1]` as `[[1]](address)`, outside of code; a longer text gives a longer result."""
     if not links:
         return text
-    scanner = CitationLinks(links)
+    scanner = CitationLinker(links)
     return scanner.feed(text) + scanner.close()
 
 
-class CitationLinks(Scanner):
+class CitationLinker(StreamRewriter):
     """Rewrites the numbers of citations."""
 
     special = re.compile(r"[\[`]")
@@ -41,11 +43,11 @@ class CitationLinks(Scanner):
         super().__init__()
         self.links = links
 
-    def token(self, at: int, *, final: bool) -> Step | None:
+    def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
         del final  # the text is given as a whole
-        found = NUMBER.match(self.buffer, at)
+        found = CITATION_NUMBER.match(self.buffer, at)
         link = self.links.get(int(found[1])) if found else None
         if found is None or link is None:
-            return Step(at + 1, "[")
+            return RewriteStep(at + 1, "[")
         picture = " " if self.tail.endswith("!") else ""
-        return Step(found.end(), f"{picture}[{found[0]}]({link})")
+        return RewriteStep(found.end(), f"{picture}[{found[0]}]({link})")

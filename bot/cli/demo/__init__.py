@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from pathlib import Path
 
-TOWN = Path(__file__).parent / "town"
+TOWN_DIR = Path(__file__).parent / "town"

@@ -10,7 +10,7 @@ class DemoQuestion:
     """One question, and the `note` that tells the newcomer what to look for in its answer."""
 
     text: str
-    note: str
+    explanation: str
 
 
 QUESTIONS = (

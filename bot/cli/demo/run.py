@@ -11,38 +11,38 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from bot.admin.requests import Ingest
-from bot.admin.rpc.service import reach
-from bot.cli.chat_session import Dialogue
-from bot.cli.demo import TOWN
+from bot.admin.rpc.service import connect_or_open
+from bot.cli.chat_session import ChatSession
+from bot.cli.demo import TOWN_DIR
 from bot.cli.demo.questions import QUESTIONS
 from bot.cli.render.console import Screen
-from bot.plugins import conversation
+from bot.plugins import load_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bot.settings import Settings
 
-SPACE = "demo:ploverness"
+DEMO_SPACE = "demo:ploverness"
 
 
-async def show(settings: Settings, *, keep: bool) -> None:
+async def run_demo(settings: Settings, *, keep: bool) -> None:
     """Show all of it; without a terminal it ends after the questions. Raises EngineError."""
     screen = Screen()
-    with _home(settings, keep=keep) as home:
-        chosen = settings.model_copy(update={"home": home, "space": SPACE, "mode": "mix"})
-        _greet(screen, settings)
-        async with reach(chosen) as service:
-            await screen.show(service.perform(Ingest((str(TOWN),), SPACE)))
-            dialogue = Dialogue(service, screen, SPACE, chosen.mode)
-            await _ask(dialogue, screen)
+    with _open_data_dir(settings, keep=keep) as home:
+        chosen = settings.model_copy(update={"home": home, "space": DEMO_SPACE, "mode": "mix"})
+        _print_greeting(screen, settings)
+        async with connect_or_open(chosen) as service:
+            await screen.show(service.perform(Ingest((str(TOWN_DIR),), DEMO_SPACE)))
+            dialogue = ChatSession(service, screen, DEMO_SPACE, chosen.mode)
+            await _ask_questions(dialogue, screen)
             if sys.stdin.isatty() and sys.stdout.isatty():
                 screen.out.print("\nNow you. The town goes on:", style="bold")
-                await conversation("console")(service, chosen, history=dialogue.history)
+                await load_conversation("console")(service, chosen, history=dialogue.history)
 
 
 @contextmanager
-def _home(settings: Settings, *, keep: bool) -> Iterator[Path]:
+def _open_data_dir(settings: Settings, *, keep: bool) -> Iterator[Path]:
     """A folder that goes when the demo ends, or one that stays."""
     if keep:
         yield settings.root / "demo"
@@ -51,7 +51,7 @@ def _home(settings: Settings, *, keep: bool) -> Iterator[Path]:
             yield Path(folder)
 
 
-def _greet(screen: Screen, settings: Settings) -> None:
+def _print_greeting(screen: Screen, settings: Settings) -> None:
     how = (
         f"answers by {settings.model}"
         if settings.model
@@ -60,8 +60,8 @@ def _greet(screen: Screen, settings: Settings) -> None:
     screen.out.print(Text.assemble(("Threadlore", "bold"), f" reads Ploverness, a town of our invention ({how}).\n"))
 
 
-async def _ask(dialogue: Dialogue, screen: Screen) -> None:
+async def _ask_questions(dialogue: ChatSession, screen: Screen) -> None:
     for number, question in enumerate(QUESTIONS, 1):
         screen.out.print(Text.assemble((f"\n{number}. {question.text}", "bold")))
-        screen.out.print(Text(question.note + "\n", "dim italic"))
+        screen.out.print(Text(question.explanation + "\n", "dim italic"))
         await dialogue.ask(question.text)

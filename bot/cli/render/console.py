@@ -14,7 +14,7 @@ from rich.text import Text
 from bot import texts
 from bot.admin import results
 from bot.cli.render import tables
-from bot.text.terminal import Wrap, harmless
+from bot.text.terminal import LineWrapper, strip_control_chars
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Task
 
-    from bot.admin.results import Advanced, Catalogued, Cited, Event, Said
+    from bot.admin.results import AnswerDelta, AnswerEnd, DocumentList, OperationResult, ProgressUpdate
     from engine.errors import EngineError
 
-EVERY = 10.0  # seconds between two lines that tell how far work is, where there is no terminal
-WIDEST = 100  # columns: longer lines are hard to read
+PROGRESS_INTERVAL_SECONDS = 10.0  # seconds between two lines that tell how far work is, where there is no terminal
+MAX_WIDTH = 100  # columns: longer lines are hard to read
 CITATION = r"\[\d+\]"
 
 
@@ -42,81 +42,81 @@ class Screen:
         self.out = out or Console(highlight=False)
         self.err = err or Console(stderr=True, highlight=False)
         self._hint = hint
-        self._wrap = Wrap(0)
-        self._bars: _Bars | None = None
-        self._shown: Mapping[type, Callable[[Any], None]] = {
-            results.Said: self._said,
-            results.Cited: self._cited,
-            results.Advanced: self._advanced,
-            results.Catalogued: self._catalogued,
-            results.Line: lambda event: self.out.out(event.text, highlight=False),
-            results.Done: lambda event: self.out.print(tables.plain(event.text), soft_wrap=True),
+        self._wrap = LineWrapper(0)
+        self._bars: _ProgressBars | None = None
+        self._handlers: Mapping[type, Callable[[Any], None]] = {
+            results.AnswerDelta: self._show_delta,
+            results.AnswerEnd: self._show_answer_end,
+            results.ProgressUpdate: self._show_progress,
+            results.DocumentList: self._show_documents,
+            results.ExportLine: lambda event: self.out.out(event.text, highlight=False),
+            results.Completed: lambda event: self.out.print(tables.safe_text(event.text), soft_wrap=True),
         }
 
-    async def show(self, stream: AsyncGenerator[Event]) -> list[Event]:
+    async def show(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
         """Show events as they come, and give them back, those of progress and pieces of text included."""
-        seen: list[Event] = []
-        self._wrap = Wrap(min(self.out.width, WIDEST) if self.out.is_terminal else 0)
+        seen: list[OperationResult] = []
+        self._wrap = LineWrapper(min(self.out.width, MAX_WIDTH) if self.out.is_terminal else 0)
         try:
             async with aclosing(stream):
                 async for event in stream:
-                    self._show(event)
+                    self._show_result(event)
                     seen.append(event)
         finally:
             self._stop_bars()
         return seen
 
-    async def gather(self, stream: AsyncGenerator[Event]) -> list[Event]:
+    async def collect(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
         """Show only how far the work is, and give back all that came."""
-        seen: list[Event] = []
+        seen: list[OperationResult] = []
         try:
             async with aclosing(stream):
                 async for event in stream:
-                    if isinstance(event, results.Advanced):
-                        self._advanced(event)
+                    if isinstance(event, results.ProgressUpdate):
+                        self._show_progress(event)
                     seen.append(event)
         finally:
             self._stop_bars()
         return seen
 
-    def trouble(self, error: EngineError) -> None:
+    def show_error(self, error: EngineError) -> None:
         """A sentence in red and a hint."""
-        self.err.print(Text(harmless(str(error)), "red"), soft_wrap=True)
+        self.err.print(Text(strip_control_chars(str(error)), "red"), soft_wrap=True)
         if error.hint:
-            self.err.print(Text(harmless(error.hint), "dim"), soft_wrap=True)
+            self.err.print(Text(strip_control_chars(error.hint), "dim"), soft_wrap=True)
 
-    def _show(self, event: Event) -> None:
-        if not isinstance(event, results.Advanced):
+    def _show_result(self, event: OperationResult) -> None:
+        if not isinstance(event, results.ProgressUpdate):
             self._stop_bars()
-        if shown := self._shown.get(type(event)):
+        if shown := self._handlers.get(type(event)):
             shown(event)
-        elif drawn := DRAWN.get(type(event)):
+        elif drawn := RENDERERS.get(type(event)):
             self.out.print(drawn(event))
 
-    def _said(self, event: Said) -> None:
-        self._write(self._wrap.feed(harmless(event.text)))
+    def _show_delta(self, event: AnswerDelta) -> None:
+        self._write(self._wrap.feed(strip_control_chars(event.text)))
 
-    def _catalogued(self, event: Catalogued) -> None:
-        if tables.has_room(event, self.out.width):
-            self.out.print(tables.catalogued(event))
+    def _show_documents(self, event: DocumentList) -> None:
+        if tables.fits_width(event, self.out.width):
+            self.out.print(tables.render_documents(event))
         else:
-            self.out.print(tables.listed(event), soft_wrap=True)
+            self.out.print(tables.render_document_list(event), soft_wrap=True)
 
-    def _cited(self, event: Cited) -> None:
+    def _show_answer_end(self, event: AnswerEnd) -> None:
         self._write(self._wrap.finish() + "\n")
         if event.cut_off:
-            told = texts.FILTERED if event.filtered else f"{texts.CUT_OFF} {tables.ALLOW_MORE}"
+            told = texts.ANSWER_FILTERED if event.filtered else f"{texts.ANSWER_CUT_OFF} {tables.OUTPUT_LIMIT_HINT}"
             self.out.print(Text(told, "yellow"))
         if event.sources:
             self.out.print()
-            self.out.print(tables.sources(event.sources))
+            self.out.print(tables.render_sources(event.sources))
             if hint := self._hint():
                 self.err.print(Text(hint, "dim"), soft_wrap=True)
         if event.undated:
-            self.out.print(Text(tables.UNDATED, "yellow"))
+            self.out.print(Text(tables.UNDATED_NOTICE, "yellow"))
         if event.truncated:
             self.out.print(Text(texts.ONLY_NEWEST, "yellow"))
-        if took := tables.spending(event.usage):
+        if took := tables.format_usage(event.usage):
             self.out.print(Text(took, "dim"))
 
     def _write(self, text: str) -> None:
@@ -126,9 +126,9 @@ class Screen:
             self.out.print(drawn, end="", soft_wrap=True)
             self.out.file.flush()
 
-    def _advanced(self, event: Advanced) -> None:
+    def _show_progress(self, event: ProgressUpdate) -> None:
         if self._bars is None:
-            self._bars = _Bars(self.err)
+            self._bars = _ProgressBars(self.err)
         self._bars.show(event)
 
     def _stop_bars(self) -> None:
@@ -137,17 +137,17 @@ class Screen:
             self._bars = None
 
 
-DRAWN: Mapping[type, Callable[[Any], RenderableType]] = {
-    results.Found: tables.found,
-    results.Prompted: tables.prompted,
-    results.Ingested: tables.ingested,
-    results.Told: tables.told,
-    results.Seen: tables.seen,
-    results.Compared: tables.compared,
+RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
+    results.ContextResult: tables.render_context,
+    results.PromptResult: tables.render_prompt,
+    results.IngestResult: tables.render_ingest,
+    results.StatusResult: tables.render_status,
+    results.EntityResult: tables.render_entity,
+    results.VerifyResult: tables.render_verification,
 }
 
 
-class _Rate(ProgressColumn):
+class _RateColumn(ProgressColumn):
     """How many a second."""
 
     def render(self, task: Task) -> Text:
@@ -155,20 +155,20 @@ class _Rate(ProgressColumn):
         return Text(f"{speed:.1f}/s" if speed and task.total else "", "dim")
 
 
-class _Bars:
+class _ProgressBars:
     """One bar a stage on a terminal; elsewhere a line now and then while it changes, and one when a stage ends."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._stages: dict[str, Any] = {}
-        self._last: Advanced | None = None
-        self._told = ""
-        self._began = self._line = time.monotonic()
+        self._last: ProgressUpdate | None = None
+        self._last_trouble = ""
+        self._started_at = self._printed_at = time.monotonic()
         self._progress = Progress(
             TextColumn("{task.description:<10}"),
             BarColumn(30),
             MofNCompleteColumn(),
-            _Rate(),
+            _RateColumn(),
             TimeRemainingColumn(elapsed_when_finished=True),
             TextColumn("[dim]{task.fields[inside]}"),
             console=console,
@@ -176,32 +176,32 @@ class _Bars:
         if console.is_terminal:
             self._progress.start()
 
-    def show(self, event: Advanced) -> None:
+    def show(self, event: ProgressUpdate) -> None:
         """Draw how far a stage is."""
         if self._last is None or self._last.stage != event.stage:
             self._end_stage()
-            self._began = self._line = time.monotonic()
+            self._started_at = self._printed_at = time.monotonic()
         self._last = event
         if self._console.is_terminal:
             if event.stage not in self._stages:
                 self._stages[event.stage] = self._progress.add_task(event.stage, total=event.total or None, inside="")
-            inside = escape(harmless(event.inside))
+            inside = escape(strip_control_chars(event.remaining))
             self._progress.update(
                 self._stages[event.stage], completed=event.done, total=event.total or None, inside=inside
             )
         else:
-            self._tell(event)
-        if event.trouble and event.trouble != self._told:
-            self._told = event.trouble
-            self._console.print(Text(f"waiting: {harmless(event.trouble)}", "yellow"), soft_wrap=True)
+            self._print_progress(event)
+        if event.trouble and event.trouble != self._last_trouble:
+            self._last_trouble = event.trouble
+            self._console.print(Text(f"waiting: {strip_control_chars(event.trouble)}", "yellow"), soft_wrap=True)
 
-    def _tell(self, event: Advanced) -> None:
+    def _print_progress(self, event: ProgressUpdate) -> None:
         """A line, if the last one was long ago."""
         now = time.monotonic()
-        if event.total and now - self._line >= EVERY:
-            self._line = now
-            inside = f" ({harmless(event.inside)})" if event.inside else ""
-            told = f"{event.stage}: {event.done} of {event.total}{inside}, {now - self._began:.0f} s"
+        if event.total and now - self._printed_at >= PROGRESS_INTERVAL_SECONDS:
+            self._printed_at = now
+            inside = f" ({strip_control_chars(event.remaining)})" if event.remaining else ""
+            told = f"{event.stage}: {event.done} of {event.total}{inside}, {now - self._started_at:.0f} s"
             self._console.print(Text(told), soft_wrap=True)
 
     def stop(self) -> None:
@@ -212,7 +212,7 @@ class _Bars:
 
     def _end_stage(self) -> None:
         if self._last is not None and not self._console.is_terminal and self._last.total:
-            took = time.monotonic() - self._began
+            took = time.monotonic() - self._started_at
             told = f"{self._last.stage}: {self._last.done} of {self._last.total}, {took:.1f} s"
             self._console.print(told, soft_wrap=True)
         self._last = None

@@ -12,12 +12,12 @@ HINT = (
     "Without a language model, answers are quotations. To have them written, set THREADLORE_MODEL and its key "
     "(`.env.example` explains both). This is said once."
 )
-MARKER = "told-about-models"
+HINT_FILE = "told-about-models"
 
 
 def model_hint(settings: Settings) -> str:
     """The hint, if a person is to be told; a file in the data folder remembers that they were."""
-    marker = settings.root / MARKER
+    marker = settings.root / HINT_FILE
     if settings.model or marker.exists():
         return ""
     with suppress(OSError):  # then it is said once more

@@ -6,18 +6,18 @@ A phrase is written in small letters, its words separated by blanks, without apo
 from __future__ import annotations
 
 
-def words(text: str) -> frozenset[str]:
+def parse_words(text: str) -> frozenset[str]:
     """The words of a list."""
     return frozenset(text.split())
 
 
-def phrases(text: str) -> tuple[tuple[str, ...], ...]:
+def parse_phrases(text: str) -> tuple[tuple[str, ...], ...]:
     """The phrases of a list, each as its words."""
     return tuple(tuple(phrase.split()) for phrase in text.split(",") if phrase.strip())
 
 
 # Acknowledgments, thanks, greetings and interjections.
-LEADS = words(
+INTERJECTIONS = parse_words(
     """
     thanks thank thankyou thx tx ty tysm cheers ta ok okay okey okie k kk kay hm hmm hmmm mhm uh um ah aha oh ooh oops
     well great good cool nice perfect excellent awesome brilliant super wonderful lovely sweet neat fine sure right
@@ -33,7 +33,7 @@ LEADS = words(
     """
 )
 # What may follow such a word without making the sentence any more than small talk.
-FILLERS = words(
+FILLERS = parse_words(
     """
     a lot so much very many you u for the that this it its is was to know sense really indeed all everyone both again
     helps helped help helpful me just what i needed wanted point idea stuff one job work bot answer info sir mate man
@@ -44,7 +44,7 @@ FILLERS = words(
 )
 # Questions that ask for no answer.
 SMALL_QUESTIONS = frozenset(
-    phrases(
+    parse_phrases(
         """
     really, seriously, for real, honestly, right, ok, okay, yes, no, huh, eh, what, so, so what, and, and then,
     and now, and you, and so, how are you, how are things, how is it going, hows it going, how are you doing,
@@ -59,7 +59,7 @@ SMALL_QUESTIONS = frozenset(
     )
 )
 # Beginnings of rhetorical questions.
-RHETORICAL = phrases(
+RHETORICAL = parse_phrases(
     """
     who died and, what did i just, what did we just,
     who knew, who cares, who knows, who would have, whod have, who could have, who asked, who needs, who doesnt,
@@ -96,15 +96,15 @@ RHETORICAL = phrases(
     """
 )
 # Words that make any question rhetorical.
-RHETORICAL_WORDS = words("wtf ffs hell heck fuck earth bloody freaking frigging")
-LAUGHTER = words(
+RHETORICAL_WORDS = parse_words("wtf ffs hell heck fuck earth bloody freaking frigging")
+LAUGHTER = parse_words(
     """
     lol lmao rofl haha hahaha hahahaha hehe hihi xd jaja jajaja jajajaja mdr ptdr kkk lolol joy sweat_smile laughing
     smirk stuck_out_tongue rolling_on_the_floor_laughing upside_down_face wink 😂 🤣 😅 😆 😜 😝 😛 🙃 😏 😉 🤪
     """
 )
 # What people ask each other to, not a bot.
-SOCIAL = words(
+SOCIAL = parse_words(
     """
     coffee tea lunch dinner breakfast brunch beer beers drinks drink pint pizza cake walk swim game movie football pub
     anyone anybody somebody someone volunteers takers ideas thoughts opinions objections feedback ready coming joining
@@ -112,7 +112,7 @@ SOCIAL = words(
     quelquun
     """
 )
-INVITATIONS = phrases(
+INVITATIONS = parse_phrases(
     """
     everyone ok, everybody ok, everyone fine, everyone happy, everyone in, everyone agreed, all in favour, lets,
     let us, let me, shall we, shall i, should we, should i, wanna, want to, anyone, anybody, someone, somebody,
@@ -139,7 +139,7 @@ INVITATIONS = phrases(
     """
 )
 # Requests that a bot can meet.
-ORDERS = phrases(
+REQUESTS = parse_phrases(
     """
     tell me, tell us, show me, show us, show the, show all, list, list all, explain, summarise, summarize, sum up,
     sum it up, describe, remind me who, remind me what, remind me when, remind me where, remind me how, remind me of,
@@ -171,58 +171,60 @@ ORDERS = phrases(
     il en est
     """
 )
-WHETHER = words("if whether ob si is")
+WHETHER = parse_words("if whether ob si is")
 # What "can you …" may go on with if a bot is meant.
-INFORMS = words(
+INFORMING_VERBS = parse_words(
     """
     tell explain show list summarise summarize give find look say name describe translate elaborate repeat rephrase
     clarify quote point link cite compare share recap remind confirm search provide specify expand sagen erklären
     zeigen nennen auflisten zusammenfassen finden decir explicar mostrar dire expliquer montrer lister résumer
     """
 )
-CAN_YOU = words("can could would will cant couldnt")
-SOFTLY = words("please also just maybe perhaps quickly briefly then again kindly possibly")
-YOU = words(
+CAN_YOU = parse_words("can could would will cant couldnt")
+SOFTENERS = parse_words("please also just maybe perhaps quickly briefly then again kindly possibly")
+YOU = parse_words(
     """
     you u ya youre youve youll youd your yours yall du dich dir dein deine deinen ihr euch eure habt seid bist hast
     kannst willst musst machst hattest warst tú tu te ti tienes puedes quieres vas vienes estás vosotros usted ustedes
     vous toi tes ton ta as-tu avez-vous peux-tu veux-tu pouvez-vous voulez-vous es-tu êtes-vous
     """
 )
-FRENCH = words("le la les des est sont une et quel quelle qui où quand combien")
-CONDITIONS = words("if when once unless whenever where")
-MEANT = words("mean meant mentioned cited quoted listed linked named meinst meintest nanntest erwähntest")
-SHORT = {"u": "you", "r": "are", "ur": "your", "pls": "please", "plz": "please"}
-SHARED_WITH_YOU = words("source sources name answer answers data documents knowledge")
-JOINERS = words("and but or nor plus und oder aber sowie y o e pero et ou mais ma en")
-ALSO = words("also so then auch dann así entonces también también alors donc aussi anche ook maybe perhaps")
-AUXILIARIES = words(
+FRENCH = parse_words("le la les des est sont une et quel quelle qui où quand combien")
+CONDITIONS = parse_words("if when once unless whenever where")
+MEANT = parse_words("mean meant mentioned cited quoted listed linked named meinst meintest nanntest erwähntest")
+ABBREVIATIONS = {"u": "you", "r": "are", "ur": "your", "pls": "please", "plz": "please"}
+SHARED_WITH_YOU = parse_words("source sources name answer answers data documents knowledge")
+CONJUNCTIONS = parse_words("and but or nor plus und oder aber sowie y o e pero et ou mais ma en")
+ADVERBS = parse_words("also so then auch dann así entonces también también alors donc aussi anche ook maybe perhaps")
+AUXILIARIES = parse_words(
     """
     is are was were do does did can could will would should has have had may might must isnt arent wasnt werent doesnt
     dont didnt cant couldnt wont wouldnt shouldnt hasnt havent hadnt
     """
 )
-MODALS = words("can could may might must should do does need allowed")  # with these, "my" things are one's rights
-PADDING = JOINERS | ALSO | words("just still really actually only noch eigentlich aún todavía juste encore")
-PREPOSITIONS = words(
+MODALS = parse_words("can could may might must should do does need allowed")  # with these, "my" things are one's rights
+PADDING = (
+    CONJUNCTIONS | ADVERBS | parse_words("just still really actually only noch eigentlich aún todavía juste encore")
+)
+PREPOSITIONS = parse_words(
     """
     on at in since until by for from to with seit ab bis mit für von bei zu an um nach a de con para desde hasta en por
     à pour depuis jusquà avec chez
     """
 )
-SUBJECTS = words(
+SUBJECTS = parse_words(
     """
     i we they he she it there this that these those the a an my our his her their any anything anyone all both each
     every some somebody someone nobody no
     """
 )
-PRONOUNS = words(
+PRONOUNS = parse_words(
     """
     i we he she they you it im ive ill id were weve well hes shes theyre theyve its thats ich wir er sie es du ihr yo
     nosotros él ella ellos je jai nous il elle ils elles tu vous
     """
 )
-WH = words(
+QUESTION_WORDS = parse_words(
     """
     who whom whose what which when where why how whos whats wheres whens hows wer wen wem wessen was wann wo wohin
     woher warum wieso weshalb weswegen wieviel wieviele wie welche welcher welches welchen welchem wozu womit wofür
@@ -232,7 +234,7 @@ WH = words(
     """
 )
 # After these a question is told by any word; after the others only by a verb or a measure.
-SURE_WH = words(
+SURE_QUESTION_WORDS = parse_words(
     """
     who whom whose whos whats wheres whens wer wen wem wessen wann wohin woher warum wieso weshalb weswegen wieviel
     wieviele welche welcher welches welchen welchem wozu womit wofür worüber woran wovon inwiefern quién quiénes quien
@@ -240,13 +242,13 @@ SURE_WH = words(
     dove quanto quanti quale quali perché quem onde qual quais hoeveel waar wanneer waarom welke
     """
 )
-MEASURES = words(
+MEASURES = parse_words(
     """
     long much many far old often big deep high tall wide heavy fast late early soon large thick hot cold expensive to
     exactly come strong likely lange viel viele oft weit alt hoch groß teuer spät früh tief breit schwer lang schnell
     """
 )
-AFTER_WHAT = words(
+AFTER_WHAT = parse_words(
     """
     time day date month year colour color kind size price number name else for exactly happens happened is are was
     were do does did can could will would should has have had must may ist sind war kostet kosten macht gibt heißt
@@ -254,8 +256,10 @@ AFTER_WHAT = words(
     tipo necesito cuesta est sont kost
     """
 )
-EXCLAIMED = words("nice good great odd weird funny why fine true exactly sad cool lovely ok okay perfect annoying fair")
-SAID = words(
+EXCLAIMED = parse_words(
+    "nice good great odd weird funny why fine true exactly sad cool lovely ok okay perfect annoying fair"
+)
+FINITE_VERBS = parse_words(
     """
     is are was were am be has have had will would can could should must may might did does do said says got went came
     goes comes took takes made makes gave gives saw sees knew knows think thinks thought need needs want wants like
@@ -265,22 +269,22 @@ SAID = words(
     était ai a avait suis fait vais
     """
 )
-CLOSED = words(
+CLOSED = parse_words(
     """
     done gone finished fixed sent sold solved ready out again there more so yes no off bye counting then now here you
     me that this it him her them us too weiter fertig jetzt dann ya luego fin voilà cetera stuff whatever all still
     else not never though worth happy good merry best lots many relax breathe action hugs kisses goodbye to
     """
 )
-RELATIVE = words("means makes reminds brings explains")
-TAGS = words(
+RELATIVE = parse_words("means makes reminds brings explains")
+TAGS = parse_words(
     "right no isnt it is not eh huh innit ok okay correct yes oder ne nicht wahr gell was verdad cierto hein non vero"
 )
-BOTS = words("bot threadlore")
-EVERYBODY = words("here channel everyone all team folks guys everybody")
-EVERYONE = words("everyone everybody anyone anybody someone somebody guys folks")
-OBJECTIONS = words("but aber sowie pero mais ma nor")
-ADDRESSABLE = words(  # what begins a sentence before a comma and is nobody's name
+BOTS = parse_words("bot threadlore")
+GROUP_NAMES = parse_words("here channel everyone all team folks guys everybody")
+INDEFINITE_PRONOUNS = parse_words("everyone everybody anyone anybody someone somebody guys folks")
+OBJECTIONS = parse_words("but aber sowie pero mais ma nor")
+SENTENCE_OPENERS = parse_words(  # what begins a sentence before a comma and is nobody's name
     """
     so then also but and or well now today tomorrow yesterday tonight first second third finally again next still
     besides meanwhile however otherwise apparently maybe perhaps actually anyway ok okay if when where after before

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.dispatch.follow_up.phrases import phrases
+from bot.dispatch.follow_up.phrases import parse_phrases
 
 # What a question may begin with that is put as a statement.
-PREFACES = phrases(
+PREFACES = parse_phrases(
     """
     i need to know, i want to know, id like to know, i would like to know, what i wanted to know,
     what i want to know, what id like to know, what i would like to know, what i need to know,
@@ -19,7 +19,7 @@ PREFACES = phrases(
     """
 )
 # What announces a question, and is no part of it.
-OPENERS = phrases(
+OPENERS = parse_phrases(
     """
     one more thing, one last thing, one other thing, one more question, one last question, another thing,
     another question, quick question, quick q, next question, follow up question, side question, dumb question,

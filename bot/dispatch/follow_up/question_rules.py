@@ -9,92 +9,92 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from bot.dispatch.follow_up import phrases, preambles, social_patterns
-from bot.dispatch.follow_up.addressee import for_others
-from bot.dispatch.follow_up.chat_sentences import SHORTCODE, Sentence, normal, split
-from bot.dispatch.follow_up.unspaced_questions import calls_somebody, is_unspaced, verdict_of
+from bot.dispatch.follow_up.addressee import is_for_others
+from bot.dispatch.follow_up.chat_sentences import SHORTCODE, Sentence, normalize_word, split_sentences
+from bot.dispatch.follow_up.unspaced_questions import calls_somebody, classify_unspaced, is_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 Verdict = Literal["question", "unclear", "chatter", "others"]
-_RANKS: tuple[Verdict, ...] = ("question", "others", "unclear", "chatter")  # of several sentences
+_VERDICT_ORDER: tuple[Verdict, ...] = ("question", "others", "unclear", "chatter")  # of several sentences
 
-ELLIPSIS = 6  # words that "and …" may have and still be a question
-CHATTER = 9  # words of thanks
-CLAIMED = 4  # words from which on "when the …" is no question without its mark
+MAX_ELLIPSIS_WORDS = 6  # words that "and …" may have and still be a question
+MAX_CHATTER_WORDS = 9  # words of thanks
+MIN_STATEMENT_WORDS = 4  # words from which on "when the …" is no question without its mark
 
 
-def classify(text: str, people: Collection[str] = (), *, interrupted: bool = False) -> Verdict:
+def classify_message(text: str, people: Collection[str] = (), *, interrupted: bool = False) -> Verdict:
     """What a message in a thread with the bot is.
 
     `people` are the names of those who talk there. `interrupted`: somebody else spoke after the bot's last answer, so
     that only a question which is complete in itself is one to the bot. "unclear": a statement, or a question to whom
     is not told; a model may know better. "others": surely meant for somebody else.
     """
-    sentences = split(text)
+    sentences = split_sentences(text)
     if not sentences:
         return "chatter"
-    names = frozenset(normal(part) for name in people for part in name.split())
-    if any(for_others(sentence, names) for sentence in sentences):
+    names = frozenset(normalize_word(part) for name in people for part in name.split())
+    if any(is_for_others(sentence, names) for sentence in sentences):
         return "others"
-    found = [_verdict(sentence, interrupted=interrupted) for sentence in sentences]
-    if _laughs(text, sentences):
+    found = [_classify_sentence(sentence, interrupted=interrupted) for sentence in sentences]
+    if _ends_in_laughter(text, sentences):
         return "chatter"
-    if len(found) > 1 and found[-1] == "unclear" and not any(_is_whole(each) for each in sentences):
+    if len(found) > 1 and found[-1] == "unclear" and not any(_is_full_question(each) for each in sentences):
         return "unclear"  # "The ferry? Never again."
-    return next(verdict for verdict in _RANKS if verdict in found)
+    return next(verdict for verdict in _VERDICT_ORDER if verdict in found)
 
 
 def is_small_talk(text: str) -> bool:
     """Whether it is only thanks, praise or emoji, so that there is nothing to answer."""
-    return bool(text.strip()) and all(_is_chatter(each) for each in split(text)) and not _holds_data(text)
+    return bool(text.strip()) and all(_is_chatter(each) for each in split_sentences(text)) and not _has_data(text)
 
 
-def _holds_data(text: str) -> bool:
+def _has_data(text: str) -> bool:
     """Whether something is left out of its sentences that may be asked about: an address, code, a quotation."""
     return any(mark in text for mark in ("://", "`", ">", '"', "“"))
 
 
-def _starts(words: Sequence[str], patterns: Collection[tuple[str, ...]]) -> bool:
+def _starts_with(words: Sequence[str], patterns: Collection[tuple[str, ...]]) -> bool:
     return any(tuple(words[: len(pattern)]) == pattern for pattern in patterns)
 
 
 # What it is.
 
 
-_AFTER = {
+_AFTER_QUESTION_WORD = {
     **dict.fromkeys(("what", "was", "qué", "wat"), phrases.AFTER_WHAT),
     **dict.fromkeys(("how", "wie", "hoe", "cómo", "comment"), phrases.MEASURES | phrases.AFTER_WHAT),
 }
 
 
-def _verdict(sentence: Sentence, *, interrupted: bool) -> Verdict:
+def _classify_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:
     if not is_unspaced(together := "".join(sentence.words)):
-        return _of_sentence(sentence, interrupted=interrupted)
+        return _classify_spaced(sentence, interrupted=interrupted)
     if calls_somebody("、".join("".join(clause) for clause in sentence.clauses)):
         return "others"
-    return verdict_of(together, asks=sentence.asks, interrupted=interrupted)
+    return classify_unspaced(together, asks=sentence.is_question, interrupted=interrupted)
 
 
-def _of_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:
-    words = _said(sentence)
-    if not words or (_is_chatter(sentence) and not _starts(words, phrases.ORDERS)):
+def _classify_spaced(sentence: Sentence, *, interrupted: bool) -> Verdict:
+    words = _core_words(sentence)
+    if not words or (_is_chatter(sentence) and not _starts_with(words, phrases.REQUESTS)):
         return "chatter"
     if words in phrases.SMALL_QUESTIONS or (_is_rhetorical(words) and not social_patterns.is_sincere(words)):
         return "chatter"
     if (
-        _starts(words, phrases.INVITATIONS)
+        _starts_with(words, phrases.INVITATIONS)
         or social_patterns.is_social(words)
-        or (set(words[-1:]) & phrases.EVERYONE and not social_patterns.for_all(words))
-        or (sentence.asks and set(words) & phrases.SOCIAL and len(words) <= 3)
+        or (set(words[-1:]) & phrases.INDEFINITE_PRONOUNS and not social_patterns.asks_about_everyone(words))
+        or (sentence.is_question and set(words) & phrases.SOCIAL and len(words) <= 3)
     ):
         return "others"
-    if interrupted and not (_is_asked(words, asks=sentence.asks) and len(words) > 2):
+    if interrupted and not (_has_question_form(words, asks=sentence.is_question) and len(words) > 2):
         return "unclear"
-    if _starts(words, phrases.ORDERS) and social_patterns.is_no_order(words, sentence.clauses[0]):
+    if _starts_with(words, phrases.REQUESTS) and social_patterns.is_not_request(words, sentence.clauses[0]):
         return "chatter"
-    asks = _asks(sentence, words) and not _is_personal(words, asks=sentence.asks)
-    return "question" if asks or _starts(words, phrases.ORDERS) or _is_prefaced(words) else "unclear"
+    asks = _asks_something(sentence, words) and not _is_personal(words, asks=sentence.is_question)
+    return "question" if asks or _starts_with(words, phrases.REQUESTS) or _is_prefaced(words) else "unclear"
 
 
 def _is_personal(words: Sequence[str], *, asks: bool) -> bool:
@@ -104,7 +104,7 @@ def _is_personal(words: Sequence[str], *, asks: bool) -> bool:
     who did something.
     """
     if len(words) == 1:
-        return words[0] not in phrases.WH
+        return words[0] not in phrases.QUESTION_WORDS
     if words[0] == "who" and not asks and words[1] not in phrases.AUXILIARIES and not words[1].endswith("s"):
         return True
     if words[0] in phrases.AUXILIARIES and words[1] in {"he", "she"}:
@@ -114,35 +114,39 @@ def _is_personal(words: Sequence[str], *, asks: bool) -> bool:
     return "my" in words and phrases.MODALS.isdisjoint(words)
 
 
-def _is_whole(sentence: Sentence) -> bool:
+def _is_full_question(sentence: Sentence) -> bool:
     """Whether it is more than a few words with a question mark."""
-    words = _said(sentence)
-    if words and words[0] in phrases.JOINERS | phrases.ALSO:
+    words = _core_words(sentence)
+    if words and words[0] in phrases.CONJUNCTIONS | phrases.ADVERBS:
         return True
-    return bool(words) and (_starts(words, phrases.ORDERS) or _is_asked(words, asks=sentence.asks))
+    return bool(words) and (
+        _starts_with(words, phrases.REQUESTS) or _has_question_form(words, asks=sentence.is_question)
+    )
 
 
-def _said(sentence: Sentence) -> tuple[str, ...]:
+def _core_words(sentence: Sentence) -> tuple[str, ...]:
     """Its words without thanks and interjections at the beginning, and without the bot's own name."""
     clauses = list(sentence.clauses)
-    while len(clauses) > 1 and _is_chatter(Sentence((clauses[0],), (), asks=False)):
+    while len(clauses) > 1 and _is_chatter(Sentence((clauses[0],), (), is_question=False)):
         del clauses[0]
     if clauses and clauses[0][0] in phrases.BOTS and len(clauses) > 1:
         del clauses[0]
-    words = _without_leads(tuple(phrases.SHORT.get(word, word) for clause in clauses for word in clause))
+    words = _without_interjections(
+        tuple(phrases.ABBREVIATIONS.get(word, word) for clause in clauses for word in clause)
+    )
     opener = next((each for each in preambles.OPENERS if words[: len(each)] == each), ())
-    words = _without_leads(words[len(opener) :]) or words
+    words = _without_interjections(words[len(opener) :]) or words
     while (
         len(words) > 1
-        and words[0] in phrases.ALSO | {"please", "bitte"}
+        and words[0] in phrases.ADVERBS | {"please", "bitte"}
         and words[1] not in phrases.FILLERS - {"in", "on"}
     ):
         words = words[1:]
     return words
 
 
-def _without_leads(words: tuple[str, ...]) -> tuple[str, ...]:
-    while words and words[0] in phrases.LEADS:
+def _without_interjections(words: tuple[str, ...]) -> tuple[str, ...]:
+    while words and words[0] in phrases.INTERJECTIONS:
         words = words[1:]
     return words
 
@@ -150,20 +154,20 @@ def _without_leads(words: tuple[str, ...]) -> tuple[str, ...]:
 def _is_chatter(sentence: Sentence) -> bool:
     """Whether it is thanks, praise or an interjection, and nothing more."""
     words = sentence.words
-    if sentence.asks or len(words) > CHATTER or not (set(words) & phrases.LEADS):
+    if sentence.is_question or len(words) > MAX_CHATTER_WORDS or not (set(words) & phrases.INTERJECTIONS):
         return False
-    return all(word in phrases.LEADS or word in phrases.FILLERS for word in words)
+    return all(word in phrases.INTERJECTIONS or word in phrases.FILLERS for word in words)
 
 
 def _is_rhetorical(words: Sequence[str]) -> bool:
-    bare = words[1:] if len(words) > 1 and words[0] in phrases.JOINERS | phrases.ALSO else words
+    bare = words[1:] if len(words) > 1 and words[0] in phrases.CONJUNCTIONS | phrases.ADVERBS else words
     if (
-        _starts(bare, phrases.RHETORICAL)
+        _starts_with(bare, phrases.RHETORICAL)
         or social_patterns.is_retort(bare)
         or not phrases.RHETORICAL_WORDS.isdisjoint(bare)
     ):
         return True
-    wondering = bare[0] in phrases.WH and bare[0] not in {"which", "what"}
+    wondering = bare[0] in phrases.QUESTION_WORDS and bare[0] not in {"which", "what"}
     complains = (bare[0] == "why" and "always" in bare) or tuple(bare[-2:]) == ("or", "what")
     return complains or (wondering and (bare[-1] == "anyway" or "even" in bare[1:3]))
 
@@ -171,25 +175,25 @@ def _is_rhetorical(words: Sequence[str]) -> bool:
 def _is_prefaced(words: Sequence[str]) -> bool:
     """Whether a question is put as a statement: "I was wondering whether …"."""
     bare = [word for word in words if word not in phrases.PADDING]
-    wondering = not (phrases.WH | phrases.WHETHER).isdisjoint(bare[2:8])
-    return wondering and _starts(bare, preambles.PREFACES) and phrases.YOU.isdisjoint(words)
+    wondering = not (phrases.QUESTION_WORDS | phrases.WHETHER).isdisjoint(bare[2:8])
+    return wondering and _starts_with(bare, preambles.PREFACES) and phrases.YOU.isdisjoint(words)
 
 
-def _asks(sentence: Sentence, words: tuple[str, ...]) -> bool:
-    if not phrases.YOU.isdisjoint(_without_anybody(words)) or social_patterns.addresses_familiarly(words):
+def _asks_something(sentence: Sentence, words: tuple[str, ...]) -> bool:
+    if not phrases.YOU.isdisjoint(_without_generic_you(words)) or social_patterns.addresses_familiarly(words):
         return _asks_the_bot(words)
-    if words[0] in phrases.JOINERS and len(words) > 1:
+    if words[0] in phrases.CONJUNCTIONS and len(words) > 1:
         rest = words[1:]
-        if not sentence.asks:
+        if not sentence.is_question:
             german = words[0] in {"und", "oder"} and rest[0] == "im"  # else "I'm"
             leaves_out = words[0] not in phrases.OBJECTIONS and _is_ellipsis(rest[1:] if german else rest)
-            return leaves_out or _is_asked(rest, asks=False) or _starts(rest, phrases.ORDERS)
-    if sentence.asks:
-        return not _is_tagged(sentence)
-    return _is_asked(words, asks=False)
+            return leaves_out or _has_question_form(rest, asks=False) or _starts_with(rest, phrases.REQUESTS)
+    if sentence.is_question:
+        return not _is_tag_question(sentence)
+    return _has_question_form(words, asks=False)
 
 
-def _without_anybody(words: Sequence[str]) -> list[str]:
+def _without_generic_you(words: Sequence[str]) -> list[str]:
     """The words without a "you" that is anybody: "where is the entrance if you come by bike"; "du projet" is none."""
     no_you = {"you"} if phrases.FRENCH.isdisjoint(words) else {"you", "du"}
     return [
@@ -201,52 +205,54 @@ def _without_anybody(words: Sequence[str]) -> list[str]:
 
 def _asks_the_bot(words: Sequence[str]) -> bool:
     """Whether "you" may be the bot: "can you tell me", "what is your source"."""
-    if words[0] in phrases.JOINERS:
+    if words[0] in phrases.CONJUNCTIONS:
         words = words[1:]
     if len(words) > 2 and words[0] in phrases.CAN_YOU and words[1] in {"you", "u"}:
-        rest = [word for word in words[2:] if word not in phrases.SOFTLY]
+        rest = [word for word in words[2:] if word not in phrases.SOFTENERS]
         told = rest[1] if len(rest) > 1 else ""
         checks = rest[:1] == ["check"] and told in {"if", "whether", "when", "who", "what", "where"}
-        return checks or (rest[:1] != [] and rest[0] in phrases.INFORMS and told not in {"him", "her", "them"})
+        return checks or (rest[:1] != [] and rest[0] in phrases.INFORMING_VERBS and told not in {"him", "her", "them"})
     at = next((at for at, word in enumerate(words) if word in phrases.YOU), 0)
     if words[at + 1 : at + 2] and words[at + 1] in phrases.MEANT:
         return True  # "is this the version you mean"
     shared = at + 1 < len(words) and words[at] in {"your", "yours"} and words[at + 1] in phrases.SHARED_WITH_YOU
-    return shared or _starts(words, phrases.ORDERS)
+    return shared or _starts_with(words, phrases.REQUESTS)
 
 
-def _is_tagged(sentence: Sentence) -> bool:
+def _is_tag_question(sentence: Sentence) -> bool:
     """Whether a statement only seeks consent: "nice weather, right?"; but not "so that is €35, right?"."""
     *before, last = sentence.clauses
     inverted = len(last) in {2, 3} and last[0] in phrases.AUXILIARIES and last[-1] in phrases.PRONOUNS
     if not before or not (inverted or all(word in phrases.TAGS for word in last)):
         return False
     words = [word for clause in before for word in clause]
-    inquires = words[0] in phrases.ALSO | phrases.AUXILIARIES and _is_asked(words, asks=True)
-    return not (words[0] in phrases.ALSO or inquires or any(map(str.isdigit, "".join(words))))
+    inquires = words[0] in phrases.ADVERBS | phrases.AUXILIARIES and _has_question_form(words, asks=True)
+    return not (words[0] in phrases.ADVERBS or inquires or any(map(str.isdigit, "".join(words))))
 
 
 def _is_ellipsis(rest: Sequence[str]) -> bool:
     """Whether "and …" leaves its verb to the question before: "and on Sundays"."""
-    if len(rest) > ELLIPSIS or rest[0] in phrases.CLOSED | phrases.LEADS | phrases.PRONOUNS:
+    if len(rest) > MAX_ELLIPSIS_WORDS or rest[0] in phrases.CLOSED | phrases.INTERJECTIONS | phrases.PRONOUNS:
         return False
-    finite = any(word in phrases.SAID or (len(word) > 4 and word.endswith("ed")) for word in rest)
+    finite = any(word in phrases.FINITE_VERBS or (len(word) > 4 and word.endswith("ed")) for word in rest)
     return not finite and phrases.PRONOUNS.isdisjoint(rest)
 
 
-def _is_asked(words: Sequence[str], *, asks: bool) -> bool:
+def _has_question_form(words: Sequence[str], *, asks: bool) -> bool:
     """Whether it has the form of a question, with or without its mark."""
     first, second = words[0], words[1] if len(words) > 1 else ""
     if first in phrases.PREPOSITIONS:
-        return second in phrases.WH and (asks or len(words) > 2)
-    if first in phrases.WH and (asks or _is_wh_question(first, words[1:])):
+        return second in phrases.QUESTION_WORDS and (asks or len(words) > 2)
+    if first in phrases.QUESTION_WORDS and (asks or _is_wh_question(first, words[1:])):
         return True
     if first in phrases.AUXILIARIES and (asks or _is_inverted(first, words[1:])):
         return True
     return (
         first in {"gilt", "gibts", "hay"}
-        or _starts(words, (("se", "puede"), ("y", "a-t-il"), ("cest", "quand"), ("cest", "où"), ("cest", "combien")))
-        or social_patterns.is_inverted_abroad(words)
+        or _starts_with(
+            words, (("se", "puede"), ("y", "a-t-il"), ("cest", "quand"), ("cest", "où"), ("cest", "combien"))
+        )
+        or social_patterns.is_foreign_inversion(words)
     )
 
 
@@ -260,11 +266,11 @@ def _is_wh_question(first: str, rest: Sequence[str]) -> bool:
         return True
     if rest[0] in phrases.AUXILIARIES:
         return first != "which" or (len(rest) > 1 and rest[1] not in phrases.EXCLAIMED)
-    if first in _AFTER:
-        return rest[0] in _AFTER[first]
-    if first in phrases.SURE_WH - {"which"}:
+    if first in _AFTER_QUESTION_WORD:
+        return rest[0] in _AFTER_QUESTION_WORD[first]
+    if first in phrases.SURE_QUESTION_WORDS - {"which"}:
         return True
-    short = len(rest) < CLAIMED or rest[0] in phrases.AFTER_WHAT or first == "which"
+    short = len(rest) < MIN_STATEMENT_WORDS or rest[0] in phrases.AFTER_WHAT or first == "which"
     return short and rest[0] not in phrases.PRONOUNS | phrases.RELATIVE
 
 
@@ -279,7 +285,7 @@ def _is_inverted(first: str, rest: Sequence[str]) -> bool:
     return first not in {"was", "were"} or rest[0] in {"it", "that", "this", "there", "they", "he", "she"}
 
 
-def _laughs(text: str, sentences: Sequence[Sentence]) -> bool:
+def _ends_in_laughter(text: str, sentences: Sequence[Sentence]) -> bool:
     """Whether it ends in laughter: then it is no question, whatever it asks."""
     end = text.rstrip()[-40:]
     code = SHORTCODE.findall(end[-24:])

@@ -56,7 +56,7 @@ _RHETORICAL = re.compile(
 )
 _MATTERS = re.compile(r"does (?:it|that) matter (?:if|whether|which|when|what|how|who|where|for|to)\b")
 _NEGATED = re.compile(r"(?:isnt|arent|wasnt|werent|wouldnt|doesnt|hasnt|havent|didnt) (?:it|that|this|they)\b")
-_NO_ORDER = re.compile(
+_NOT_REQUEST = re.compile(
     r"(?:list|lists|source|sources|the source|details|more details|show|more info|more information|compare|translate|"
     r"repeat|the show)(?: of(?: \w+){1,3}?| \w+)? (?:is|are|was|were|has|have|had|will|would|must|cant|can|say|says|"
     r"said|looks?|seems?|hangs?|hanging|follows?|tells?|told|needs?|isnt|arent|should|may|got|goes|starts?|began)\b|"
@@ -87,7 +87,7 @@ _INVERTED = re.compile(
     r"(?!(?:dit|semble|paraît|nest|peut|fait|va)-)[^\W\d]{2,30}-(?:t-)?(?:il|elle|on|ils|elles|ce)\b"
 )
 _LAUGHTER = re.compile(r"lma+o+|lo+l+|ro+fl+|(?:ha){2,}h?|(?:he){2,}|(?:hi){2,}|(?:ja){2,}|x+d+|k{3,}|mdr+|ptdr+")
-_LAST = frozenset({"quand", "où", "combien", "comment", "quoi"})
+_FINAL_QUESTION_WORDS = frozenset({"quand", "où", "combien", "comment", "quoi"})
 _UNKNOWING = frozenset({"sais", "sait", "savoir", "savait", "nimporte", "importe", "dis", "dit", "pas"})
 
 
@@ -101,9 +101,9 @@ def addresses_familiarly(words: Sequence[str]) -> bool:
     return bool(_FAMILIAR.match(" ".join(words)))
 
 
-def is_inverted_abroad(words: Sequence[str]) -> bool:
+def is_foreign_inversion(words: Sequence[str]) -> bool:
     """Whether German or French asks by the order of words, without a mark: "ist das schon entschieden"."""
-    last = len(words) > 2 and words[-1] in _LAST and _UNKNOWING.isdisjoint(words)
+    last = len(words) > 2 and words[-1] in _FINAL_QUESTION_WORDS and _UNKNOWING.isdisjoint(words)
     return last or bool(_INVERTED.match(" ".join(words)))
 
 
@@ -124,13 +124,13 @@ def is_sincere(words: Sequence[str]) -> bool:
     return bool(_MATTERS.match(text)) or (bool(_NEGATED.match(text)) and not is_retort(words))
 
 
-def is_no_order(words: Sequence[str], first_clause: Sequence[str]) -> bool:
+def is_not_request(words: Sequence[str], first_clause: Sequence[str]) -> bool:
     """Whether what begins like a request is none: "list is in the drawer", "explain that to my wife"."""
     text = " ".join(words)
-    found = _NO_ORDER.match(text) or _IDIOM.match(" ".join(first_clause))
+    found = _NOT_REQUEST.match(text) or _IDIOM.match(" ".join(first_clause))
     return bool(found) and not (text.startswith("list") and _RELATIVE.search(found.group(0) if found else ""))
 
 
-def for_all(words: Sequence[str]) -> bool:
+def asks_about_everyone(words: Sequence[str]) -> bool:
     """Whether "everyone" at the end is part of what is asked: "does the fee apply to everyone"."""
     return bool(_FOR_ALL.match(" ".join(words[:-1])))

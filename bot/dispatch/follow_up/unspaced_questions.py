@@ -38,7 +38,9 @@ def is_unspaced(sentence: str) -> bool:
     return bool(_SCRIPT.search(sentence))
 
 
-def verdict_of(sentence: str, *, asks: bool, interrupted: bool) -> Literal["question", "unclear", "chatter", "others"]:
+def classify_unspaced(
+    sentence: str, *, asks: bool, interrupted: bool
+) -> Literal["question", "unclear", "chatter", "others"]:
     """What a sentence without its marks is, as in `follow_up.classify`; `asks`: it ends with a question mark."""
     if _RETORTS.fullmatch(sentence) or _LAUGHS.search(sentence):
         return "chatter"

@@ -12,133 +12,141 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import Withheld
-from bot.ingest.conversations import Run, edge, parted, runs, unread
-from bot.ingest.shared_file import Shared
+from bot.errors import PermissionDenied
+from bot.ingest.conversations import (
+    MessageRun,
+    find_page_boundary,
+    group_into_runs,
+    split_at_silence,
+    to_unindexed_record,
+)
+from bot.ingest.shared_file import SharedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.context import House
-    from bot.ingest.conversations import Spoken
-    from bot.ingest.documents import Shelf
-    from bot.ingest.files import Filing
-    from bot.ingest.messages import Hearing
-    from bot.platform.models import Message, Place
-    from bot.store.channels import Cursor
+    from bot.context import BotContext
+    from bot.ingest.conversations import IndexedMessage
+    from bot.ingest.documents import ConversationDocuments
+    from bot.ingest.files import FileIngest
+    from bot.ingest.messages import MessageIngest
+    from bot.platform.models import Location, Message
+    from bot.store.channels import BackfillCursor
 
 log = structlog.get_logger(__name__)
 
-HELD = 2000  # messages without a silence, beyond which they are cut anyway
-FIRST, LONGEST = 5.0, 900.0  # seconds until the next try; they double
+MAX_HELD_MESSAGES = 2000  # messages without a silence, beyond which they are cut anyway
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 900.0  # seconds until the next try; they double
 
 
-class Past:
+class Backfill:
     """Takes in what was said in channels before."""
 
-    def __init__(self, house: House, shelf: Shelf, hearing: Hearing, filing: Filing) -> None:
-        self._house = house
-        self._shelf = shelf
-        self._hearing = hearing
-        self._filing = filing
+    def __init__(
+        self, house: BotContext, shelf: ConversationDocuments, hearing: MessageIngest, filing: FileIngest
+    ) -> None:
+        self._context = house
+        self._documents = shelf
+        self._messages = hearing
+        self._files = filing
         self._store = house.store
 
-    async def fill(self, now: float | None = None) -> bool:
+    async def run_due(self, now: float | None = None) -> bool:
         """Go on with one back-fill that is due (seconds since 1970), to its end; False if there is none."""
-        cursor = await self._store.cursors.due(time.time() if now is None else now)
+        cursor = await self._store.backfill_cursors.get_due(time.time() if now is None else now)
         if cursor is None:
             return False
-        room = cursor.place.room
+        room = cursor.location.room
         try:
-            if not (await self._store.channels.get(room)).ingest:
-                await self._store.cursors.end(room)
-            elif await self._filled(cursor):
-                await self._store.cursors.finish(cursor)
-        except Withheld:
+            if not (await self._store.channel_settings.get(room)).ingest:
+                await self._store.backfill_cursors.cancel(room)
+            elif await self._run_cursor(cursor):
+                await self._store.backfill_cursors.finish(cursor)
+        except PermissionDenied:
             log.warning("backfill_withheld", room=room)
-            await self._store.cursors.end(room)
+            await self._store.backfill_cursors.cancel(room)
         except Exception as error:  # noqa: BLE001 - one channel that cannot be read must not keep the others waiting
-            delay = min(LONGEST, FIRST * 2**cursor.tries)
+            delay = min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**cursor.attempts)
             log.warning("backfill_delayed", room=room, error=type(error).__name__, seconds=delay)
-            await self._store.cursors.delay(room, time.time() + delay)
+            await self._store.backfill_cursors.delay(room, time.time() + delay)
         return True
 
-    async def _filled(self, cursor: Cursor) -> bool:
+    async def _run_cursor(self, cursor: BackfillCursor) -> bool:
         """Take everything in; False if the back-fill was ended or began anew meanwhile."""
         held: list[Message] = []
-        platform = self._house.platform(cursor.place)
-        async for page in platform.history(cursor.place, cursor.since, cursor.before):
-            whole, held = parted([*held, *page])
-            if len(held) > HELD:
+        platform = self._context.platform_for(cursor.location)
+        async for page in platform.history(cursor.location, cursor.since, cursor.before):
+            whole, held = split_at_silence([*held, *page])
+            if len(held) > MAX_HELD_MESSAGES:
                 whole, held = [*held, *whole], []
-            await self.take(cursor.place, whole)
-            if not await self._store.cursors.advance(cursor, edge(whole, held)):
+            await self.ingest(cursor.location, whole)
+            if not await self._store.backfill_cursors.advance(cursor, find_page_boundary(whole, held)):
                 return False
-        await self.take(cursor.place, held)
+        await self.ingest(cursor.location, held)
         return True
 
-    async def take(self, place: Place, messages: Sequence[Message]) -> None:
+    async def ingest(self, place: Location, messages: Sequence[Message]) -> None:
         """Take in what is not known yet of some messages of a channel, and their files."""
-        await self.read(place, messages)
+        await self.ingest_messages(place, messages)
         for message in messages:
             if message.uploads:
-                await self.fetch(message)
+                await self.ingest_files(message)
 
-    async def read(self, place: Place, messages: Sequence[Message]) -> None:
+    async def ingest_messages(self, place: Location, messages: Sequence[Message]) -> None:
         """Take in what is not known yet of some messages of a channel; their files are owed from now on."""
-        fresh = await self._unknown(place, messages)
-        said = [found for each in fresh if (found := await self._shelf.written(each))]
+        fresh = await self._select_new(place, messages)
+        said = [found for each in fresh if (found := await self._documents.render_message(each))]
         wordless = {each.id for each in fresh} - {each.message.id for each in said}
-        async with self._shelf.alone(place.room):
-            unknown = await self._unknown(place, messages)
+        async with self._documents.lock(place.room):
+            unknown = await self._select_new(place, messages)
             for each in unknown:
-                await self._owe(each)
+                await self._record_pending_files(each)
             ids = {each.id for each in unknown}
-            for run in await self._runs(place, [each for each in said if each.message.id in ids]):
-                await self._shelf.put(run, place)
+            for run in await self._build_runs(place, [each for each in said if each.message.id in ids]):
+                await self._documents.add_run(run, place)
             silent = [each for each in messages if each.addressed or (each.uploads and each.id in wordless)]
-            await self._store.messages.note([unread(each) for each in silent])
+            await self._store.messages.insert([to_unindexed_record(each) for each in silent])
 
-    async def correct(self, message: Message, told: str) -> None:
+    async def apply_edit(self, message: Message, told: str) -> None:
         """A message has other words than those of this digest, unless something newer was heard of it meanwhile."""
-        room = message.place.room
-        async with self._shelf.alone(room):
+        room = message.location.room
+        async with self._documents.lock(room):
             known = await self._store.messages.get(room, message.id)
             if known is not None and known.digest == told:
-                await self._hearing.edit(message)
+                await self._messages.apply_edit(message)
 
-    async def _owe(self, message: Message) -> None:
+    async def _record_pending_files(self, message: Message) -> None:
         """The files of a message are to be taken in, even if that is cut off once it is known."""
         for each in message.uploads:
-            await self._store.files.note(Shared(message).filed(each))
+            await self._store.files.insert(SharedFiles(message).build_record(each))
 
-    async def fetch(self, message: Message) -> None:
+    async def ingest_files(self, message: Message) -> None:
         """Take in the files of a message of the past; what cannot be read of them is nobody's business now."""
-        room = message.place.room
-        known = await self._store.files.of_messages(room, [message.id])
-        missing = {each.id for each in message.uploads} - {each.upload for each in known if each.settled}
-        if missing and await self._hearing.admits(message):
-            await self._filing.take(message, quiet=True)
-        async with self._shelf.alone(room):
-            for file in await self._store.files.of_messages(room, [message.id]):
-                if not file.settled:
-                    await self._shelf.forget(file.document)
+        room = message.location.room
+        known = await self._store.files.list_by_messages(room, [message.id])
+        missing = {each.id for each in message.uploads} - {each.upload_id for each in known if each.is_applied}
+        if missing and await self._messages.is_indexable(message):
+            await self._files.ingest(message, quiet=True)
+        async with self._documents.lock(room):
+            for file in await self._store.files.list_by_messages(room, [message.id]):
+                if not file.is_applied:
+                    await self._documents.forget_document(file.document)
 
-    async def _unknown(self, place: Place, messages: Sequence[Message]) -> list[Message]:
-        known = await self._store.messages.several(place.room, [each.id for each in messages])
-        settled = {each.id for each in known if each.settled}
-        return [each for each in messages if each.id not in settled and await self._hearing.admits(each)]
+    async def _select_new(self, place: Location, messages: Sequence[Message]) -> list[Message]:
+        known = await self._store.messages.list_by_ids(place.room, [each.id for each in messages])
+        settled = {each.id for each in known if each.is_applied}
+        return [each for each in messages if each.id not in settled and await self._messages.is_indexable(each)]
 
-    async def _runs(self, place: Place, said: Sequence[Spoken]) -> list[Run]:
+    async def _build_runs(self, place: Location, said: Sequence[IndexedMessage]) -> list[MessageRun]:
         """Documents of messages; those that were decided already, before a crash, stay as they were decided."""
-        known = await self._store.messages.several(place.room, [each.message.id for each in said])
+        known = await self._store.messages.list_by_ids(place.room, [each.message.id for each in said])
         decided = {each.id: each.document for each in known}
-        roots = await self._store.messages.roots(place.room, [each.message.id for each in said])
-        fresh = runs([each for each in said if each.message.id not in decided], place.room, roots)
+        roots = await self._store.messages.list_thread_roots(place.room, [each.message.id for each in said])
+        fresh = group_into_runs([each for each in said if each.message.id not in decided], place.room, roots)
         rest = sorted(
             (each for each in said if decided.get(each.message.id)), key=lambda each: decided[each.message.id]
         )
         for document, group in groupby(rest, key=lambda each: decided[each.message.id]):
             spoken = tuple(group)
-            fresh.append(Run(document, spoken[0].message.place.thread, spoken[0].title, spoken))
+            fresh.append(MessageRun(document, spoken[0].message.location.thread, spoken[0].title, spoken))
         return fresh

@@ -7,77 +7,77 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from bot.platform.models import Place
-from engine.scheduling.tasks import end
+from bot.platform.models import Location
+from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from datetime import datetime
 
-    from bot.context import House
-    from bot.ingest.sync.queue import LookingBack
+    from bot.context import BotContext
+    from bot.ingest.sync.queue import SyncQueue
     from bot.ingest.sync.retention import Retention
 
-JOBS, SYNC = "periodic jobs", "channel sync"  # names of the two tasks
-PAUSE = 15.0  # seconds between two looks at what time brings
+JOBS_TASK, SYNC_TASK = "periodic jobs", "channel sync"  # names of the two tasks
+POLL_SECONDS = 15.0  # seconds between two looks at what time brings
 HOUR, DAY = 60 * 60.0, 24 * 60 * 60.0
-COMPACT = 600.0  # seconds between two removals of forgotten bytes from the bot's own file
+COMPACT_INTERVAL_SECONDS = 600.0  # seconds between two removals of forgotten bytes from the bot's own file
 
 
-class Upkeep:
+class PeriodicJobs:
     """Does what is due. `news` is set when there is something to look back at."""
 
-    def __init__(self, house: House, retention: Retention, back: LookingBack, news: asyncio.Event) -> None:
-        self._house = house
-        self._supervisor = house.desk.engine.supervisor
+    def __init__(self, house: BotContext, retention: Retention, back: SyncQueue, news: asyncio.Event) -> None:
+        self._context = house
+        self._supervisor = house.engine_context.engine.supervisor
         self._retention = retention
-        self._back = back
-        self._news = news
-        self._done: dict[str, float] = {}
+        self._sync_queue = back
+        self._updated = news
+        self._last_runs: dict[str, float] = {}
 
-    async def work(self, clock: Callable[[], datetime]) -> None:
+    async def run(self, clock: Callable[[], datetime]) -> None:
         """Do what is due, until cancelled; neither of the two waits for the other."""
         run = self._supervisor.run
         tasks = (
-            run(JOBS, lambda: self._repeat(lambda: self.tick(clock()), asyncio.Event())),
-            run(SYNC, lambda: self._repeat(self._back.past, self._news)),
+            run(JOBS_TASK, lambda: self._repeat(lambda: self.run_due(clock()), asyncio.Event())),
+            run(SYNC_TASK, lambda: self._repeat(self._sync_queue.run_pending, self._updated)),
         )
         try:
             await asyncio.wait(tasks)
         finally:
-            await end(*tasks)
+            await cancel_tasks(*tasks)
 
     async def _repeat(self, do: Callable[[], Awaitable[None]], news: asyncio.Event) -> None:
         while True:
             news.clear()
             await do()
             with suppress(TimeoutError):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
-                async with asyncio.timeout(PAUSE):
+                async with asyncio.timeout(POLL_SECONDS):
                     await news.wait()
 
-    async def tick(self, now: datetime) -> None:
+    async def run_due(self, now: datetime) -> None:
         """What time brings: conversations end, what is too old goes, and once a day channels are compared."""
-        await self._every("close", 0.0, lambda: self._retention.close_quiet(now))
-        await self._every("forget", HOUR, lambda: self._retention.forget_old(now))
-        await self._every("compact", COMPACT, self._house.store.compact)
-        await self._every("compare", DAY, lambda: self.owe(*self._house.platforms))
+        await self._run_if_due("close", 0.0, lambda: self._retention.close_idle(now))
+        await self._run_if_due("forget", HOUR, lambda: self._retention.delete_expired(now))
+        await self._run_if_due("compact", COMPACT_INTERVAL_SECONDS, self._context.store.compact)
+        await self._run_if_due("compare", DAY, lambda: self.enqueue_platforms(*self._context.platforms))
 
-    async def owe(self, *platforms: str) -> None:
+    async def enqueue_platforms(self, *platforms: str) -> None:
         """All channels of these platforms are to be compared soon, and what lies in none."""
         for platform in platforms:
-            known = await self._house.store.rooms.known(platform)
-            self._back.owe([*known, Place(platform, "", "")])
+            known = await self._context.store.channels.list_joined(platform)
+            self._sync_queue.enqueue([*known, Location(platform, "", "")])
 
-    async def _every(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:
+    async def _run_if_due(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:
         """Do something if its time has come; what fails is tried again at the next look, and holds up nothing else."""
-        last = self._done.get(what)
+        last = self._last_runs.get(what)
         if last is not None and time.monotonic() - last < seconds:
             return
-        name = f"{JOBS}: {what}"
+        name = f"{JOBS_TASK}: {what}"
         try:
             await do()
         except Exception as error:  # noqa: BLE001 - whatever it is, the rest must be done
-            self._supervisor.failed(name, error)
+            self._supervisor.record_failure(name, error)
         else:
-            self._supervisor.succeeded(name)
-            self._done[what] = time.monotonic()
+            self._supervisor.record_success(name)
+            self._last_runs[what] = time.monotonic()

@@ -8,59 +8,59 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.platform.models import Place
+    from bot.platform.models import Location
 
-AGAIN, LONGEST = 60.0, 60 * 60.0  # seconds until the next try; they double
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 60.0, 60 * 60.0  # seconds until the next try; they double
 
 
 @dataclass(frozen=True, slots=True)
-class Debt:
+class PendingSync:
     """A look at a channel that is due at a time (seconds of a clock that never goes back)."""
 
-    place: Place
-    due: float = 0.0
-    tries: int = 0
+    location: Location
+    due_at: float = 0.0
+    attempts: int = 0
 
 
-class Owed:
+class RetryQueue:
     """The looks that are owed, in the order in which they came to be. One that is owed anew meanwhile stays owed."""
 
     def __init__(self) -> None:
-        self._debts: dict[Place, Debt] = {}
+        self._pending: dict[Location, PendingSync] = {}
 
     @property
-    def places(self) -> set[Place]:
+    def locations(self) -> set[Location]:
         """The channels that a look is owed to, due or not."""
-        return set(self._debts)
+        return set(self._pending)
 
-    def owe(self, places: Iterable[Place]) -> None:
+    def add(self, places: Iterable[Location]) -> None:
         """A look at each of them is due at once."""
         for place in places:
-            self._debts[place] = Debt(place)
+            self._pending[place] = PendingSync(place)
 
-    def due(self, now: float) -> list[Debt]:
+    def list_due(self, now: float) -> list[PendingSync]:
         """What is due by now."""
-        return [each for each in self._debts.values() if each.due <= now]
+        return [each for each in self._pending.values() if each.due_at <= now]
 
-    def stands(self, debt: Debt) -> bool:
+    def is_current(self, debt: PendingSync) -> bool:
         """Whether it is owed still, as it was."""
-        return self._debts.get(debt.place) is debt
+        return self._pending.get(debt.location) is debt
 
-    def settle(self, debt: Debt) -> None:
+    def finish(self, debt: PendingSync) -> None:
         """That look is done."""
-        if self.stands(debt):
-            del self._debts[debt.place]
+        if self.is_current(debt):
+            del self._pending[debt.location]
 
-    def delay(self, debt: Debt, now: float) -> None:
+    def delay(self, debt: PendingSync, now: float) -> None:
         """It has to be looked at again, later each time."""
-        if self.stands(debt):
-            wait = min(LONGEST, AGAIN * 2**debt.tries)
-            self._debts[debt.place] = replace(debt, due=now + wait, tries=debt.tries + 1)
+        if self.is_current(debt):
+            wait = min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**debt.attempts)
+            self._pending[debt.location] = replace(debt, due_at=now + wait, attempts=debt.attempts + 1)
 
-    def drop(self, platform: str, workspace: str) -> None:
+    def delete_workspace(self, platform: str, workspace: str) -> None:
         """No channel of this workspace is looked at any more."""
-        self._debts = {
+        self._pending = {
             place: each
-            for place, each in self._debts.items()
+            for place, each in self._pending.items()
             if (place.platform, place.workspace) != (platform, workspace)
         }

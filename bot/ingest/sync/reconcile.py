@@ -12,160 +12,164 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import NotThere, PlatformError, PutOut, Withheld
-from bot.ingest.conversations import digest, parted
-from bot.ingest.sync.deletions import lost
-from bot.platform.ports import Listing
+from bot.errors import ChannelGone, PermissionDenied, PlatformError, WorkspaceGone
+from bot.ingest.conversations import message_digest, split_at_silence
+from bot.ingest.sync.deletions import find_missing
+from bot.platform.ports import ThreadPage
 from engine.storage.sqlite.timestamps import EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from bot.context import House
-    from bot.ingest.sync.backfill import Past
-    from bot.ingest.sync.deletions import Missing
-    from bot.platform.models import Message, Place
-    from bot.store import Filed, Known
+    from bot.context import BotContext
+    from bot.ingest.sync.backfill import Backfill
+    from bot.ingest.sync.deletions import DeletionCheck
+    from bot.platform.models import Location, Message
+    from bot.store import FileRecord, MessageRecord
 
 log = structlog.get_logger(__name__)
 
-LOOKED_AT = timedelta(days=1)  # how far before the last comparison edits and deletions are looked for
-LIVELY = timedelta(days=7)  # how long after its last message a thread is looked at
-THREADS = 50  # of a channel
-REPLIES = 200  # of a thread
-OWED = 50  # files of a channel
+OVERLAP = timedelta(days=1)  # how far before the last comparison edits and deletions are looked for
+ACTIVE_THREAD_WINDOW = timedelta(days=7)  # how long after its last message a thread is looked at
+MAX_THREADS = 50  # of a channel
+MAX_REPLIES = 200  # of a thread
+FILE_BATCH = 50  # files of a channel
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ChannelScan:
     """One look at a channel. `told`: the digests that were known before; `oldest`: from when on messages are taken in.
 
     `seen`: what is there; `sharing`: those of it with files.
     """
 
-    place: Place
-    told: Mapping[str, str]
+    location: Location
+    stored_digests: Mapping[str, str]
     oldest: datetime
-    seen: set[str] = field(default_factory=set)
-    sharing: dict[str, Message] = field(default_factory=dict)
+    seen_ids: set[str] = field(default_factory=set)
+    messages_with_files: dict[str, Message] = field(default_factory=dict)
 
 
-class CatchingUp:
+class Reconciler:
     """Compares what is known of channels with what the platform has. `missing` asks for what lists lack."""
 
-    def __init__(self, house: House, past: Past, missing: Missing, clock: Callable[[], datetime]) -> None:
-        self._house = house
-        self._past = past
-        self._missing = missing
+    def __init__(
+        self, house: BotContext, past: Backfill, missing: DeletionCheck, clock: Callable[[], datetime]
+    ) -> None:
+        self._context = house
+        self._backfill = past
+        self._deletion_check = missing
         self._store = house.store
         self._clock = clock
 
-    async def catch_up(self, place: Place) -> bool:
+    async def reconcile(self, place: Location) -> bool:
         """Take in what is new in a channel, and what changed lately. Raises PlatformError.
 
         False if not all of it could be known or had: look again soon.
         """
         room, began = place.room, self._clock()
-        compared = await self._store.rooms.compared(room)
-        if compared is None or not await self._reads(room):
+        compared = await self._store.channels.get_synced_until(room)
+        if compared is None or not await self._is_indexed(room):
             return True
-        newest = await self._store.messages.newest(room) or compared
+        newest = await self._store.messages.get_newest_time(room) or compared
         until = min(newest, compared)
-        before = await self._store.messages.between(room, until - LOOKED_AT, newest)
-        look = Look(place, _digests(before), await self._oldest(room))
-        await self._read(look, until - LOOKED_AT)
-        lacking = await self._read_threads(look, until - LIVELY)
+        before = await self._store.messages.list_between(room, until - OVERLAP, newest)
+        look = ChannelScan(place, _digests_by_id(before), await self._get_oldest(room))
+        await self._scan_channel(look, until - OVERLAP)
+        lacking = await self._scan_threads(look, until - ACTIVE_THREAD_WINDOW)
         lacking += [each for each in before if each.thread in {"", each.id}]
-        sure = await self._missing.ask(place, [each for each in lacking if each.id not in look.seen])
-        had = await self._fetch(look)
-        await self._store.rooms.note_compared(room, began)
+        sure = await self._deletion_check.check_messages(
+            place, [each for each in lacking if each.id not in look.seen_ids]
+        )
+        had = await self._ingest_pending_files(look)
+        await self._store.channels.record_synced_until(room, began)
         return sure and had
 
-    async def _reads(self, room: str) -> bool:
+    async def _is_indexed(self, room: str) -> bool:
         """Whether a channel is read, or was until that was switched off: what is known of it must still be true."""
-        return (await self._store.channels.get(room)).ingest or await self._store.rooms.announced(room)
+        return (await self._store.channel_settings.get(room)).ingest or await self._store.channels.is_announced(room)
 
-    async def _oldest(self, room: str) -> datetime:
+    async def _get_oldest(self, room: str) -> datetime:
         """From when on messages of a channel are of interest."""
-        since = await self._store.rooms.horizon(room) or EPOCH
-        kept = self._house.settings.retention_days
+        since = await self._store.channels.get_horizon(room) or EPOCH
+        kept = self._context.settings.retention_days
         return max(since, self._clock() - timedelta(days=kept)) if kept else since
 
-    async def _read(self, look: Look, since: datetime) -> None:
+    async def _scan_channel(self, look: ChannelScan, since: datetime) -> None:
         """Compare a channel's messages of some time with what was known of them."""
         held: list[Message] = []
-        async for page in self._house.platform(look.place).history(look.place, since):
-            look.seen.update(each.id for each in page)
-            whole, held = parted([*held, *page])
-            await self._compare(look, whole)
-        await self._compare(look, held)
+        async for page in self._context.platform_for(look.location).history(look.location, since):
+            look.seen_ids.update(each.id for each in page)
+            whole, held = split_at_silence([*held, *page])
+            await self._apply_changes(look, whole)
+        await self._apply_changes(look, held)
 
-    async def _read_threads(self, look: Look, since: datetime) -> list[Known]:
+    async def _scan_threads(self, look: ChannelScan, since: datetime) -> list[MessageRecord]:
         """Compare the threads in which something was said since some time; gives what they lack."""
-        room, lacking = look.place.room, []
-        for window in await self._store.windows.lively(room, since, THREADS):
-            inside = await self._store.messages.of_thread(room, window.thread)
-            root = await self._store.messages.several(room, [window.thread])
+        room, lacking = look.location.room, []
+        for window in await self._store.conversations.list_active_since(room, since, MAX_THREADS):
+            inside = await self._store.messages.list_by_thread(room, window.thread)
+            root = await self._store.messages.list_by_ids(room, [window.thread])
             known = list({each.id: each for each in [*inside, *root]}.values())
-            place = replace(look.place, thread=window.thread)
-            listing = await self._read_thread(replace(look, place=place, told=_digests(known)))
-            if listing.there:
-                lacking += lost(listing, known)
+            place = replace(look.location, thread=window.thread)
+            listing = await self._scan_thread(replace(look, location=place, stored_digests=_digests_by_id(known)))
+            if listing.thread_exists:
+                lacking += find_missing(listing, known)
             else:
                 lacking += root
-                await self._missing.remove(look.place, [each.id for each in inside])
+                await self._deletion_check.remove_deleted(look.location, [each.id for each in inside])
         return lacking
 
-    async def _read_thread(self, look: Look) -> Listing:
+    async def _scan_thread(self, look: ChannelScan) -> ThreadPage:
         """Compare a thread's newest messages with what was known of it. One that is hidden tells nothing."""
         try:
-            listing = await self._house.platform(look.place).thread(look.place, REPLIES)
-        except (NotThere, PutOut):
+            listing = await self._context.platform_for(look.location).fetch_thread(look.location, MAX_REPLIES)
+        except (ChannelGone, WorkspaceGone):
             raise
-        except Withheld as error:
-            log.warning("thread_hidden", room=look.place.room, error=type(error).__name__)
-            return Listing(whole=False)
-        look.seen.update(each.id for each in listing.messages)
-        await self._compare(replace(look, place=look.place.main), listing.messages)
+        except PermissionDenied as error:
+            log.warning("thread_hidden", room=look.location.room, error=type(error).__name__)
+            return ThreadPage(is_complete=False)
+        look.seen_ids.update(each.id for each in listing.messages)
+        await self._apply_changes(replace(look, location=look.location.without_thread), listing.messages)
         return listing
 
-    async def _compare(self, look: Look, messages: Sequence[Message]) -> None:
+    async def _apply_changes(self, look: ChannelScan, messages: Sequence[Message]) -> None:
         """Take in what changed since it was told, what is new, and what was cut off while it was taken in."""
         for message in messages:
-            if look.told.get(message.id, digest(message)) != digest(message):
-                await self._past.correct(message, look.told[message.id])
-        await self._past.read(look.place, [each for each in messages if each.time >= look.oldest])
-        look.sharing.update({each.id: each for each in messages if each.uploads})
+            if look.stored_digests.get(message.id, message_digest(message)) != message_digest(message):
+                await self._backfill.apply_edit(message, look.stored_digests[message.id])
+        await self._backfill.ingest_messages(look.location, [each for each in messages if each.time >= look.oldest])
+        look.messages_with_files.update({each.id: each for each in messages if each.uploads})
 
-    async def _fetch(self, look: Look) -> bool:
+    async def _ingest_pending_files(self, look: ChannelScan) -> bool:
         """Take in the files that came with what was taken in, now or before; False if some could not be had."""
         had, after = True, ""
-        while owed := await self._store.files.owed(look.place.room, OWED, after):
+        while owed := await self._store.files.list_pending(look.location.room, FILE_BATCH, after):
             after = owed[-1].document
-            for file in {each.message: each for each in owed}.values():
-                had &= await self._had(look, file)
+            for file in {each.message_id: each for each in owed}.values():
+                had &= await self._ingest_file(look, file)
         return had
 
-    async def _had(self, look: Look, file: Filed) -> bool:
+    async def _ingest_file(self, look: ChannelScan, file: FileRecord) -> bool:
         try:
-            message = look.sharing.get(file.message) or await self._shared(look.place, file)
+            message = look.messages_with_files.get(file.message_id) or await self._find_message(look.location, file)
             if message is not None:
-                await self._past.fetch(message)
+                await self._backfill.ingest_files(message)
         except PlatformError as error:
             log.warning("file_not_fetched", room=file.room, error=type(error).__name__)
             return False
         return True
 
-    async def _shared(self, place: Place, file: Filed) -> Message | None:
+    async def _find_message(self, place: Location, file: FileRecord) -> Message | None:
         """The message that a file came with, as it is now; it is forgotten if it was deleted."""
-        known = await self._store.messages.get(file.room, file.message)
+        known = await self._store.messages.get(file.room, file.message_id)
         thread = known.thread if known else ""
-        message = await self._house.platform(place).message(replace(place, thread=thread), file.message)
+        message = await self._context.platform_for(place).fetch_message(replace(place, thread=thread), file.message_id)
         if message is None:
-            await self._missing.remove(place, [file.message])
+            await self._deletion_check.remove_deleted(place, [file.message_id])
         return message
 
 
-def _digests(known: Sequence[Known]) -> dict[str, str]:
+def _digests_by_id(known: Sequence[MessageRecord]) -> dict[str, str]:
     return {each.id: each.digest for each in known}

@@ -8,48 +8,48 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from engine.parsers.chat_export import GAP
+from engine.parsers.chat_export import CONVERSATION_GAP
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.context import House
-    from bot.ingest.documents import Shelf
+    from bot.context import BotContext
+    from bot.ingest.documents import ConversationDocuments
 
 log = structlog.get_logger(__name__)
 
-TOLD = timedelta(days=400)  # within which a platform may tell late of what it has deleted
+TOMBSTONE_TTL = timedelta(days=400)  # within which a platform may tell late of what it has deleted
 BATCH = 500  # messages that are taken out at once
 
 
 class Retention:
     """Closes conversations in which nothing is said any more, and forgets by age."""
 
-    def __init__(self, house: House, shelf: Shelf) -> None:
-        self._house = house
-        self._shelf = shelf
+    def __init__(self, house: BotContext, shelf: ConversationDocuments) -> None:
+        self._context = house
+        self._documents = shelf
         self._store = house.store
 
-    async def close_quiet(self, now: datetime) -> None:
+    async def close_idle(self, now: datetime) -> None:
         """Close the conversations in which nothing was said for a quarter of an hour."""
-        for window in await self._store.windows.quiet(now - GAP):
-            async with self._shelf.alone(window.room):
-                current = await self._store.windows.get(window.document)
-                if current and current.last <= now - GAP:
-                    await self._shelf.close(window.document)
+        for window in await self._store.conversations.list_idle_since(now - CONVERSATION_GAP):
+            async with self._documents.lock(window.room):
+                current = await self._store.conversations.get(window.document)
+                if current and current.last <= now - CONVERSATION_GAP:
+                    await self._documents.close_conversation(window.document)
 
-    async def forget_old(self, now: datetime) -> None:
+    async def delete_expired(self, now: datetime) -> None:
         """Forget messages, files and answers that are older than the setting allows, and deletions of long ago."""
-        await self._store.messages.forget_deletions(now - TOLD)
-        if not self._house.settings.retention_days:
+        await self._store.messages.delete_tombstones(now - TOMBSTONE_TTL)
+        if not self._context.settings.retention_days:
             return
-        oldest = now - timedelta(days=self._house.settings.retention_days)
-        while messages := await self._store.messages.before(oldest, BATCH):
+        oldest = now - timedelta(days=self._context.settings.retention_days)
+        while messages := await self._store.messages.list_before(oldest, BATCH):
             messages.sort(key=lambda each: each.room)
             for room, group in groupby(messages, key=lambda each: each.room):
-                async with self._shelf.alone(room):
-                    await self._shelf.drop(list(group))
-        for file in await self._store.files.before(oldest):
-            async with self._shelf.alone(file.room):
-                await self._shelf.forget(file.document)
-        await self._store.answers.drop_before(oldest.timestamp())
+                async with self._documents.lock(room):
+                    await self._documents.remove_messages(list(group))
+        for file in await self._store.files.list_before(oldest):
+            async with self._documents.lock(file.room):
+                await self._documents.forget_document(file.document)
+        await self._store.answers.delete_before(oldest.timestamp())

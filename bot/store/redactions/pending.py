@@ -19,24 +19,24 @@ class PendingRedactions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def expect(self, keys: Collection[str], part_of: str) -> None:
+    async def add(self, keys: Collection[str], part_of: str) -> None:
         """Write them down, before the engine changes what it has of them."""
         async with self._database.transaction() as db:
             rows = [(key, part_of) for key in sorted(keys)]
-            await db.each("INSERT OR IGNORE INTO pending_redaction VALUES (?, ?)", rows)
+            await db.execute_many("INSERT OR IGNORE INTO pending_redaction VALUES (?, ?)", rows)
 
     async def cancel(self, keys: Collection[str], part_of: str) -> None:
         """Nothing of them has changed."""
         async with self._database.transaction() as db:
             sql = "DELETE FROM pending_redaction WHERE document = ? AND part_of = ?"
-            await db.each(sql, [(key, part_of) for key in keys])
+            await db.execute_many(sql, [(key, part_of) for key in keys])
 
-    async def expected(self, key: str) -> bool:
+    async def is_pending(self, key: str) -> bool:
         """Whether a former attempt to change this document or message was cut off."""
         sql = "SELECT 1 FROM pending_redaction WHERE document = ? LIMIT 1"
-        return await self._database.row(sql, (key,)) is not None
+        return await self._database.fetch_one(sql, (key,)) is not None
 
-    async def all(self) -> list[tuple[str, str]]:
+    async def list_all(self) -> list[tuple[str, str]]:
         """All of them: key, part_of."""
-        rows = await self._database.rows("SELECT document, part_of FROM pending_redaction ORDER BY 1, 2")
+        rows = await self._database.fetch_all("SELECT document, part_of FROM pending_redaction ORDER BY 1, 2")
         return [(key, part_of) for key, part_of in rows]

@@ -13,75 +13,77 @@ from typing import TYPE_CHECKING
 
 from markdown_it.common.utils import unescapeAll
 
-from engine.answers.mentions import ALARM, disarm
+from engine.answers.mentions import BROADCAST, defuse_broadcasts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-LONGEST = 2048  # characters of an address
-CUTS = 16  # places at which one address in a text may be meant to end
-LAYERS = 4  # of escapes within escapes
+MAX_ADDRESS_CHARACTERS = 2048  # characters of an address
+MAX_CUTS = 16  # places at which one address in a text may be meant to end
+MAX_ESCAPE_LAYERS = 4  # of escapes within escapes
 
-ENDS = ".,;:!?'\"*_~"  # at the end of an address they rather belong to the sentence
-CLOSERS = ENDS + ")]}”’»"
-STRIPPED = re.compile(r"[)'\"]{0,2}[.,;!?]?")  # what every platform takes off the end of an address
-OPENERS = "([{\"'*_~“‘«"
-ASIDE = "|，。；：！？、（）【】「」《》"  # what surely is no part of an address
-CUT = re.compile(rf"[`\"'(){{}}\[\]<>\\^\x00-\x20\x7f-\xa0\u1680\u2000-\u206f\u3000\ufeff{ASIDE}]")
+TRAILING_PUNCTUATION = ".,;:!?'\"*_~"  # at the end of an address they rather belong to the sentence
+CLOSING_PUNCTUATION = TRAILING_PUNCTUATION + ")]}”’»"
+STRIPPED_SUFFIX = re.compile(r"[)'\"]{0,2}[.,;!?]?")  # what every platform takes off the end of an address
+OPENING_PUNCTUATION = "([{\"'*_~“‘«"
+NON_ADDRESS_CHARACTERS = "|，。；：！？、（）【】「」《》"  # what surely is no part of an address
+ADDRESS_CUT = re.compile(
+    rf"[`\"'(){{}}\[\]<>\\^\x00-\x20\x7f-\xa0\u1680\u2000-\u206f\u3000\ufeff{NON_ADDRESS_CHARACTERS}]"
+)
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,31}://[^\s<>]+|(?<![a-z0-9])www\.[^\s<>]+", re.IGNORECASE)
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}\Z")
 HOST = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.-]*:(?://)?)?[^/?#\\]*)(.*)", re.DOTALL)
-LINK = re.compile(
+LINKABLE_ADDRESS = re.compile(
     r"(?!javascript|data|vbscript)[a-z][a-z0-9+.-]{0,31}://[^\s<>\"`|\\^{}\x00-\x20\x7f-\xa0]+", re.IGNORECASE
 )
 PARENTHESIS = re.compile(r"[()]")
-TOKEN = re.compile(r"[^\s<>\"`|\[\]]+")
+WORD_TOKEN = re.compile(r"[^\s<>\"`|\[\]]+")
 
-SLASHES = re.compile(r":(?=[*_~]*[/\\][*_~]*[/\\])")  # of any scheme, also with emphasis in between
-BARE = re.compile(
+SCHEME_SLASHES = re.compile(r":(?=[*_~]*[/\\][*_~]*[/\\])")  # of any scheme, also with emphasis in between
+OPAQUE_SCHEME = re.compile(
     r"(mailto|xmpp|javascript|vbscript|tel(?=:[+\d])"
     r"|(?<![a-z0-9])(?:tel|sms|callto|skype|facetime|geo|magnet|news|urn|data|slack|discord|https?|ftps?|sftp|ssh|git"
     r"|file|blob|about|steam|msteams|zoommtg|tg|whatsapp|intent|itms|market|view-source)):(?=\S)",
     re.IGNORECASE,
 )
 WWW = re.compile(r"www\.", re.IGNORECASE)
-RELATIVE = re.compile(r"(?<![:/\]])(?<![^\W_])//(?=\w)")
-MAIL = re.compile(r"(?<=[^\s@])@(?=[^\s@])")
-MAILED = re.compile(r"[^\s@]@[^\s@.]*\.[\w.]")
-NUMERIC = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}[/:?#\\]")
+PROTOCOL_RELATIVE = re.compile(r"(?<![:/\]])(?<![^\W_])//(?=\w)")
+AT_SIGN = re.compile(r"(?<=[^\s@])@(?=[^\s@])")
+MAIL_ADDRESS = re.compile(r"[^\s@]@[^\s@.]*\.[\w.]")
+NUMERIC_HOST = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}[/:?#\\]")
 DOT = re.compile(r"(?<![\s.])\.(?=[*_~]*([^\W_][\w-]*))")
 WHOLE_DOT = re.compile(r"\.(?=[^\s\]])")
-LOCAL = re.compile(r"(?<=[/@\]])(?=localhost)", re.IGNORECASE)
+LOCALHOST_START = re.compile(r"(?<=[/@\]])(?=localhost)", re.IGNORECASE)
 INVISIBLE = re.compile(
     r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
-HOSTLESS = re.compile(r"\[:\]//(?=[^.]*\Z)")  # the rest of a host may stand behind what ends the word
+MISSING_HOST = re.compile(r"\[:\]//(?=[^.]*\Z)")  # the rest of a host may stand behind what ends the word
 MARKUP = re.compile(r"[`<\t\n\r\x00-\x1f]|!(?=\[)|\](?=[(:\[])")
 
-JOINER = "\u2060"  # of no width: the name reads as before, and no platform takes it for a domain
+WORD_JOINER = "\u2060"  # of no width: the name reads as before, and no platform takes it for a domain
 
 
-def _words(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-FILES = _words(
+FILE_EXTENSIONS = _word_set(
     "txt text json jsonl yaml yml toml csv tsv pdf docx xls xlsx ppt pptx odt ods odp rtf png jpg jpeg gif svg "
     "bmp webp ico html htm xml css scss js jsx tsx mjs ts java kt cpp hpp sql log ini cfg conf env lock bak tmp "
     "exe dll tar gz bz2 xz rar iso mp3 mp4 wav avi mkv ogg epub tex bib ipynb parquet db sqlite whl rpm jar proto "
     "diff patch eml ics vcf "
 )  # endings that are no top-level domains
-SCRIPTS = _words("md py sh rs pl so cc ps ai zip mov")  # endings that are both
-DOMAINS = _words(
+AMBIGUOUS_EXTENSIONS = _word_set("md py sh rs pl so cc ps ai zip mov")  # endings that are both
+TOP_LEVEL_DOMAINS = _word_set(
     "com net org edu gov mil int info biz app dev xyz online site website top club shop store tech cloud live "
     "link click page space news blog agency example test invalid local onion "
 )  # besides those of two letters
 
 
-def decoded(text: str) -> str:
+def decode_escapes(text: str) -> str:
     """The text without escapes and entities, also those that come out when others are resolved."""
-    for _ in range(LAYERS):
+    for _ in range(MAX_ESCAPE_LAYERS):
         if "&" not in text and "\\" not in text:
             return text
         before, text = text, unescapeAll(text)
@@ -90,30 +92,30 @@ def decoded(text: str) -> str:
     return text.replace("\\", "").replace("&", "& ")
 
 
-def normal(text: str) -> str:
+def normalize_text(text: str) -> str:
     """The text as platforms compare it: compatibility forms replaced, nothing invisible in it."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFKC", INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
 
 
-def resolved(text: str) -> str:
+def decode_and_normalize(text: str) -> str:
     """The text decoded and normal, also where one makes something for the other."""
-    for _ in range(LAYERS):
-        before, text = text, normal(decoded(text))
+    for _ in range(MAX_ESCAPE_LAYERS):
+        before, text = text, normalize_text(decode_escapes(text))
         if text == before:
             break
     return text
 
 
-def key(address: str) -> str:
+def address_key(address: str) -> str:
     """What two ways of writing an address have in common: a host is the same in any case."""
-    found = HOST.fullmatch(normal(address))
+    found = HOST.fullmatch(normalize_text(address))
     assert found is not None  # noqa: S101  - it matches everything
     return found[1].lower() + found[2]
 
 
-class Known:
+class AllowedAddresses:
     """The addresses and names that stand in some texts, and so may be shown as they are; of titles the names alone."""
 
     def __init__(self, texts: Iterable[str], titles: Iterable[str] = ()) -> None:
@@ -129,38 +131,38 @@ class Known:
         self._capitals = sorted(key_ for key_, name in self._names.items() if not name.startswith(key_))
 
     def _add(self, text: str) -> None:
-        for address in addresses(text):
-            if LINK.fullmatch(address) and not ALARM.search(address):
-                self._links.setdefault(key(address), address)
+        for address in find_addresses(text):
+            if LINKABLE_ADDRESS.fullmatch(address) and not BROADCAST.search(address):
+                self._links.setdefault(address_key(address), address)
             if "://www." in address:
                 bare = address.partition("://")[2]
-                self._names.setdefault(key(bare), bare)
+                self._names.setdefault(address_key(bare), bare)
         self._add_names(text)
 
     def _add_names(self, text: str) -> None:
-        for found in TOKEN.finditer(text):
+        for found in WORD_TOKEN.finditer(text):
             if (
                 ("." in found[0] or "@" in found[0])
                 and "://" not in found[0]
-                and len(found[0]) <= LONGEST
-                and not ALARM.search(found[0])
+                and len(found[0]) <= MAX_ADDRESS_CHARACTERS
+                and not BROADCAST.search(found[0])
             ):
-                for name in names(found[0]):
-                    self._names.setdefault(key(name), name)
+                for name in name_candidates(found[0]):
+                    self._names.setdefault(address_key(name), name)
 
-    def link(self, address: str) -> str:
+    def find_link(self, address: str) -> str:
         """The address as it stands in a text, if the whole of it does; else nothing."""
-        return self._links.get(key(address), "")
+        return self._links.get(address_key(address), "")
 
-    def begins(self, letters: str) -> bool:
+    def may_start_link(self, letters: str) -> bool:
         """Whether a link may begin with these letters."""
         return any(scheme.startswith(letters) for scheme in self._schemes)
 
-    def name(self, name: str) -> str:
+    def find_name(self, name: str) -> str:
         """A name without a scheme as it stands in a text, if the whole of it does: `notes.md`; else nothing."""
-        return self._names.get(key(name), "")
+        return self._names.get(address_key(name), "")
 
-    def respells(self, letters: str) -> bool:
+    def may_respell(self, letters: str) -> bool:
         """Whether a name that begins with these letters may be spelled otherwise in a text."""
         small = letters.lower()
         listed = self._capitals if small == letters else self._sorted
@@ -168,26 +170,26 @@ class Known:
         return bool(small) and at < len(listed) and listed[at].startswith(small)
 
 
-def addresses(text: str) -> Iterator[str]:
+def find_addresses(text: str) -> Iterator[str]:
     """The addresses in a text; where its end is in doubt, each that may be meant."""
     for found in ADDRESS.finditer(text):
-        run = found[0][:LONGEST]
-        for end in ends(run):
+        run = found[0][:MAX_ADDRESS_CHARACTERS]
+        for end in find_address_ends(run):
             yield run[:end]
 
 
-def ends(run: str) -> Iterator[int]:
+def find_address_ends(run: str) -> Iterator[int]:
     """Where an address that begins a run may be meant to end, the longest first; never within balanced parentheses."""
-    pairs = _pairs(run)
-    cuts = [cut.start() for cut in CUT.finditer(run)][:CUTS]
+    pairs = _outer_parentheses(run)
+    cuts = [cut.start() for cut in ADDRESS_CUT.finditer(run)][:MAX_CUTS]
     for cut in (len(run), *reversed(cuts)):
-        core = run[:cut].rstrip(ENDS)
-        for end in (cut, len(core), len(core.rstrip(CLOSERS))):
+        core = run[:cut].rstrip(TRAILING_PUNCTUATION)
+        for end in (cut, len(core), len(core.rstrip(CLOSING_PUNCTUATION))):
             if not any(first <= cut <= last or first <= end <= last for first, last in pairs):
                 yield end
 
 
-def _pairs(run: str) -> list[tuple[int, int]]:
+def _outer_parentheses(run: str) -> list[tuple[int, int]]:
     """The outermost pairs of parentheses that close."""
     opened: list[int] = []
     pairs: list[tuple[int, int]] = []
@@ -202,14 +204,14 @@ def _pairs(run: str) -> list[tuple[int, int]]:
     return pairs
 
 
-def names(word: str) -> Iterator[str]:
+def name_candidates(word: str) -> Iterator[str]:
     """What may be meant by a word, with and without the punctuation around it."""
     yield word
-    core = word.lstrip(OPENERS).rstrip(CLOSERS)
+    core = word.lstrip(OPENING_PUNCTUATION).rstrip(CLOSING_PUNCTUATION)
     yield core
 
 
-def scheme_at(text: str) -> int:
+def find_scheme(text: str) -> int:
     """Where the first address with a scheme begins; -1 if there is none."""
     at = text.find("://")
     if at < 0:
@@ -218,53 +220,57 @@ def scheme_at(text: str) -> int:
     return found.start() if found else -1
 
 
-def alive(word: str, *, domains: bool) -> bool:
+def is_linkable(word: str, *, domains: bool) -> bool:
     """Whether a platform may make a link of a word, or of a part of it. `domains`: also of a mere name of a host."""
-    if _addressed(word) or ALARM.search(word):
+    if _is_address(word) or BROADCAST.search(word):
         return True
-    return domains and bool(MAILED.search(word) or NUMERIC.search(word) or any(map(_linked, DOT.finditer(word))))
+    return domains and bool(
+        MAIL_ADDRESS.search(word) or NUMERIC_HOST.search(word) or any(map(_may_be_domain, DOT.finditer(word)))
+    )
 
 
-def inert(word: str, *, domains: bool) -> str:
+def defang_word(word: str, *, domains: bool) -> str:
     """A word that is not alive, and has no markup in it that came out when it was decoded."""
-    return MARKUP.sub(_shown, defused(word, domains=domains))
+    return MARKUP.sub(_replace_markup, defang_address(word, domains=domains))
 
 
-def defused(word: str, *, domains: bool) -> str:
+def defang_address(word: str, *, domains: bool) -> str:
     """A word that can be read and is no address: `https[:]//evil[.]com`; a mere name looks as before."""
-    whole = _addressed(word) or (domains and _hosted(word))
-    text = RELATIVE.sub(f"/{JOINER}/", BARE.sub(r"\1[:]", SLASHES.sub("[:]", word)))
+    whole = _is_address(word) or (domains and _is_host(word))
+    text = PROTOCOL_RELATIVE.sub(f"/{WORD_JOINER}/", OPAQUE_SCHEME.sub(r"\1[:]", SCHEME_SLASHES.sub("[:]", word)))
     text = WWW.sub(lambda found: f"{found[0][:-1]}[.]", text)
     if whole:
-        text = LOCAL.sub(JOINER, MAIL.sub("[@]", WHOLE_DOT.sub("[.]", text)))
+        text = LOCALHOST_START.sub(WORD_JOINER, AT_SIGN.sub("[@]", WHOLE_DOT.sub("[.]", text)))
     elif domains:
-        text = DOT.sub(lambda found: f".{JOINER}" if _linked(found) else ".", text)
-    return disarm(text)
+        text = DOT.sub(lambda found: f".{WORD_JOINER}" if _may_be_domain(found) else ".", text)
+    return defuse_broadcasts(text)
 
 
-def _shown(found: re.Match[str]) -> str:
+def _replace_markup(found: re.Match[str]) -> str:
     """What stands for a character that would be markup once it is decoded."""
-    return {"`": "'", "<": f"<{JOINER}", "!": "! ", "]": "] "}.get(found[0], " ")
+    return {"`": "'", "<": f"<{WORD_JOINER}", "!": "! ", "]": "] "}.get(found[0], " ")
 
 
-def _addressed(word: str) -> bool:
+def _is_address(word: str) -> bool:
     """Whether it says of itself that it is an address."""
-    return bool(SLASHES.search(word) or WWW.search(word) or BARE.search(word) or RELATIVE.search(word))
+    return bool(
+        SCHEME_SLASHES.search(word) or WWW.search(word) or OPAQUE_SCHEME.search(word) or PROTOCOL_RELATIVE.search(word)
+    )
 
 
-def _linked(dot: re.Match[str]) -> bool:
+def _may_be_domain(dot: re.Match[str]) -> bool:
     """Whether what follows a dot may be a domain: not a number, a single letter, or an ending of files alone."""
     label = dot[1]
-    return len(label) > 1 and not label[0].isdigit() and label.lower().strip("_-") not in FILES
+    return len(label) > 1 and not label[0].isdigit() and label.lower().strip("_-") not in FILE_EXTENSIONS
 
 
-def _hosted(word: str) -> bool:
+def _is_host(word: str) -> bool:
     """Whether a name with dots looks like a host, and not like a file or the name of something in a program."""
-    if MAILED.search(word) or NUMERIC.search(word):
+    if MAIL_ADDRESS.search(word) or NUMERIC_HOST.search(word):
         return True
-    dots = [dot for dot in DOT.finditer(word) if _linked(dot)]
+    dots = [dot for dot in DOT.finditer(word) if _may_be_domain(dot)]
     if not dots:
         return False
     label, rest = dots[-1][1].lower().strip("_-"), word[dots[-1].end(1) :]
-    short = len(label) == 2 and label not in SCRIPTS
-    return short or label in DOMAINS or label.startswith("xn--") or rest[:1] in tuple("/?#:\\")
+    short = len(label) == 2 and label not in AMBIGUOUS_EXTENSIONS
+    return short or label in TOP_LEVEL_DOMAINS or label.startswith("xn--") or rest[:1] in tuple("/?#:\\")

@@ -5,44 +5,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.answers.links.addresses import (
-    CLOSERS,
-    OPENERS,
-    STRIPPED,
-    alive,
-    decoded,
-    inert,
-    normal,
-    resolved,
-    scheme_at,
+    CLOSING_PUNCTUATION,
+    OPENING_PUNCTUATION,
+    STRIPPED_SUFFIX,
+    decode_and_normalize,
+    decode_escapes,
+    defang_word,
+    find_scheme,
+    is_linkable,
+    normalize_text,
 )
-from engine.answers.links.link_syntax import PIVOTS
+from engine.answers.links.link_syntax import ADDRESS_SIGNS
 
 if TYPE_CHECKING:
-    from engine.answers.links.addresses import Known
+    from engine.answers.links.addresses import AllowedAddresses
 
 
-def coded(word: str, known: Known, *, angled: bool) -> str:
+def filter_code_word(word: str, known: AllowedAddresses, *, angled: bool) -> str:
     """A word of code: a name without a scheme is no link there, and brackets mean nothing.
 
     `angled`: a `<` stands before the code, and Discord would take what follows for the rest of a link.
     """
-    if word.isascii() and not PIVOTS.search(word):
+    if word.isascii() and not ADDRESS_SIGNS.search(word):
         return word
-    read = resolved(word)
-    if not alive(read, domains=False) or (not angled and _known(word, known)):
+    read = decode_and_normalize(word)
+    if not is_linkable(read, domains=False) or (not angled and _is_allowed(word, known)):
         return word
-    return inert(read, domains=False)
+    return defang_word(read, domains=False)
 
 
-def _known(word: str, known: Known) -> bool:
+def _is_allowed(word: str, known: AllowedAddresses) -> bool:
     """Whether nothing is alive in a word but an address that is spelled as it is known."""
-    start = scheme_at(word)
+    start = find_scheme(word)
     if start < 0:
-        start = len(word) - len(word.lstrip(OPENERS))
-    core = word[start:].rstrip(CLOSERS)
+        start = len(word) - len(word.lstrip(OPENING_PUNCTUATION))
+    core = word[start:].rstrip(CLOSING_PUNCTUATION)
     return (
         bool(core)
-        and core in (known.link(core), known.name(core))
-        and bool(STRIPPED.fullmatch(word, start + len(core)))
-        and not alive(normal(decoded(word[:start])), domains=False)
+        and core in (known.find_link(core), known.find_name(core))
+        and bool(STRIPPED_SUFFIX.fullmatch(word, start + len(core)))
+        and not is_linkable(normalize_text(decode_escapes(word[:start])), domains=False)
     )

@@ -7,36 +7,41 @@ from __future__ import annotations
 
 import re
 
-from engine.answers.links.addresses import ASIDE, LONGEST, decoded
-from engine.answers.mentions import BEGUN
+from engine.answers.links.addresses import MAX_ADDRESS_CHARACTERS, NON_ADDRESS_CHARACTERS, decode_escapes
+from engine.answers.mentions import MENTION_START
 
-WORD = 64  # characters of a word that may become an address; more of them are none
-BLANK = " \t\n"
-EDGES = f'|>"`<[]{ASIDE}'
-TEXT = re.compile(rf"[^{BLANK}{re.escape(EDGES)}]+")
-CODE = re.compile(r"\S+")
-PIVOTS = re.compile(r"[.:@/\\&!]")
-OPENING = frozenset("[<`")  # never follows a link directly
+MAX_WORD_CHARACTERS = 64  # characters of a word that may become an address; more of them are none
+BLANKS = " \t\n"
+EDGE_CHARACTERS = f'|>"`<[]{NON_ADDRESS_CHARACTERS}'
+WORD_TEXT = re.compile(rf"[^{BLANKS}{re.escape(EDGE_CHARACTERS)}]+")
+CODE_WORD = re.compile(r"\S+")
+ADDRESS_SIGNS = re.compile(r"[.:@/\\&!]")
+LINK_BREAKERS = frozenset("[<`")  # never follows a link directly
 
-SOME = "[ \\t\\n]{0,4}"
-GAP = r"[ \t\n]{1,4}"
-TITLE = rf"""{GAP}(?:"[^"\n]{{0,400}}"|'[^'\n]{{0,400}}'|\([^()\n]{{0,400}}\))"""
-TITLE_SO_FAR = rf"""{GAP}(?:"[^"\n]{{0,400}}"?|'[^'\n]{{0,400}}'?|\([^()\n]{{0,400}}\)?)?"""
-PLACE = r"[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*"
-TARGET = re.compile(rf"\({SOME}(?:<(?P<angled>[^<>\n]*)>|(?P<bare>{PLACE}))(?:{TITLE})?{SOME}\)")
-TARGET_SO_FAR = re.compile(rf"\({SOME}(?:<[^<>\n]*>?|[^\s<]*)(?:{TITLE_SO_FAR})?{SOME}\Z")
-ANGLE = re.compile(r"<([^\s<>|`]+)(?:\|([^<>\n]*))?>")
-ANGLE_SO_FAR = re.compile(r"<(?:[^\s<>|`]+(?:\|[^<>\n]*)?)?\Z")
-TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*>")
-ANGLED_CODE = re.compile(
-    rf"{BEGUN.pattern[0]}(?={BEGUN.pattern[1:]}|[^\s<>|]*[@^]|[A-Za-z][A-Za-z0-9+.-]{{0,31}}:[^:\s])", re.IGNORECASE
+OPTIONAL_BLANKS = "[ \\t\\n]{0,4}"
+REQUIRED_BLANKS = r"[ \t\n]{1,4}"
+LINK_TITLE = rf"""{REQUIRED_BLANKS}(?:"[^"\n]{{0,400}}"|'[^'\n]{{0,400}}'|\([^()\n]{{0,400}}\))"""
+PARTIAL_LINK_TITLE = rf"""{REQUIRED_BLANKS}(?:"[^"\n]{{0,400}}"?|'[^'\n]{{0,400}}'?|\([^()\n]{{0,400}}\)?)?"""
+BARE_TARGET = r"[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*"
+LINK_TARGET = re.compile(
+    rf"\({OPTIONAL_BLANKS}(?:<(?P<angled>[^<>\n]*)>|(?P<bare>{BARE_TARGET}))(?:{LINK_TITLE})?{OPTIONAL_BLANKS}\)"
 )
-LESS = frozenset(f"{BLANK}=-<0123456789")  # behind a `<` that begins nothing
-ITSELF = re.compile(rf"\[((?:[A-Za-z][A-Za-z0-9+.-]*://[^\s\[\]<>()`|\"]{{1,{LONGEST}}})?)\](?=\()")
-ITSELF_SO_FAR = re.compile(rf"\[[^\s\[\]<>()`|\"]{{0,{LONGEST}}}\]?\Z")
-NUMBERED = re.compile(r"\[\^?\d+\Z")
+PARTIAL_LINK_TARGET = re.compile(
+    rf"\({OPTIONAL_BLANKS}(?:<[^<>\n]*>?|[^\s<]*)(?:{PARTIAL_LINK_TITLE})?{OPTIONAL_BLANKS}\Z"
+)
+ANGLE_LINK = re.compile(r"<([^\s<>|`]+)(?:\|([^<>\n]*))?>")
+PARTIAL_ANGLE_LINK = re.compile(r"<(?:[^\s<>|`]+(?:\|[^<>\n]*)?)?\Z")
+HTML_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*>")
+ANGLED_CODE = re.compile(
+    rf"{MENTION_START.pattern[0]}(?={MENTION_START.pattern[1:]}|[^\s<>|]*[@^]|[A-Za-z][A-Za-z0-9+.-]{{0,31}}:[^:\s])",
+    re.IGNORECASE,
+)
+AFTER_LESS_THAN = frozenset(f"{BLANKS}=-<0123456789")  # behind a `<` that begins nothing
+SELF_LINK = re.compile(rf"\[((?:[A-Za-z][A-Za-z0-9+.-]*://[^\s\[\]<>()`|\"]{{1,{MAX_ADDRESS_CHARACTERS}}})?)\](?=\()")
+PARTIAL_SELF_LINK = re.compile(rf"\[[^\s\[\]<>()`|\"]{{0,{MAX_ADDRESS_CHARACTERS}}}\]?\Z")
+CITATION_END = re.compile(r"\[\^?\d+\Z")
 
 
-def place(target: re.Match[str]) -> str:
+def target_address(target: re.Match[str]) -> str:
     """The address of a target as a platform reads it."""
-    return decoded(target["bare"] if target["angled"] is None else target["angled"])
+    return decode_escapes(target["bare"] if target["angled"] is None else target["angled"])

@@ -12,52 +12,34 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engine.answers.links import link_syntax
 from engine.answers.links.addresses import (
-    CLOSERS,
-    HOSTLESS,
-    JOINER,
-    LONGEST,
-    OPENERS,
+    CLOSING_PUNCTUATION,
+    MAX_ADDRESS_CHARACTERS,
+    MISSING_HOST,
+    OPENING_PUNCTUATION,
     SCHEME,
-    Known,
-    alive,
-    decoded,
-    ends,
-    inert,
-    normal,
-    resolved,
-    scheme_at,
+    WORD_JOINER,
+    AllowedAddresses,
+    decode_and_normalize,
+    decode_escapes,
+    defang_word,
+    find_address_ends,
+    find_scheme,
+    is_linkable,
+    normalize_text,
 )
-from engine.answers.links.bare_names import bare_name
-from engine.answers.links.code_links import coded
-from engine.answers.links.link_context import LinkContext, apart
-from engine.answers.links.link_syntax import (
-    ANGLE,
-    ANGLE_SO_FAR,
-    ANGLED_CODE,
-    BLANK,
-    CODE,
-    EDGES,
-    ITSELF,
-    ITSELF_SO_FAR,
-    LESS,
-    NUMBERED,
-    PIVOTS,
-    TAG,
-    TARGET,
-    TARGET_SO_FAR,
-    TEXT,
-    WORD,
-    place,
-)
-from engine.answers.mentions import MENTION, UNSEEN, harmless, mentioned
-from engine.text.stream_rewriter import Scanner, Step
+from engine.answers.links.bare_names import match_bare_name
+from engine.answers.links.code_links import filter_code_word
+from engine.answers.links.link_context import LinkContext, needs_space
+from engine.answers.mentions import MENTION, ZERO_WIDTH_SPACE, escape_mention, find_mentions
+from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Links(Scanner):
+class LinkFilter(StreamRewriter):
     """Lets a link through only if its whole address is known, in one form that all platforms read alike.
 
     A known address is written `<https://ok.com/a>` or `[words](https://ok.com/a)`. `https://evil.com/x` is shown as
@@ -67,232 +49,251 @@ class Links(Scanner):
     `domains`: names without a scheme matter, too.
     """
 
-    special = re.compile(rf"[^{BLANK}]")
+    special = re.compile(rf"[^{link_syntax.BLANKS}]")
 
-    def __init__(self, known: Known, named: frozenset[str], *, domains: bool = True, certain: bool = True) -> None:
+    def __init__(
+        self, known: AllowedAddresses, named: frozenset[str], *, domains: bool = True, certain: bool = True
+    ) -> None:
         super().__init__(certain=certain)
-        self.known = known
-        self.named = named
+        self.allowed = known
+        self.mentioned = named
         self.domains = domains
-        self.linked = False  # behind a link, with nothing but punctuation since
-        self.links = False  # the step that is being made ends with a link
-        self.bare = False  # the link is a name without a scheme, which grows by what follows
+        self.behind_link = False  # behind a link, with nothing but punctuation since
+        self.ends_with_link = False  # the step that is being made ends with a link
+        self.is_bare_link = False  # the link is a name without a scheme, which grows by what follows
         self.context = LinkContext()
-        self.begun = ""  # what is written already of a word that is not whole yet
+        self.written_prefix = ""  # what is written already of a word that is not whole yet
 
     @classmethod
-    def knowing(cls, texts: Iterable[str], question: str, titles: Iterable[str] = (), *, domains: bool = True) -> Links:
+    def from_texts(
+        cls, texts: Iterable[str], question: str, titles: Iterable[str] = (), *, domains: bool = True
+    ) -> LinkFilter:
         """Knows the addresses in texts and question, the names in the titles, and whom the question mentions."""
-        return cls(Known((*texts, question), titles), mentioned(question), domains=domains)
+        return cls(AllowedAddresses((*texts, question), titles), find_mentions(question), domains=domains)
 
-    def step(self, at: int, *, final: bool) -> Step | None:
-        if not TEXT.match(self.buffer, at):
-            self.begun = ""
-        bare = self.bare and self.linked
-        step = super().step(at, final=final)
+    def next_step(self, at: int, *, final: bool) -> RewriteStep | None:
+        if not link_syntax.WORD_TEXT.match(self.buffer, at):
+            self.written_prefix = ""
+        bare = self.is_bare_link and self.behind_link
+        step = super().next_step(at, final=final)
         if step is None:
             return None
-        blank = apart(self.buffer[at], step.text, self.tail, linked=self.linked, bare=bare)
-        self.linked = self.links or (self.linked and not blank and self.buffer[at] not in BLANK)
-        self.context.count(self.buffer[at : step.end], linked=self.links)
-        self.links = False
-        return Step(step.end, f" {step.text}") if blank else step
+        blank = needs_space(self.buffer[at], step.text, self.tail, linked=self.behind_link, bare=bare)
+        self.behind_link = self.ends_with_link or (
+            self.behind_link and not blank and self.buffer[at] not in link_syntax.BLANKS
+        )
+        self.context.record_bracket(self.buffer[at : step.end], linked=self.ends_with_link)
+        self.ends_with_link = False
+        return RewriteStep(step.end, f" {step.text}") if blank else step
 
-    def note(self, read: str, wrote: str) -> None:
-        self.context.wrote(self.tail, wrote)
-        super().note(read, wrote)
+    def record_step(self, read: str, wrote: str) -> None:
+        self.context.record_output(self.tail, wrote)
+        super().record_step(read, wrote)
 
-    def angle_link(self, link: str, before: str = "") -> str:
+    def render_angle_link(self, link: str, before: str = "") -> str:
         """A link in angle brackets behind the text `before`."""
-        self.links, self.bare = True, False
-        return self.context.angle_link(link, before, self.tail)
+        self.ends_with_link, self.is_bare_link = True, False
+        return self.context.render_angle_link(link, before, self.tail)
 
-    def token(self, at: int, *, final: bool) -> Step | None:
+    def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
         match self.buffer[at]:
             case "<":
-                return self.angle(at, final=final)
+                return self.rewrite_angle(at, final=final)
             case "[":
-                return self.opening(at, final=final)
+                return self.rewrite_opening_bracket(at, final=final)
             case "]":
-                return self.closing(at, final=final)
-            case edge if edge in EDGES:
-                return Step(at + 1, edge)
+                return self.rewrite_closing_bracket(at, final=final)
+            case edge if edge in link_syntax.EDGE_CHARACTERS:
+                return RewriteStep(at + 1, edge)
             case _:
-                return self.word(at, final=final)
+                return self.rewrite_word(at, final=final)
 
-    def within(self, text: str) -> str:
+    def filter_text(self, text: str) -> str:
         """A text that is whole: a label, the content of what may be code."""
-        inner = Links(self.known, self.named, domains=self.domains, certain=False)
+        inner = LinkFilter(self.allowed, self.mentioned, domains=self.domains, certain=False)
         inner.context.angled = self.context.angled
         shown = inner.feed(text) + inner.close()
-        self.links, self.bare = self.links or inner.linked, inner.bare
+        self.ends_with_link, self.is_bare_link = self.ends_with_link or inner.behind_link, inner.is_bare_link
         return shown
 
     # Words.
 
-    def word(self, at: int, *, final: bool) -> Step | None:
+    def rewrite_word(self, at: int, *, final: bool) -> RewriteStep | None:
         """What stands between blanks and brackets, decided as a whole; what cannot depend on the rest comes at once."""
-        begun = self.begun
-        found = TEXT.match(self.buffer, at + self.looked, at + LONGEST - len(begun))
-        end = found.end() if found else at + self.looked
+        begun = self.written_prefix
+        found = link_syntax.WORD_TEXT.match(self.buffer, at + self.scanned, at + MAX_ADDRESS_CHARACTERS - len(begun))
+        end = found.end() if found else at + self.scanned
         word = begun + self.buffer[at:end]
-        if len(word) > WORD and not PIVOTS.search(normal(word[:WORD])):
-            self.begun = ""
-            stop = at + WORD - len(begun)
-            return Step(stop, self.buffer[at:stop])
-        if end == len(self.buffer) and len(word) < LONGEST and not final:
-            return self.begin(at, end, word)
-        self.begun = ""
-        behind = "x" if len(word) == LONGEST else self.buffer[end : end + 1]
+        limit = link_syntax.MAX_WORD_CHARACTERS
+        if len(word) > limit and not link_syntax.ADDRESS_SIGNS.search(normalize_text(word[:limit])):
+            self.written_prefix = ""
+            stop = at + limit - len(begun)
+            return RewriteStep(stop, self.buffer[at:stop])
+        if end == len(self.buffer) and len(word) < MAX_ADDRESS_CHARACTERS and not final:
+            return self.start_word(at, end, word)
+        self.written_prefix = ""
+        behind = "x" if len(word) == MAX_ADDRESS_CHARACTERS else self.buffer[end : end + 1]
         picture = behind == "[" and word[-1] == "!"
-        shown = self.picture(word[:-1], begun) if picture else self.shown(word, behind, begun)
-        return Step(end, shown[len(begun) :])
+        shown = self.render_image(word[:-1], begun) if picture else self.render_word(word, behind, begun)
+        return RewriteStep(end, shown[len(begun) :])
 
-    def begin(self, at: int, end: int, word: str) -> Step | None:
+    def start_word(self, at: int, end: int, word: str) -> RewriteStep | None:
         """A word that may go on: so far it stays as it is however it does, unless a link may begin in it."""
-        scheme = SCHEME.search(word, max(0, len(word) - WORD // 2))
+        scheme = SCHEME.search(word, max(0, len(word) - link_syntax.MAX_WORD_CHARACTERS // 2))
         if (
-            word.strip(CLOSERS)
+            word.strip(CLOSING_PUNCTUATION)
             and word.isascii()
-            and not PIVOTS.search(word)
-            and not (scheme and self.known.begins(scheme[0].lower()))
-            and not self.known.respells(word.lstrip(OPENERS))
+            and not link_syntax.ADDRESS_SIGNS.search(word)
+            and not (scheme and self.allowed.may_start_link(scheme[0].lower()))
+            and not self.allowed.may_respell(word.lstrip(OPENING_PUNCTUATION))
         ):
-            self.begun = word
-            return Step(end, self.buffer[at:end])
-        self.looked = end - at
+            self.written_prefix = word
+            return RewriteStep(end, self.buffer[at:end])
+        self.scanned = end - at
         return None
 
-    def picture(self, before: str, begun: str) -> str:
+    def render_image(self, before: str, begun: str) -> str:
         """An exclamation mark before a bracket, with the rest of its word: a picture becomes a link."""
-        alone = not before and self.tail[-1:] in ("", *BLANK)
-        return "" if alone else self.shown(f"{before}!", "[", begun) + " "
+        alone = not before and self.tail[-1:] in ("", *link_syntax.BLANKS)
+        return "" if alone else self.render_word(f"{before}!", "[", begun) + " "
 
-    def shown(self, word: str, behind: str, begun: str = "") -> str:
+    def render_word(self, word: str, behind: str, begun: str = "") -> str:
         """A word as it may be shown before the character `behind`; its beginning may be written already."""
-        if word.isascii() and not PIVOTS.search(word):
+        if word.isascii() and not link_syntax.ADDRESS_SIGNS.search(word):
             return word
-        read = decoded(word)
-        before = "x" if word[0] == "." and self.tail[-1:] not in ("", *BLANK) else ""
-        plain = resolved(read)
-        after = "x" if behind and behind in EDGES and plain.endswith((":", ".")) else ""
-        if not any(alive(before + form + after, domains=self.domains) for form in {plain, read}):
+        read = decode_escapes(word)
+        before = "x" if word[0] == "." and self.tail[-1:] not in ("", *link_syntax.BLANKS) else ""
+        plain = decode_and_normalize(read)
+        after = "x" if behind and behind in link_syntax.EDGE_CHARACTERS and plain.endswith((":", ".")) else ""
+        if not any(is_linkable(before + form + after, domains=self.domains) for form in {plain, read}):
             return word
         tail = self.tail[: -len(begun)] if begun else self.tail
-        if self.linked and not begun and word.strip(CLOSERS):
+        if self.behind_link and not begun and word.strip(CLOSING_PUNCTUATION):
             tail = " "  # a blank will keep it from the link before it
-        dead = self.dead(read, before, after)
-        if behind and behind in EDGES:
-            dead = HOSTLESS.sub(f"[:]/{JOINER}/", dead)  # what follows may be its host
-        return self.address(read, behind) or self.name(word, read, tail) or dead
+        dead = self.render_defanged(read, before, after)
+        if behind and behind in link_syntax.EDGE_CHARACTERS:
+            dead = MISSING_HOST.sub(f"[:]/{WORD_JOINER}/", dead)  # what follows may be its host
+        return self.render_address(read, behind) or self.render_name(word, read, tail) or dead
 
-    def dead(self, read: str, before: str, after: str) -> str:
+    def render_defanged(self, read: str, before: str, after: str) -> str:
         """A word without any address in it, with what stands in for its neighbors."""
-        shown = inert(before + resolved(read) + after, domains=self.domains)
+        shown = defang_word(before + decode_and_normalize(read) + after, domains=self.domains)
         return shown[len(before) : len(shown) - len(after)]
 
-    def address(self, read: str, behind: str) -> str:
+    def render_address(self, read: str, behind: str) -> str:
         """A known address with a scheme in a word, and what stands around it; nothing if there is none."""
-        start = scheme_at(read)
+        start = find_scheme(read)
         if start < 0:
             return ""
-        for end in ends(read[start:]):
-            if link := self.known.link(read[start : start + end]):
+        for end in find_address_ends(read[start:]):
+            if link := self.allowed.find_link(read[start : start + end]):
                 head, rest = read[:start], read[start + end :]
-                before = self.shown(head, "<") if head else ""
-                angled = before + self.angle_link(link, before)
-                self.links = not rest.strip(CLOSERS)
-                return angled + (rest if self.links else " " + self.shown(rest, behind))
+                before = self.render_word(head, "<") if head else ""
+                angled = before + self.render_angle_link(link, before)
+                self.ends_with_link = not rest.strip(CLOSING_PUNCTUATION)
+                return angled + (rest if self.ends_with_link else " " + self.render_word(rest, behind))
         return ""
 
-    def name(self, word: str, read: str, tail: str) -> str:
+    def render_name(self, word: str, read: str, tail: str) -> str:
         """A known name without a scheme, and its punctuation; nothing if it is not known."""
-        found = bare_name(word, read, tail, self.known)
+        found = match_bare_name(word, read, tail, self.allowed)
         if found is None:
             return ""
-        self.links, self.bare = True, found.open
+        self.ends_with_link, self.is_bare_link = True, found.is_open
         return found.text
 
     # Brackets.
 
-    def opening(self, at: int, *, final: bool) -> Step | None:
+    def rewrite_opening_bracket(self, at: int, *, final: bool) -> RewriteStep | None:
         """An opening bracket; a link without words, or with its own address for them, is that address."""
-        found = ITSELF.match(self.buffer, at, at + 2 * LONGEST)
+        found = link_syntax.SELF_LINK.match(self.buffer, at, at + 2 * MAX_ADDRESS_CHARACTERS)
         if found is None:
-            hold = not final and ITSELF_SO_FAR.match(self.buffer, at)
-            return None if hold else Step(at + 1, "[")
-        link = self.known.link(decoded(found[1]))
-        window = self.buffer[found.end() : found.end() + LONGEST]
-        target = TARGET.match(window)
+            hold = not final and link_syntax.PARTIAL_SELF_LINK.match(self.buffer, at)
+            return None if hold else RewriteStep(at + 1, "[")
+        link = self.allowed.find_link(decode_escapes(found[1]))
+        window = self.buffer[found.end() : found.end() + MAX_ADDRESS_CHARACTERS]
+        target = link_syntax.LINK_TARGET.match(window)
         if target and not found[1]:
-            link = self.known.link(place(target))
-        if target is None and not final and len(window) < LONGEST and TARGET_SO_FAR.match(window):
+            link = self.allowed.find_link(link_syntax.target_address(target))
+        cut = target is None and not final and len(window) < MAX_ADDRESS_CHARACTERS
+        if cut and link_syntax.PARTIAL_LINK_TARGET.match(window):
             return None
-        if not link or target is None or self.known.link(place(target)) != link:
-            return Step(at + 1, "[")
-        return Step(found.end() + target.end(), self.angle_link(link))
+        if not link or target is None or self.allowed.find_link(link_syntax.target_address(target)) != link:
+            return RewriteStep(at + 1, "[")
+        return RewriteStep(found.end() + target.end(), self.render_angle_link(link))
 
-    def closing(self, at: int, *, final: bool) -> Step | None:
+    def rewrite_closing_bracket(self, at: int, *, final: bool) -> RewriteStep | None:
         """A closing bracket: behind it may stand the target of a link, or the definition of one."""
         match self.buffer[at + 1 : at + 2]:
             case "" if not final:
                 return None
             case "(":
-                return self.target(at, final=final)
+                return self.rewrite_target(at, final=final)
             case ":":
-                return Step(at + 1, "]" + UNSEEN)
+                return RewriteStep(at + 1, "]" + ZERO_WIDTH_SPACE)
             case _:
-                return Step(at + 1, "]")
+                return RewriteStep(at + 1, "]")
 
-    def target(self, at: int, *, final: bool) -> Step | None:
+    def rewrite_target(self, at: int, *, final: bool) -> RewriteStep | None:
         """`](address)`; not for a number, which is a citation."""
-        window = self.buffer[at + 1 : at + 1 + LONGEST]
-        found = TARGET.match(window)
+        window = self.buffer[at + 1 : at + 1 + MAX_ADDRESS_CHARACTERS]
+        found = link_syntax.LINK_TARGET.match(window)
         if found is None:
-            hold = not final and len(window) < LONGEST and TARGET_SO_FAR.match(window)
-            return None if hold else Step(at + 2, "] (")
-        link = self.known.link(place(found))
+            hold = not final and len(window) < MAX_ADDRESS_CHARACTERS and link_syntax.PARTIAL_LINK_TARGET.match(window)
+            return None if hold else RewriteStep(at + 2, "] (")
+        link = self.allowed.find_link(link_syntax.target_address(found))
         if not link:
-            return Step(at + 2, "] (")
-        self.links, self.bare = True, False
-        plain = self.context.takes_words(link) and not self.context.linked and not NUMBERED.search(self.tail)
-        return Step(at + 1 + found.end(), f"]({link})" if plain else f"] (<{link}>)")
+            return RewriteStep(at + 2, "] (")
+        self.ends_with_link, self.is_bare_link = True, False
+        plain = (
+            self.context.can_have_text(link)
+            and not self.context.in_link_text
+            and not link_syntax.CITATION_END.search(self.tail)
+        )
+        return RewriteStep(at + 1 + found.end(), f"]({link})" if plain else f"] (<{link}>)")
 
-    def angle(self, at: int, *, final: bool) -> Step | None:
+    def rewrite_angle(self, at: int, *, final: bool) -> RewriteStep | None:
         """A mention, a link or a tag in angle brackets; everything else of the kind is kept from being one."""
-        window = self.buffer[at : at + LONGEST]
+        window = self.buffer[at : at + MAX_ADDRESS_CHARACTERS]
         if mention := MENTION.match(window):
-            name = harmless(mention, self.named)
-            return Step(at + mention.end(), self.within(name) if mention["label"] else name)
-        found = ANGLE.match(window)
+            name = escape_mention(mention, self.mentioned)
+            return RewriteStep(at + mention.end(), self.filter_text(name) if mention["label"] else name)
+        found = link_syntax.ANGLE_LINK.match(window)
         if found is None:
-            hold = not final and len(window) < LONGEST and ANGLE_SO_FAR.match(window)
-            return None if hold else self.less(at)
-        if link := self.known.link(decoded(found[1])):
-            words = self.within(found[2] or "")
-            words += " " if self.links and self.bare else ""
-            angled = self.angle_link(link)
-            worded = words and self.context.takes_words(link) and not self.context.within_angle(words)
-            return Step(at + found.end(), f"[{words}]({link})" if worded else angled)
-        if TAG.fullmatch(found[0]):
+            hold = not final and len(window) < MAX_ADDRESS_CHARACTERS and link_syntax.PARTIAL_ANGLE_LINK.match(window)
+            return None if hold else self.render_less_than(at)
+        if link := self.allowed.find_link(decode_escapes(found[1])):
+            words = self.filter_text(found[2] or "")
+            words += " " if self.ends_with_link and self.is_bare_link else ""
+            angled = self.render_angle_link(link)
+            worded = words and self.context.can_have_text(link) and not self.context.is_within_angle(words)
+            return RewriteStep(at + found.end(), f"[{words}]({link})" if worded else angled)
+        if link_syntax.HTML_TAG.fullmatch(found[0]):
             self.certain = False  # renderers of HTML read no code in it
-            return Step(at + found.end(), found[0])
-        return self.less(at)
+            return RewriteStep(at + found.end(), found[0])
+        return self.render_less_than(at)
 
-    def less(self, at: int) -> Step:
+    def render_less_than(self, at: int) -> RewriteStep:
         """A `<` that begins nothing."""
         behind = self.buffer[at + 1 : at + 2]
-        return Step(at + 1, "<" if not behind or behind in LESS else "<" + UNSEEN)
+        return RewriteStep(
+            at + 1, "<" if not behind or behind in link_syntax.AFTER_LESS_THAN else "<" + ZERO_WIDTH_SPACE
+        )
 
     # Code.
 
-    def inside(self, code: str, *, certain: bool) -> str:
+    def rewrite_code(self, code: str, *, certain: bool) -> str:
         if not certain:
-            return self.within(code)
-        called = MENTION.sub(lambda found: harmless(found, self.named), code)
-        shown = ANGLED_CODE.sub(
-            f"<{UNSEEN}", CODE.sub(lambda found: coded(found[0], self.known, angled=self.context.angled), called)
+            return self.filter_text(code)
+        called = MENTION.sub(lambda found: escape_mention(found, self.mentioned), code)
+        shown = link_syntax.ANGLED_CODE.sub(
+            f"<{ZERO_WIDTH_SPACE}",
+            link_syntax.CODE_WORD.sub(
+                lambda found: filter_code_word(found[0], self.allowed, angled=self.context.angled), called
+            ),
         )
-        self.links, self.bare = any("://" in word for word in shown.rsplit(None, 1)[-1:]), False
-        struck = shown != code or "~~" in code or self.context.struck  # some renderers read strikethrough first
+        self.ends_with_link, self.is_bare_link = any("://" in word for word in shown.rsplit(None, 1)[-1:]), False
+        struck = (
+            shown != code or "~~" in code or self.context.in_strikethrough
+        )  # some renderers read strikethrough first
         return shown.replace("](", "] (") if struck else shown

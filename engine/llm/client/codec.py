@@ -9,53 +9,53 @@ from typing import Any
 import numpy as np
 
 from engine import errors
-from engine.llm.client.protocol import Piece, Reply, Scores, Spent, Vectors
+from engine.llm.client.protocol import ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
 
 Frame = dict[str, Any]
 
 
-def of(value: Reply | Piece | Vectors | Scores) -> Frame:
+def encode_result(value: ChatReply | StreamDelta | EmbeddingResult | RerankResult) -> Frame:
     """What came of a call."""
-    if isinstance(value, Vectors):
+    if isinstance(value, EmbeddingResult):
         rows = np.ascontiguousarray(value.rows, dtype="<f4")
         told = base64.b64encode(rows.tobytes()).decode()
         return {"rows": told, "shape": rows.shape, "spent": asdict(value.spent)}
-    if isinstance(value, Scores):
+    if isinstance(value, RerankResult):
         rows_of_scores = [{key: row.get(key) for key in ("index", "relevance_score")} for row in value.rows]
         return {"rows": rows_of_scores, "spent": asdict(value.spent)}
     return asdict(value)
 
 
-def reply(frame: Frame) -> Reply:
+def decode_reply(frame: Frame) -> ChatReply:
     """A whole reply."""
-    return Reply(frame["text"], frame["finish"], Spent(**frame["spent"]))
+    return ChatReply(frame["text"], frame["finish"], TokenUsage(**frame["spent"]))
 
 
-def piece(frame: Frame) -> Piece:
+def decode_delta(frame: Frame) -> StreamDelta:
     """A part of a reply."""
     spent = frame["spent"]
-    return Piece(frame["text"], frame["finish"], Spent(**spent) if spent else None, frame["thought"])
+    return StreamDelta(frame["text"], frame["finish"], TokenUsage(**spent) if spent else None, frame["thought"])
 
 
-def vectors(frame: Frame) -> Vectors:
+def decode_vectors(frame: Frame) -> EmbeddingResult:
     """Vectors."""
     rows = np.frombuffer(base64.b64decode(frame["rows"]), dtype="<f4").reshape(frame["shape"])
-    return Vectors(rows, Spent(**frame["spent"]))
+    return EmbeddingResult(rows, TokenUsage(**frame["spent"]))
 
 
-def scores(frame: Frame) -> Scores:
+def decode_scores(frame: Frame) -> RerankResult:
     """Scores."""
-    return Scores(frame["rows"], Spent(**frame["spent"]))
+    return RerankResult(frame["rows"], TokenUsage(**frame["spent"]))
 
 
-def of_error(error: errors.LanguageError) -> Frame:
+def encode_error(error: errors.ModelError) -> Frame:
     """A call that failed."""
-    return {"error": type(error).__name__, "message": str(error), "hint": error.hint, "wait": error.wait}
+    return {"error": type(error).__name__, "message": str(error), "hint": error.hint, "wait": error.retry_after}
 
 
-def error(frame: Frame) -> errors.LanguageError:
+def decode_error(frame: Frame) -> errors.ModelError:
     """The error, in its own class."""
-    kind: type[errors.LanguageError] = getattr(errors, frame["error"])
+    kind: type[errors.ModelError] = getattr(errors, frame["error"])
     made = kind(frame["message"], hint=frame["hint"])
-    made.wait = frame["wait"]
+    made.retry_after = frame["wait"]
     return made

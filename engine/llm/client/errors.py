@@ -12,22 +12,22 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from engine.errors import (
-    BadKey,
-    LanguageError,
-    NoSuchModel,
+    InvalidApiKey,
+    ModelError,
+    ModelNotFound,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+    ModelUnreachable,
+    PromptTooLong,
     RateLimited,
-    Refused,
-    TooLong,
-    TooSlow,
-    Unavailable,
-    Unreachable,
 )
-from engine.llm.client.provider_messages import causes, host, said, unreachable
+from engine.llm.client.provider_messages import exception_chain, provider_host, provider_message, unreachable_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_LENGTH = re.compile(
+_TOO_LONG = re.compile(
     r"context.?(length|window)|maximum context|too many (input )?tokens|prompt is too long|input is too long",
     re.IGNORECASE,
 )
@@ -36,106 +36,117 @@ _NO_KEY = re.compile(
 )
 _NO_PROVIDER = "LLM Provider NOT provided"
 _QUOTA = re.compile(r"quota|billing|credit balance", re.IGNORECASE)
-_CUT = ("ReadError", "WriteError", "RemoteProtocolError", "ServerDisconnected", "ClientPayload", "ConnectionReset")
+_CONNECTION_LOST = (
+    "ReadError",
+    "WriteError",
+    "RemoteProtocolError",
+    "ServerDisconnected",
+    "ClientPayload",
+    "ConnectionReset",
+)
 
 FORBIDDEN, NOT_FOUND, REQUEST_TIMEOUT = 403, 404, 408
-_NOT_FOUND = "Check the model's name, and its address: those of OpenAI-compatible servers mostly end with /v1."
+_NOT_FOUND_HINT = "Check the model's name, and its address: those of OpenAI-compatible servers mostly end with /v1."
 _THINKING = "If it needs longer, raise THREADLORE_THINKING; many models take a setting for less effort."
-_PLAN = "See plan and billing at the provider."
+_BILLING_HINT = "See plan and billing at the provider."
 
 
-def failure(error: Exception, model: str, key: str = "", base: str = "") -> LanguageError:
+def map_error(error: Exception, model: str, key: str = "", base: str = "") -> ModelError:
     """The error of the family for whatever a call raised, as a sentence; the key never stands in it.
 
     `base`: the address of the model in the settings.
     """
-    if isinstance(error, LanguageError):
+    if isinstance(error, ModelError):
         return error
-    made = _not_heard(error, model, base) or _refused(error, model, said(error, key))
-    made.wait = _asked_wait(error)
+    made = _connection_error(error, model, base) or _rejection_error(error, model, provider_message(error, key))
+    made.retry_after = _retry_after(error)
     return made
 
 
-def endless_thoughts(model: str, seconds: float) -> LanguageError:
+def endless_thoughts(model: str, seconds: float) -> ModelError:
     """The error of a stream in which the model thinks for longer than it may."""
-    return TooSlow(f"The model {model} thought for more than {seconds:.0f} seconds.", hint=_THINKING)
+    return ModelTimeout(f"The model {model} thought for more than {seconds:.0f} seconds.", hint=_THINKING)
 
 
-def _not_heard(error: Exception, model: str, base: str) -> LanguageError | None:
+def _connection_error(error: Exception, model: str, base: str) -> ModelError | None:
     """Nothing came of the provider, or only half of it."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and 400 <= status < 500 and status != REQUEST_TIMEOUT:
         return None
-    if reason := unreachable(error):
-        place = host(error, base)
-        return Unreachable(f"Cannot reach the model {model}{f' at {place}' if place else ''}: {reason}.")
-    names = [type(each).__name__ for each in causes(error)]
+    if reason := unreachable_reason(error):
+        place = provider_host(error, base)
+        return ModelUnreachable(f"Cannot reach the model {model}{f' at {place}' if place else ''}: {reason}.")
+    names = [type(each).__name__ for each in exception_chain(error)]
     if status == REQUEST_TIMEOUT or any("Timeout" in name for name in names):
-        return TooSlow(f"The model {model} did not answer in time.")
-    if any(name.startswith(_CUT) for name in names):
-        return Unavailable(f"The connection to the model {model} broke off.")
+        return ModelTimeout(f"The model {model} did not answer in time.")
+    if any(name.startswith(_CONNECTION_LOST) for name in names):
+        return ModelUnavailable(f"The connection to the model {model} broke off.")
     return None
 
 
-def _refused(error: Exception, model: str, words: str) -> LanguageError:
+def _rejection_error(error: Exception, model: str, words: str) -> ModelError:
     """The provider was reached, and said no; in its own words as far as it has some."""
-    kind, status, text = _kind(error, str(error)), getattr(error, "status_code", None), str(error)
+    kind, status, text = _error_class(error, str(error)), getattr(error, "status_code", None), str(error)
     why = f": {words}." if words else "."
     if _NO_PROVIDER in text:
-        return NoSuchModel(f"“{model}” names no provider that is known.")
+        return ModelNotFound(f"“{model}” names no provider that is known.")
     if _NO_KEY.search(text):
-        return BadKey(f"No key is set for the model {model}.")
+        return InvalidApiKey(f"No key is set for the model {model}.")
     if status == FORBIDDEN:
-        return BadKey(f"The key may not be used for the model {model}{why}")
-    if kind is Refused and status == NOT_FOUND:
-        return NoSuchModel(f"The provider does not know the model {model}{why}", hint=_NOT_FOUND)
+        return InvalidApiKey(f"The key may not be used for the model {model}{why}")
+    if kind is ModelRefused and status == NOT_FOUND:
+        return ModelNotFound(f"The provider does not know the model {model}{why}", hint=_NOT_FOUND_HINT)
     if kind is RateLimited and _QUOTA.search(text):
-        return RateLimited(f"The quota for the model {model} is used up{why}", hint=_PLAN)
-    return kind(_SENTENCES[kind].format(model=model) + why)
+        return RateLimited(f"The quota for the model {model} is used up{why}", hint=_BILLING_HINT)
+    return kind(_ERROR_TEXTS[kind].format(model=model) + why)
 
 
-_SENTENCES: Mapping[type[LanguageError], str] = {
-    BadKey: "The key for the model {model} is not accepted",
+_ERROR_TEXTS: Mapping[type[ModelError], str] = {
+    InvalidApiKey: "The key for the model {model} is not accepted",
     RateLimited: "The provider of the model {model} asks to slow down",
-    TooLong: "The prompt is too long for the model {model}",
-    Refused: "The model {model} declined the request",
-    Unavailable: "The model {model} does not work at the moment",
+    PromptTooLong: "The prompt is too long for the model {model}",
+    ModelRefused: "The model {model} declined the request",
+    ModelUnavailable: "The model {model} does not work at the moment",
 }
 
 
-def _kind(error: Exception, text: str) -> type[LanguageError]:
+def _error_class(error: Exception, text: str) -> type[ModelError]:
     status = getattr(error, "status_code", None)
     known = {
-        401: BadKey,
-        FORBIDDEN: BadKey,
-        REQUEST_TIMEOUT: Unavailable,
-        409: Unavailable,
-        413: TooLong,
+        401: InvalidApiKey,
+        FORBIDDEN: InvalidApiKey,
+        REQUEST_TIMEOUT: ModelUnavailable,
+        409: ModelUnavailable,
+        413: PromptTooLong,
         429: RateLimited,
     }
     if status in known:
         return known[status]
     if not isinstance(status, int) or not 400 <= status < 500:
-        return Unavailable
-    if type(error).__name__ == "ContextWindowExceededError" or _LENGTH.search(text):
-        return TooLong
-    return Refused
+        return ModelUnavailable
+    if type(error).__name__ == "ContextWindowExceededError" or _TOO_LONG.search(text):
+        return PromptTooLong
+    return ModelRefused
 
 
-def wants_plain_text(error: LanguageError) -> bool:
+def is_response_format_error(error: ModelError) -> bool:
     """Whether the server refused nothing but the parameter response_format."""
-    return isinstance(error, Refused) and "response_format" in str(error)
+    return isinstance(error, ModelRefused) and "response_format" in str(error)
 
 
-def _asked_wait(error: BaseException) -> float | None:
+def _retry_after(error: BaseException) -> float | None:
     """How many seconds the provider asks to wait (Retry-After, seconds or a date), if it says so."""
-    headers = _headers(error)
+    headers = _response_headers(error)
     with suppress(ValueError, TypeError):
-        return max(0.0, float(headers["retry-after-ms"]) / 1000) if "retry-after-ms" in headers else _seconds(headers)
+        return (
+            max(0.0, float(headers["retry-after-ms"]) / 1000)
+            if "retry-after-ms" in headers
+            else _parse_retry_after(headers)
+        )
     return None
 
 
-def _seconds(headers: Mapping[str, str]) -> float | None:
+def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
     value = headers.get("retry-after")
     if value is None:
         return None
@@ -144,7 +155,7 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
     return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
 
 
-def _headers(error: BaseException) -> Mapping[str, str]:
+def _response_headers(error: BaseException) -> Mapping[str, str]:
     """The headers of the reply, wherever the libraries have put them, by lower-case names."""
     places = (getattr(error, "litellm_response_headers", None), getattr(error, "headers", None))
     reply = getattr(getattr(error, "response", None), "headers", None)

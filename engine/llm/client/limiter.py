@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 
 # A question brings its own text and two lists of keywords to an embedder. What brings more is work in the background,
 # unless it is done within `urgent`: an answer by quotation compares a hundred sentences.
-QUESTION_TEXTS = 3
-URGENT = 0
-LONGEST, PAUSE = 1.0, 0.2  # seconds that the background is kept waiting at a stretch, and then is not
+MAX_QUESTION_TEXTS = 3
+FOREGROUND_RANK = 0
+MAX_BACKGROUND_DELAY, BACKGROUND_WINDOW = (
+    1.0,
+    0.2,
+)  # seconds that the background is kept waiting at a stretch, and then is not
 
 
 def embedding_rank(texts: int) -> int:
     """The rank of a call that embeds so many texts."""
-    return URGENT if is_urgent() or texts <= QUESTION_TEXTS else URGENT + 1
+    return FOREGROUND_RANK if is_urgent() or texts <= MAX_QUESTION_TEXTS else FOREGROUND_RANK + 1
 
 
 class PrioritySemaphore:
@@ -39,76 +42,76 @@ class PrioritySemaphore:
         self._background_limit = max(1, limit - reserved)
         self._running = 0
         self._background = 0
-        self._moment = moment
-        self._hurry: tuple[float, float] | None = None  # since and until when the background waits
-        self._left_alone = 0.0  # until when it does not
-        self._tickets = count()
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._delay_seconds = moment
+        self._delay: tuple[float, float] | None = None  # since and until when the background waits
+        self._no_delay_until = 0.0  # until when it does not
+        self._sequence = count()
+        self._waiters: list[tuple[int, int, asyncio.Future[None]]] = []
 
     @asynccontextmanager
-    async def place(self, rank: int) -> AsyncIterator[None]:
+    async def acquire(self, rank: int) -> AsyncIterator[None]:
         """Hold one place."""
-        self._hasten(rank)
-        await self._enter(rank)
+        self._delay_background(rank)
+        await self._wait_for_slot(rank)
         try:
             yield
         finally:
-            self._hasten(rank)
-            self._leave(rank)
+            self._delay_background(rank)
+            self._release_slot(rank)
 
-    def _hasten(self, rank: int) -> None:
+    def _delay_background(self, rank: int) -> None:
         """Keep the background waiting for a moment, if this is urgent."""
-        if rank > URGENT or not self._moment:
+        if rank > FOREGROUND_RANK or not self._delay_seconds:
             return
         loop = asyncio.get_running_loop()
-        if loop.time() < self._left_alone:
+        if loop.time() < self._no_delay_until:
             return
-        since = self._hurry[0] if self._hurry else loop.time()
-        self._hurry = since, min(loop.time() + self._moment, since + LONGEST)
-        loop.call_at(self._hurry[1], self._calm_down, self._hurry)
+        since = self._delay[0] if self._delay else loop.time()
+        self._delay = since, min(loop.time() + self._delay_seconds, since + MAX_BACKGROUND_DELAY)
+        loop.call_at(self._delay[1], self._end_delay, self._delay)
 
-    def _calm_down(self, hurry: tuple[float, float]) -> None:
-        if self._hurry is hurry:
-            self._hurry = None
-            if hurry[1] >= hurry[0] + LONGEST:
-                self._left_alone = hurry[1] + PAUSE
-            self._admit()
+    def _end_delay(self, hurry: tuple[float, float]) -> None:
+        if self._delay is hurry:
+            self._delay = None
+            if hurry[1] >= hurry[0] + MAX_BACKGROUND_DELAY:
+                self._no_delay_until = hurry[1] + BACKGROUND_WINDOW
+            self._wake_waiters()
 
-    async def _enter(self, rank: int) -> None:
+    async def _wait_for_slot(self, rank: int) -> None:
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
-        heapq.heappush(self._waiting, (rank, next(self._tickets), turn))
-        if rank > URGENT and self._hurry:
+        heapq.heappush(self._waiters, (rank, next(self._sequence), turn))
+        if rank > FOREGROUND_RANK and self._delay:
             # The timer of the question is gone if the event loop that served it has ended.
-            loop.call_at(self._hurry[1], self._calm_down, self._hurry)
-        self._admit()
+            loop.call_at(self._delay[1], self._end_delay, self._delay)
+        self._wake_waiters()
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # let in and cancelled at the same moment
-                self._leave(rank)
+                self._release_slot(rank)
             raise
 
-    def _leave(self, rank: int) -> None:
+    def _release_slot(self, rank: int) -> None:
         self._running -= 1
-        self._background -= rank > URGENT
-        self._admit()
+        self._background -= rank > FOREGROUND_RANK
+        self._wake_waiters()
 
-    def _admit(self) -> None:
-        while self._waiting:
-            rank, _, turn = self._waiting[0]
+    def _wake_waiters(self) -> None:
+        while self._waiters:
+            rank, _, turn = self._waiters[0]
             if turn.cancelled():
-                heapq.heappop(self._waiting)
-            elif self._has_room(rank):
-                heapq.heappop(self._waiting)
+                heapq.heappop(self._waiters)
+            elif self._has_free_slot(rank):
+                heapq.heappop(self._waiters)
                 self._running += 1
-                self._background += rank > URGENT
+                self._background += rank > FOREGROUND_RANK
                 turn.set_result(None)
             else:
                 return
 
-    def _has_room(self, rank: int) -> bool:
-        hurry = self._hurry is not None and asyncio.get_running_loop().time() < self._hurry[1]
-        if rank > URGENT and (hurry or self._background >= self._background_limit):
+    def _has_free_slot(self, rank: int) -> bool:
+        hurry = self._delay is not None and asyncio.get_running_loop().time() < self._delay[1]
+        if rank > FOREGROUND_RANK and (hurry or self._background >= self._background_limit):
             return False
         return self._running < self._limit

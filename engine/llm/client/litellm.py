@@ -12,36 +12,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.errors import LanguageError, Unavailable
-from engine.llm.client.errors import failure
-from engine.llm.client.protocol import UNFINISHED, Piece, Reply, Scores, Spent, Vectors
+from engine.errors import ModelError, ModelUnavailable
+from engine.llm.client.errors import map_error
+from engine.llm.client.protocol import UNFINISHED, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
 
-    from engine.llm.client.protocol import Parameters
+    from engine.llm.client.protocol import CallParameters
 
 # What pydantic says about litellm's own types, the reply's text included; where warnings are errors, calls would fail.
-_PYDANTIC_COMPLAINS = (
+_PYDANTIC_WARNINGS = (
     "Item .* on TypedDict class",
     "Accessing the 'model_(computed_)?fields' attribute",
     "Pydantic serializer warnings",
 )
 
 # Where litellm puts what a model thinks, in the part of a stream.
-_THOUGHTS = ("reasoning_content", "thinking_blocks", "reasoning_items")
+_REASONING_FIELDS = ("reasoning_content", "thinking_blocks", "reasoning_items")
 
 
-class Direct:
+class LiteLLMProvider:
     """Implements `Provider` with litellm in this process."""
 
     def __init__(self) -> None:
         self._module: Any = None
 
-    async def ready(self) -> None:
+    async def preload(self) -> None:
         """Import litellm (seconds, off the loop)."""
         if self._module is None:
-            self._module = await asyncio.to_thread(load)
+            self._module = await asyncio.to_thread(load_litellm)
 
     async def close(self) -> None:
         """Close the connections that litellm keeps open."""
@@ -49,55 +49,57 @@ class Direct:
             await self._module.close_litellm_async_clients()
             self._module.in_memory_llm_clients_cache.flush_cache()
 
-    async def chat(self, parameters: Parameters) -> Reply:
-        litellm = await self._litellm()
-        with _translated(parameters):
+    async def chat(self, parameters: CallParameters) -> ChatReply:
+        litellm = await self._load_module()
+        with _mapped_errors(parameters):
             reply = await litellm.acompletion(**parameters)
             choice = reply.choices[0]
-            spent = _spent(reply, _hidden_cost(reply))
-            return Reply(choice.message.content or "", choice.finish_reason or "", spent)
+            spent = _token_usage(reply, _response_cost(reply))
+            return ChatReply(choice.message.content or "", choice.finish_reason or "", spent)
 
-    async def stream(self, parameters: Parameters) -> AsyncGenerator[Piece]:
-        litellm = await self._litellm()
-        with _translated(parameters):
+    async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
+        litellm = await self._load_module()
+        with _mapped_errors(parameters):
             chunks = await litellm.acompletion(**parameters, stream=True, stream_options={"include_usage": True})
             try:
                 async for chunk in chunks:
-                    yield _piece(chunk, litellm, parameters)
-                if not _finished(chunks):
-                    yield Piece(finish=UNFINISHED)
+                    yield _build_delta(chunk, litellm, parameters)
+                if not _has_finish_reason(chunks):
+                    yield StreamDelta(finish=UNFINISHED)
             finally:
                 if hasattr(chunks, "aclose"):  # also when nobody wants the rest
                     await chunks.aclose()
 
-    async def embed(self, parameters: Parameters) -> Vectors:
-        litellm = await self._litellm()
-        with _translated(parameters):
+    async def embed(self, parameters: CallParameters) -> EmbeddingResult:
+        litellm = await self._load_module()
+        with _mapped_errors(parameters):
             reply = await litellm.aembedding(**parameters)
-            rows = _rows(reply.data, len(parameters["input"]), parameters["model"])
-            return Vectors(rows, _spent(reply, _hidden_cost(reply)))
+            rows = _embedding_rows(reply.data, len(parameters["input"]), parameters["model"])
+            return EmbeddingResult(rows, _token_usage(reply, _response_cost(reply)))
 
-    async def rerank(self, parameters: Parameters) -> Scores:
-        litellm = await self._litellm()
-        with _translated(parameters):
+    async def rerank(self, parameters: CallParameters) -> RerankResult:
+        litellm = await self._load_module()
+        with _mapped_errors(parameters):
             reply = await litellm.arerank(**parameters)
             tokens = int(((reply.meta or {}).get("tokens") or {}).get("input_tokens") or 0)
-            return Scores([dict(row) for row in reply.results or ()], Spent(tokens, cost=_hidden_cost(reply)))
+            return RerankResult(
+                [dict(row) for row in reply.results or ()], TokenUsage(tokens, cost=_response_cost(reply))
+            )
 
-    async def _litellm(self) -> Any:
+    async def _load_module(self) -> Any:
         """litellm, told that this task's calls need no logging: nobody listens, and it costs a quarter of the time."""
-        await self.ready()
+        await self.preload()
         with suppress(ImportError, AttributeError):  # a part of litellm that may go; then calls are only slower
             importlib.import_module("litellm._internal_context").is_internal_call.set(True)
         return self._module
 
 
-def load() -> Any:
+def load_litellm() -> Any:
     """Import litellm, told beforehand to ask no network for prices, and quiet."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_LOG", "ERROR")
     os.environ["LITELLM_MODE"] = "PRODUCTION"  # otherwise it reads any .env that lies around
-    for message in _PYDANTIC_COMPLAINS:
+    for message in _PYDANTIC_WARNINGS:
         warnings.filterwarnings("ignore", message=message)
     litellm: Any = importlib.import_module("litellm")
     litellm.telemetry = False
@@ -107,41 +109,45 @@ def load() -> Any:
 
 
 @contextmanager
-def _translated(parameters: Parameters) -> Iterator[None]:
+def _mapped_errors(parameters: CallParameters) -> Iterator[None]:
     try:
         yield
-    except LanguageError:
+    except ModelError:
         raise
     except Exception as error:
         key, base = parameters.get("api_key", ""), parameters.get("api_base", "")
-        raise failure(error, parameters["model"], key, base) from error
+        raise map_error(error, parameters["model"], key, base) from error
 
 
-def _finished(chunks: Any) -> bool:
+def _has_finish_reason(chunks: Any) -> bool:
     """Whether the provider told why its stream ended; litellm puts "stop" where it did not."""
     names = ("received_finish_reason", "intermittent_finish_reason")
     return not hasattr(chunks, names[0]) or any(getattr(chunks, name, None) for name in names)
 
 
-def _piece(chunk: Any, litellm: Any, parameters: Parameters) -> Piece:
+def _build_delta(chunk: Any, litellm: Any, parameters: CallParameters) -> StreamDelta:
     choice = next(iter(chunk.choices), None)
-    spent = _spent(chunk, _cost(litellm, parameters["model"], chunk)) if getattr(chunk, "usage", None) else None
+    spent = (
+        _token_usage(chunk, _stream_cost(litellm, parameters["model"], chunk))
+        if getattr(chunk, "usage", None)
+        else None
+    )
     if choice is None:
-        return Piece(spent=spent)
-    thought = any(getattr(choice.delta, name, None) for name in _THOUGHTS)
-    return Piece(choice.delta.content or "", choice.finish_reason or "", spent, thought)
+        return StreamDelta(spent=spent)
+    thought = any(getattr(choice.delta, name, None) for name in _REASONING_FIELDS)
+    return StreamDelta(choice.delta.content or "", choice.finish_reason or "", spent, thought)
 
 
-def _spent(reply: Any, cost: float) -> Spent:
+def _token_usage(reply: Any, cost: float) -> TokenUsage:
     told = getattr(reply, "usage", None)
-    return Spent(getattr(told, "prompt_tokens", 0) or 0, getattr(told, "completion_tokens", 0) or 0, cost)
+    return TokenUsage(getattr(told, "prompt_tokens", 0) or 0, getattr(told, "completion_tokens", 0) or 0, cost)
 
 
-def _hidden_cost(reply: Any) -> float:
+def _response_cost(reply: Any) -> float:
     return float(reply._hidden_params.get("response_cost") or 0.0)  # noqa: SLF001  - litellm documents it there
 
 
-def _cost(litellm: Any, model: str, chunk: Any) -> float:
+def _stream_cost(litellm: Any, model: str, chunk: Any) -> float:
     """The price of a stream; nothing where the price is not known."""
     try:
         return float(sum(litellm.cost_per_token(model, chunk.usage.prompt_tokens, chunk.usage.completion_tokens)))
@@ -149,18 +155,18 @@ def _cost(litellm: Any, model: str, chunk: Any) -> float:
         return 0.0
 
 
-def _rows(data: Sequence[Any], count: int, model: str) -> np.ndarray:
+def _embedding_rows(data: Sequence[Any], count: int, model: str) -> np.ndarray:
     """float32 of shape (count, dim), by the rows' own index."""
-    given = {row["index"]: _vector(row["embedding"]) for row in data}
+    given = {row["index"]: _decode_vector(row["embedding"]) for row in data}
     if set(given) != set(range(count)) or len({len(vector) for vector in given.values()}) != 1:
-        raise Unavailable(f"{model} gave {len(given)} vectors for {count} texts.")
+        raise ModelUnavailable(f"{model} gave {len(given)} vectors for {count} texts.")
     vectors = np.stack([given[index] for index in range(count)])
     if not np.isfinite(vectors).all():
-        raise Unavailable(f"{model} gave a vector that is not finite.")
+        raise ModelUnavailable(f"{model} gave a vector that is not finite.")
     return vectors
 
 
-def _vector(given: Any) -> np.ndarray:
+def _decode_vector(given: Any) -> np.ndarray:
     """A vector as numbers, or as the bytes of them in base64."""
     if isinstance(given, str):
         return np.frombuffer(base64.b64decode(given), dtype="<f4")

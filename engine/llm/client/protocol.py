@@ -10,31 +10,33 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-OURS = "THREADLORE_"  # what settings are called; the tokens of chat platforms are no business of who calls models
+SETTINGS_PREFIX = (
+    "THREADLORE_"  # what settings are called; the tokens of chat platforms are no business of who calls models
+)
 UNFINISHED = "unfinished"  # the reason of a stream that ended without one
-Parameters = dict[str, Any]  # of a call as litellm takes them: model, messages, api_base, timeout …
+CallParameters = dict[str, Any]  # of a call as litellm takes them: model, messages, api_base, timeout …
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class TokenUsage:
     """What one call took: tokens, and US dollars where the price is known."""
 
-    sent: int = 0
-    said: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
     cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ChatReply:
     """The whole reply of a chat call; `finish` is the provider's reason for its end."""
 
     text: str
     finish: str
-    spent: Spent
+    spent: TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StreamDelta:
     """A part of a streamed reply. `thought`: the model thinks, a sign of life. `spent` comes with one of the last.
 
     `finish` is the provider's reason for the end, or `UNFINISHED` where none was given; the last one counts.
@@ -42,43 +44,43 @@ class Piece:
 
     text: str = ""
     finish: str = ""
-    spent: Spent | None = None
+    spent: TokenUsage | None = None
     thought: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
+class EmbeddingResult:
     """float32 of shape (texts, dim), in the order of the texts, as the provider gave them."""
 
     rows: np.ndarray
-    spent: Spent
+    spent: TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class RerankResult:
     """Rows {index, relevance_score} as the provider gave them."""
 
     rows: Sequence[Mapping[str, Any]]
-    spent: Spent
+    spent: TokenUsage
 
 
 class Provider(Protocol):
-    """Calls models, once and without a time limit of its own. Everything raises LanguageError."""
+    """Calls models, once and without a time limit of its own. Everything raises ModelError."""
 
-    async def ready(self) -> None:
+    async def preload(self) -> None:
         """Load what the first call would wait for."""
 
     async def close(self) -> None:
         """Give back what is held open; it may be used again afterwards."""
 
-    async def chat(self, parameters: Parameters) -> Reply:
+    async def chat(self, parameters: CallParameters) -> ChatReply:
         """A whole reply."""
 
-    def stream(self, parameters: Parameters) -> AsyncGenerator[Piece]:
+    def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
         """A reply in pieces; closing it ends the call."""
 
-    async def embed(self, parameters: Parameters) -> Vectors:
+    async def embed(self, parameters: CallParameters) -> EmbeddingResult:
         """Vectors of the texts in `input`."""
 
-    async def rerank(self, parameters: Parameters) -> Scores:
+    async def rerank(self, parameters: CallParameters) -> RerankResult:
         """How well `documents` fit the `query`."""

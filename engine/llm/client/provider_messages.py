@@ -10,20 +10,20 @@ from urllib.parse import urlsplit
 
 from engine.errors import EngineError
 
-LONGEST = 300
+MAX_MESSAGE_LENGTH = 300
 
 # "litellm.RateLimitError: RateLimitError: OpenAIException - Slow down", "Error code: 429 - {…}".
-_HEADS = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception)\s*(?::|-\s)\s*|Error code: \d+ - )+")
-_TAILS = re.compile(
+_ERROR_PREFIXES = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception)\s*(?::|-\s)\s*|Error code: \d+ - )+")
+_ERROR_SUFFIXES = re.compile(
     r"(?<!\s)\s*+(?:\.? ?Handle with `litellm|Original exception:|Learn more: https://docs\.litellm|LiteLLM Retried"
     r"|(?:Received|Available) Model Group|Fallbacks=|For more information check:).*",
     re.DOTALL,
 )
-_MESSAGE = re.compile(r"""['"](?:message|error)['"]:\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")""")
-_PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
-_NO_ADDRESS = frozenset({"InvalidURL", "InvalidUrlClientError", "UnsupportedProtocol"})
-_CONNECTING = ("ConnectError", "ConnectTimeout", "ClientConnector")
-_REASONS = {
+_MESSAGE_FIELD = re.compile(r"""['"](?:message|error)['"]:\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")""")
+_HTML_PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+_INVALID_ADDRESS_ERRORS = frozenset({"InvalidURL", "InvalidUrlClientError", "UnsupportedProtocol"})
+_CONNECT_ERRORS = ("ConnectError", "ConnectTimeout", "ClientConnector")
+_ERRNO_REASONS = {
     errno.ECONNREFUSED: "connection refused",
     errno.EHOSTUNREACH: "no route to the host",
     errno.ENETUNREACH: "the network is unreachable",
@@ -31,7 +31,7 @@ _REASONS = {
 }
 
 
-def causes(error: BaseException) -> list[BaseException]:
+def exception_chain(error: BaseException) -> list[BaseException]:
     """The error and what led to it, the innermost last; what we told of an earlier call is no part of it."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
@@ -41,17 +41,17 @@ def causes(error: BaseException) -> list[BaseException]:
     return chain
 
 
-def unreachable(error: BaseException) -> str:
+def unreachable_reason(error: BaseException) -> str:
     """Why nothing could be sent at all, "" if something was."""
-    chain = causes(error)
-    if any(type(each).__name__ in _NO_ADDRESS for each in chain):
+    chain = exception_chain(error)
+    if any(type(each).__name__ in _INVALID_ADDRESS_ERRORS for each in chain):
         return "this is no address; it begins with http:// or https://"
-    if not any(type(each).__name__.startswith(_CONNECTING) for each in chain):
+    if not any(type(each).__name__.startswith(_CONNECT_ERRORS) for each in chain):
         return ""
-    return next(filter(None, map(_reason, reversed(chain))), "no connection")
+    return next(filter(None, map(_connection_reason, reversed(chain))), "no connection")
 
 
-def _reason(error: BaseException) -> str:
+def _connection_reason(error: BaseException) -> str:
     match error:
         case socket.gaierror():
             return "its name is not known"
@@ -59,25 +59,25 @@ def _reason(error: BaseException) -> str:
             return "its certificate is not valid"
         case ssl.SSLError():
             return "no secure connection; perhaps it speaks http, not https"
-        case OSError(errno=int(number)) if number in _REASONS:
-            return _REASONS[number]
-    return _REASONS[errno.ETIMEDOUT] if type(error).__name__ == "ConnectTimeout" else ""
+        case OSError(errno=int(number)) if number in _ERRNO_REASONS:
+            return _ERRNO_REASONS[number]
+    return _ERRNO_REASONS[errno.ETIMEDOUT] if type(error).__name__ == "ConnectTimeout" else ""
 
 
-def host(error: BaseException, base: str) -> str:
+def provider_host(error: BaseException, base: str) -> str:
     """Where the provider was sought, as host:port: as the library tells it, else by the address in the settings."""
-    for each in causes(error):
+    for each in exception_chain(error):
         name, port = getattr(each, "host", None), getattr(each, "port", None)
         if isinstance(name, str) and name:
             return f"{name}:{port}" if port else name
     return urlsplit(base).netloc.rpartition("@")[2] or base
 
 
-def said(error: BaseException, key: str = "") -> str:
+def provider_message(error: BaseException, key: str = "") -> str:
     """The provider's own words, on one line, without the key; "" if there are none."""
     text = str(error).replace(key, "…") if key else str(error)
-    if found := _MESSAGE.search(text):
+    if found := _MESSAGE_FIELD.search(text):
         text = found[1] or found[2] or ""
-    text = _TAILS.sub("", _HEADS.sub("", " ".join(text.split())))
-    text = "" if _PAGE.search(text) or "litellm" in text.casefold() else text.strip().rstrip(".")
-    return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
+    text = _ERROR_SUFFIXES.sub("", _ERROR_PREFIXES.sub("", " ".join(text.split())))
+    text = "" if _HTML_PAGE.search(text) or "litellm" in text.casefold() else text.strip().rstrip(".")
+    return text if len(text) <= MAX_MESSAGE_LENGTH else f"{text[:MAX_MESSAGE_LENGTH].rstrip()}…"

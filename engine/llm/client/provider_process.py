@@ -12,33 +12,33 @@ from typing import TYPE_CHECKING, Any, Self
 
 import structlog
 
-from engine.errors import Unavailable
+from engine.errors import ModelUnavailable
 from engine.llm.client import codec
-from engine.llm.client.protocol import OURS
-from engine.process.child_path import child_path
-from engine.process.ipc import framed, taken
+from engine.llm.client.protocol import SETTINGS_PREFIX
+from engine.process.child_path import child_python_path
+from engine.process.ipc import encode_frame, read_frame_async
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from engine.llm.client.codec import Frame
-    from engine.llm.client.protocol import Parameters
+    from engine.llm.client.protocol import CallParameters
 
 log = structlog.get_logger(__name__)
 
-GRACE = 5.0  # seconds for the process to end by itself
+STOP_GRACE_SECONDS = 5.0  # seconds for the process to end by itself
 
 
-class Child:
+class ProviderProcess:
     """One such process, from its start to its end."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
-        self._numbers = count(1)
-        self._waiting: dict[int, asyncio.Queue[Frame]] = {}
-        self._told: list[bytes] = []
-        self._ended = False
-        self._hearing = asyncio.create_task(self._hear(), name="model calls")
+        self._request_ids = count(1)
+        self._pending: dict[int, asyncio.Queue[Frame]] = {}
+        self._outgoing: list[bytes] = []
+        self._has_ended = False
+        self._receive_task = asyncio.create_task(self._receive_frames(), name="model calls")
 
     @classmethod
     async def start(cls) -> Self:
@@ -46,8 +46,8 @@ class Child:
 
         Raises Unavailable if the system has no room for it.
         """
-        environment: dict[str, Any] = {k: v for k, v in os.environ.items() if not k.upper().startswith(OURS)}
-        environment["PYTHONPATH"] = child_path()
+        environment: dict[str, Any] = {k: v for k, v in os.environ.items() if not k.upper().startswith(SETTINGS_PREFIX)}
+        environment["PYTHONPATH"] = child_python_path()
         pipe = asyncio.subprocess.PIPE
         words = (sys.executable, "-P", "-m", "engine.llm.client.subprocess_main")
         try:
@@ -56,7 +56,7 @@ class Child:
             )
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise Unavailable(f"The process that calls the models cannot be started: {reason}.") from error
+            raise ModelUnavailable(f"The process that calls the models cannot be started: {reason}.") from error
 
     @property
     def pid(self) -> int:
@@ -64,41 +64,41 @@ class Child:
         return self._process.pid
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether it can be asked."""
-        return not self._ended
+        return not self._has_ended
 
-    async def frames(self, what: str, parameters: Parameters) -> AsyncGenerator[Frame]:
-        """What comes of a request, up to its end; leaving before takes the request back. Raises LanguageError."""
-        number, heard = next(self._numbers), asyncio.Queue[codec.Frame]()
-        self._waiting[number] = heard
-        self._tell({"number": number, "what": what, "parameters": parameters})
-        over = not self.alive
+    async def stream_request(self, what: str, parameters: CallParameters) -> AsyncGenerator[Frame]:
+        """What comes of a request, up to its end; leaving before takes the request back. Raises ModelError."""
+        number, heard = next(self._request_ids), asyncio.Queue[codec.Frame]()
+        self._pending[number] = heard
+        self._queue_frame({"number": number, "what": what, "parameters": parameters})
+        over = not self.is_alive
         if over:
-            heard.put_nowait(codec.of_error(_died()))
+            heard.put_nowait(codec.encode_error(_process_ended_error()))
         try:
             while True:
                 frame = await heard.get()
                 over = frame.pop("end", False) or "error" in frame
                 if "error" in frame:
-                    raise codec.error(frame)
+                    raise codec.decode_error(frame)
                 if frame:
                     yield frame
                 if over:
                     return
         finally:
-            self._waiting.pop(number, None)
+            self._pending.pop(number, None)
             if not over:
-                self._tell({"number": number, "what": "cancel"})
+                self._queue_frame({"number": number, "what": "cancel"})
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         """Let it come to its end; who still waits for something is told."""
         if self._process.stdin:
             self._process.stdin.close()
-        await self._gone(GRACE)
-        await self._hearing
+        await self._wait_or_kill(STOP_GRACE_SECONDS)
+        await self._receive_task
 
-    async def _gone(self, grace: float) -> None:
+    async def _wait_or_kill(self, grace: float) -> None:
         """Wait for the process to end; kill it after `grace` seconds.
 
         One that has ended is not killed: that would fetch its exit status, for which asyncio's own watcher waits.
@@ -111,28 +111,28 @@ class Child:
                 self._process.kill()
             await self._process.wait()
 
-    def _tell(self, frame: Frame) -> None:
+    def _queue_frame(self, frame: Frame) -> None:
         """Send it, together with what else is told in this turn of the loop: a write lets other threads in."""
-        if not self._told:
-            asyncio.get_running_loop().call_soon(self._send)
-        self._told.append(framed(json.dumps(frame).encode()))
+        if not self._outgoing:
+            asyncio.get_running_loop().call_soon(self._flush_frames)
+        self._outgoing.append(encode_frame(json.dumps(frame).encode()))
 
-    def _send(self) -> None:
-        told, self._told = self._told, []
+    def _flush_frames(self) -> None:
+        told, self._outgoing = self._outgoing, []
         if self._process.stdin is not None and not self._process.stdin.is_closing():
             self._process.stdin.write(b"".join(told))
 
-    async def _hear(self) -> None:
+    async def _receive_frames(self) -> None:
         """Hand on what the process tells, until it ends or makes no sense; who waits then is told so."""
         grace = 0.0
         try:
             while self._process.stdout is not None:
-                frame: Frame = json.loads(await taken(self._process.stdout))
-                if heard := self._waiting.get(frame.pop("number")):
+                frame: Frame = json.loads(await read_frame_async(self._process.stdout))
+                if heard := self._pending.get(frame.pop("number")):
                     heard.put_nowait(frame)
         except (EOFError, ConnectionError) as error:
             log.info("model_process_ended", error=type(error).__name__)
-            grace = GRACE
+            grace = STOP_GRACE_SECONDS
         except asyncio.CancelledError:  # nobody waits for it any more
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
@@ -140,11 +140,11 @@ class Child:
         except Exception:
             log.exception("model_process_unreadable")
         finally:
-            self._ended = True
-            for heard in self._waiting.values():
-                heard.put_nowait(codec.of_error(_died()))
-        await self._gone(grace)
+            self._has_ended = True
+            for heard in self._pending.values():
+                heard.put_nowait(codec.encode_error(_process_ended_error()))
+        await self._wait_or_kill(grace)
 
 
-def _died() -> Unavailable:
-    return Unavailable("The process that calls the models has ended unexpectedly.")
+def _process_ended_error() -> ModelUnavailable:
+    return ModelUnavailable("The process that calls the models has ended unexpectedly.")

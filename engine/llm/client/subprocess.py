@@ -6,65 +6,65 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from engine.errors import Unavailable
+from engine.errors import ModelUnavailable
 from engine.llm.client import codec
-from engine.llm.client.provider_process import Child
+from engine.llm.client.provider_process import ProviderProcess
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from engine.llm.client.codec import Frame
-    from engine.llm.client.protocol import Parameters, Piece, Reply, Scores, Vectors
+    from engine.llm.client.protocol import CallParameters, ChatReply, EmbeddingResult, RerankResult, StreamDelta
 
 
-class Apart:
+class SubprocessProvider:
     """Implements `Provider` with a `Direct` in another process: started when first needed, and again once it died."""
 
     def __init__(self) -> None:
-        self._child: Child | None = None
-        self._starting = asyncio.Lock()
+        self._process: ProviderProcess | None = None
+        self._start_lock = asyncio.Lock()
 
     @property
     def pid(self) -> int | None:
         """The process id while one runs."""
-        return self._child.pid if self._child else None
+        return self._process.pid if self._process else None
 
-    async def ready(self) -> None:
-        if self._child is None:
-            child = await self._running()
-            async with aclosing(child.frames("ready", {})) as frames:
+    async def preload(self) -> None:
+        if self._process is None:
+            child = await self._ensure_process()
+            async with aclosing(child.stream_request("ready", {})) as frames:
                 async for _ in frames:
                     pass
 
     async def close(self) -> None:
-        child, self._child = self._child, None
+        child, self._process = self._process, None
         if child is not None:
-            await child.end()
+            await child.stop()
 
-    async def chat(self, parameters: Parameters) -> Reply:
-        return codec.reply(await self._one("chat", parameters))
+    async def chat(self, parameters: CallParameters) -> ChatReply:
+        return codec.decode_reply(await self._request_one("chat", parameters))
 
-    async def stream(self, parameters: Parameters) -> AsyncGenerator[Piece]:
-        child = await self._running()
-        async with aclosing(child.frames("stream", parameters)) as frames:
+    async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
+        child = await self._ensure_process()
+        async with aclosing(child.stream_request("stream", parameters)) as frames:
             async for frame in frames:
-                yield codec.piece(frame)
+                yield codec.decode_delta(frame)
 
-    async def embed(self, parameters: Parameters) -> Vectors:
-        return codec.vectors(await self._one("embed", parameters))
+    async def embed(self, parameters: CallParameters) -> EmbeddingResult:
+        return codec.decode_vectors(await self._request_one("embed", parameters))
 
-    async def rerank(self, parameters: Parameters) -> Scores:
-        return codec.scores(await self._one("rerank", parameters))
+    async def rerank(self, parameters: CallParameters) -> RerankResult:
+        return codec.decode_scores(await self._request_one("rerank", parameters))
 
-    async def _one(self, what: str, parameters: Parameters) -> Frame:
-        child = await self._running()
-        async with aclosing(child.frames(what, parameters)) as frames:
+    async def _request_one(self, what: str, parameters: CallParameters) -> Frame:
+        child = await self._ensure_process()
+        async with aclosing(child.stream_request(what, parameters)) as frames:
             async for frame in frames:
                 return frame
-        raise Unavailable(f"The process that calls the models said nothing to {what}.")
+        raise ModelUnavailable(f"The process that calls the models said nothing to {what}.")
 
-    async def _running(self) -> Child:
-        async with self._starting:
-            if self._child is None or not self._child.alive:
-                self._child = await Child.start()
-            return self._child
+    async def _ensure_process(self) -> ProviderProcess:
+        async with self._start_lock:
+            if self._process is None or not self._process.is_alive:
+                self._process = await ProviderProcess.start()
+            return self._process

@@ -14,26 +14,26 @@ from contextlib import aclosing
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from engine.errors import LanguageError, Unavailable
+from engine.errors import ModelError, ModelUnavailable
 from engine.llm.client import codec
-from engine.llm.client.litellm import Direct
-from engine.memory import collect_rarely
-from engine.process.ipc import framed, leave_signals, take
+from engine.llm.client.litellm import LiteLLMProvider
+from engine.memory import raise_gc_threshold
+from engine.process.ipc import encode_frame, ignore_stop_signals, read_frame
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from engine.llm.client.codec import Frame
-    from engine.llm.client.protocol import Parameters
+    from engine.llm.client.protocol import CallParameters
 
 
-class Caller:
+class ProviderServer:
     """Does what is asked for, all of it at once, and writes down what comes of it."""
 
     def __init__(self, answers: BinaryIO) -> None:
-        self._direct = Direct()
-        self._answers = answers
-        self._told: list[bytes] = []
+        self._provider = LiteLLMProvider()
+        self._output = answers
+        self._outgoing: list[bytes] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     async def serve(self, requests: BinaryIO) -> None:
@@ -42,69 +42,71 @@ class Caller:
 
         def listen() -> None:
             try:
-                while (frame := take(requests)) is not None:
+                while (frame := read_frame(requests)) is not None:
                     loop.call_soon_threadsafe(asked.put_nowait, json.loads(frame))
             finally:  # nobody can ask any more, whatever the reason
                 loop.call_soon_threadsafe(asked.put_nowait, None)
 
         Thread(target=listen, daemon=True).start()
         while (frame := await asked.get()) is not None:
-            self._take(frame)
+            self._handle_request(frame)
 
-    def _take(self, frame: Frame) -> None:
+    def _handle_request(self, frame: Frame) -> None:
         number, what = frame["number"], frame["what"]
         if what != "cancel":
-            task = asyncio.create_task(self._answer(number, what, frame["parameters"]))
+            task = asyncio.create_task(self._run_request(number, what, frame["parameters"]))
             self._tasks[number] = task
             task.add_done_callback(lambda _: self._tasks.pop(number))
         elif number in self._tasks:
             self._tasks[number].cancel()
 
-    async def _answer(self, number: int, what: str, parameters: Parameters) -> None:
+    async def _run_request(self, number: int, what: str, parameters: CallParameters) -> None:
         try:
-            self._tell(number, {**await self._done(number, what, parameters), "end": True})
-        except LanguageError as error:
-            self._tell(number, codec.of_error(error))
+            self._queue_frame(number, {**await self._call_provider(number, what, parameters), "end": True})
+        except ModelError as error:
+            self._queue_frame(number, codec.encode_error(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, somebody waits for it
-            self._tell(number, codec.of_error(Unavailable(f"A model call failed ({type(error).__name__}).")))
+            self._queue_frame(
+                number, codec.encode_error(ModelUnavailable(f"A model call failed ({type(error).__name__})."))
+            )
 
-    async def _done(self, number: int, what: str, parameters: Parameters) -> Frame:
+    async def _call_provider(self, number: int, what: str, parameters: CallParameters) -> Frame:
         """The last that is to be told; of a stream everything was told before."""
         match what:
             case "chat":
-                return codec.of(await self._direct.chat(parameters))
+                return codec.encode_result(await self._provider.chat(parameters))
             case "embed":
-                return codec.of(await self._direct.embed(parameters))
+                return codec.encode_result(await self._provider.embed(parameters))
             case "rerank":
-                return codec.of(await self._direct.rerank(parameters))
+                return codec.encode_result(await self._provider.rerank(parameters))
             case "stream":
-                async with aclosing(self._direct.stream(parameters)) as pieces:
+                async with aclosing(self._provider.stream(parameters)) as pieces:
                     async for piece in pieces:
-                        self._tell(number, codec.of(piece))
+                        self._queue_frame(number, codec.encode_result(piece))
             case "ready":
-                await self._direct.ready()
+                await self._provider.preload()
         return {}
 
-    def _tell(self, number: int, frame: Frame) -> None:
+    def _queue_frame(self, number: int, frame: Frame) -> None:
         """Write it down, together with what else is told in this turn of the loop: a write lets other threads in."""
-        if not self._told:
-            asyncio.get_running_loop().call_soon(self._write)
-        self._told.append(framed(json.dumps({"number": number, **frame}).encode()))
+        if not self._outgoing:
+            asyncio.get_running_loop().call_soon(self._flush_frames)
+        self._outgoing.append(encode_frame(json.dumps({"number": number, **frame}).encode()))
 
-    def _write(self) -> None:
-        told, self._told = self._told, []
-        self._answers.write(b"".join(told))
-        self._answers.flush()
+    def _flush_frames(self) -> None:
+        told, self._outgoing = self._outgoing, []
+        self._output.write(b"".join(told))
+        self._output.flush()
 
 
 def main() -> None:
     """Serve on the standard pipes."""
-    leave_signals()
-    collect_rarely()
+    ignore_stop_signals()
+    raise_gc_threshold()
     # What a library prints must not fall between the frames.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    asyncio.run(Caller(answers).serve(sys.stdin.buffer))
+    asyncio.run(ProviderServer(answers).serve(sys.stdin.buffer))
     os._exit(0)  # whatever a library still waits for
 
 

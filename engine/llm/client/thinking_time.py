@@ -16,7 +16,7 @@ class ThinkingTime:
         self._since: float | None = None
 
     def thought(self) -> None:
-        """Count a thought. Raises TooSlow once the model has thought for too long."""
+        """Count a thought. Raises ModelTimeout once the model has thought for too long."""
         now = asyncio.get_running_loop().time()
         self._since = now if self._since is None else self._since
         if now - self._since >= self._left:

@@ -6,10 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING, cast
 
-from engine.llm.formats.thinking import without_thoughts
-from engine.llm.formats.tuple_extraction import link_of, mention_of
-from engine.models import Condensed, Reading
-from engine.text.names import clean_text, storable
+from engine.llm.formats.thinking import strip_thinking
+from engine.llm.formats.tuple_extraction import build_link, build_mention
+from engine.models import Extraction, SearchQuery
+from engine.text.names import clean_text, remove_unstorable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,77 +17,82 @@ if TYPE_CHECKING:
     Object = Mapping[str, object]
 
 _FENCE = re.compile(r"\A```\w*|```\Z")
-_OPENING = re.compile(r"\{\s*[\"'}]")
+_OBJECT_START = re.compile(r"\{\s*[\"'}]")
 _SEPARATORS = re.compile("[\n,;，；]")
 
 
-def parse_json_reading(reply: str) -> Reading:
+def parse_json_extraction(reply: str) -> Extraction:
     """The mentions and links of {"entities": [...], "relationships": [...]}; what makes no sense is left out."""
-    found = _object(reply) or {}
+    found = _parse_object(reply) or {}
     mentions = (
-        mention_of(_text(item, "name"), _text(item, "type"), _text(item, "description"))
-        for item in _objects(found, "entities")
+        build_mention(_text_field(item, "name"), _text_field(item, "type"), _text_field(item, "description"))
+        for item in _object_list(found, "entities")
     )
     links = (
-        link_of(_text(item, "source"), _text(item, "target"), _text(item, "keywords"), _text(item, "description"))
-        for item in _objects(found, "relationships")
+        build_link(
+            _text_field(item, "source"),
+            _text_field(item, "target"),
+            _text_field(item, "keywords"),
+            _text_field(item, "description"),
+        )
+        for item in _object_list(found, "relationships")
     )
-    return Reading(tuple(filter(None, mentions)), tuple(filter(None, links)))
+    return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
 
 
-def json_excerpts(reply: str) -> tuple[list[tuple[int, Object]], bool]:
+def parse_json_excerpts(reply: str) -> tuple[list[tuple[int, Object]], bool]:
     """The objects of {"excerpts": [{"number": 1, …}]} by number (0 for none), and whether nothing was cut off."""
-    found, complete = _decoded(reply)
-    items = _objects(found, "excerpts") if isinstance(found, dict) else ()
+    found, complete = _decode_json(reply)
+    items = _object_list(found, "excerpts") if isinstance(found, dict) else ()
     return [(number if isinstance(number := item.get("number"), int) else 0, item) for item in items], complete
 
 
 def parse_keywords(reply: str) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
     """Whether the reply is an object at all, and its high-level and low-level keywords."""
-    found = _object(reply)
+    found = _parse_object(reply)
     if found is None:
         return False, (), ()
-    return True, _keywords(found.get("high_level_keywords")), _keywords(found.get("low_level_keywords"))
+    return True, _split_keywords(found.get("high_level_keywords")), _split_keywords(found.get("low_level_keywords"))
 
 
-def keywords_or_question(high: tuple[str, ...], low: tuple[str, ...], question: str) -> Condensed:
+def build_search_query(high: tuple[str, ...], low: tuple[str, ...], question: str) -> SearchQuery:
     """The question with its keywords; where there are none at all, it is its own low-level keyword, however long."""
-    return Condensed(question, high, low if high or low else (question,))
+    return SearchQuery(question, high, low if high or low else (question,))
 
 
-def parse_condensed(reply: str, question: str) -> Condensed:
+def parse_search_query(reply: str, question: str) -> SearchQuery:
     """The stand-alone question and its keywords in one object; what is missing falls back to the given question."""
-    found = _object(reply) or {}
-    rewritten = storable(_text(found, "question")).strip() or question
-    high, low = _keywords(found.get("high_level_keywords")), _keywords(found.get("low_level_keywords"))
-    return keywords_or_question(high, low, rewritten)
+    found = _parse_object(reply) or {}
+    rewritten = remove_unstorable(_text_field(found, "question")).strip() or question
+    high, low = _split_keywords(found.get("high_level_keywords")), _split_keywords(found.get("low_level_keywords"))
+    return build_search_query(high, low, rewritten)
 
 
-def parse_for_bot(reply: str) -> bool:
+def is_addressed_to_bot(reply: str) -> bool:
     """Whether the reply says that a message is meant for the program; a reply that does not say so means no."""
-    return str((_object(reply) or {}).get("for_you")).casefold() in {"true", "yes", "1"}
+    return str((_parse_object(reply) or {}).get("for_you")).casefold() in {"true", "yes", "1"}
 
 
-def _object(reply: str) -> Object | None:
+def _parse_object(reply: str) -> Object | None:
     """The first JSON object of a reply, repaired if need be; None if there is none or if the whole is an array."""
-    found, _ = _decoded(reply)
+    found, _ = _decode_json(reply)
     return found if isinstance(found, dict) else None
 
 
-def _decoded(reply: str) -> tuple[object, bool]:
+def _decode_json(reply: str) -> tuple[object, bool]:
     """The first JSON value that may be an object, and whether it needed no repair."""
-    text = _FENCE.sub("", without_thoughts(reply).strip()).strip()
-    opening = _OPENING.search(text)
+    text = _FENCE.sub("", strip_thinking(reply).strip()).strip()
+    opening = _OBJECT_START.search(text)
     if opening is None or text.startswith("["):
         return None, False
     text = text[opening.start() :]
     try:
         return json.JSONDecoder(strict=False).raw_decode(text)[0], True
     except (ValueError, RecursionError):
-        return _repaired(text), False
+        return _repair_json(text), False
 
 
-def _repaired(text: str) -> object:
+def _repair_json(text: str) -> object:
     """What a repair makes of broken JSON; of several values the first object. None if it is beyond repair."""
     import json_repair  # noqa: PLC0415  - only broken replies pay for the import
 
@@ -98,12 +103,12 @@ def _repaired(text: str) -> object:
     return next((value for value in found if isinstance(value, dict)), None) if isinstance(found, list) else found
 
 
-def _objects(found: Object, key: str) -> Iterator[Object]:
+def _object_list(found: Object, key: str) -> Iterator[Object]:
     items = found.get(key)
     return (cast("Object", item) for item in (items if isinstance(items, list) else ()) if isinstance(item, dict))
 
 
-def _text(item: Object, key: str) -> str:
+def _text_field(item: Object, key: str) -> str:
     """A text field; a list of texts is joined by commas; anything else is no text."""
     value = item.get(key)
     if isinstance(value, list):
@@ -111,7 +116,7 @@ def _text(item: Object, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _keywords(value: object) -> tuple[str, ...]:
+def _split_keywords(value: object) -> tuple[str, ...]:
     parts = _SEPARATORS.split(value) if isinstance(value, str) else value
     if not isinstance(parts, list):
         return ()

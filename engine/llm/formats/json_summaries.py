@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from engine.llm.formats.thinking import without_thoughts
-from engine.llm.formats.tuple_repair import DELIMITER, END, readings
+from engine.llm.formats.thinking import strip_thinking
+from engine.llm.formats.tuple_repair import DELIMITER, END_PATTERN, field_candidates
 
 _TAG = re.compile(r"\A[\W_]*+summary[\W_]*+\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")
 _FENCE = re.compile(r"`{3,}\w*")
-FIELDS = 2  # the tag and the number; a text may begin on the next line
-_UNREAD: tuple[int, list[str]] = (0, [])
+SUMMARY_FIELDS = 2  # the tag and the number; a text may begin on the next line
+_INVALID_ROW: tuple[int, list[str]] = (0, [])
 
 
 def parse_summaries(reply: str, count: int) -> dict[int, str]:
@@ -20,23 +20,23 @@ def parse_summaries(reply: str, count: int) -> dict[int, str]:
     Plain lines go on with the text before them; a row that cannot be read voids it, and so does a second text of the
     same number. Without an end mark the last text may have been cut off: it is left out.
     """
-    told, *after = END.split(without_thoughts(reply), maxsplit=1)
+    told, *after = END_PATTERN.split(strip_thinking(reply), maxsplit=1)
     found: list[tuple[int, list[str]]] = []
     for line in told.splitlines():
         row = line.strip()
         if not row or _FENCE.fullmatch(row):
             continue
-        fields = readings(row[1:-1] if row.startswith("(") and row.endswith(")") else row)[0]
-        number = _NUMBER.fullmatch(fields[1]) if len(fields) >= FIELDS and _TAG.fullmatch(fields[0]) else None
+        fields = field_candidates(row[1:-1] if row.startswith("(") and row.endswith(")") else row)[0]
+        number = _NUMBER.fullmatch(fields[1]) if len(fields) >= SUMMARY_FIELDS and _TAG.fullmatch(fields[0]) else None
         if number:
             found.append((int(number[1]), [" ".join(fields[2:])] if fields[2:] else []))
         elif len(fields) > 1 or DELIMITER in row:
-            found = [*found[:-1], _UNREAD] if found else found
-        elif found and found[-1] is not _UNREAD:
+            found = [*found[:-1], _INVALID_ROW] if found else found
+        elif found and found[-1] is not _INVALID_ROW:
             found[-1][1].append(row)
     if not after:
         found = found[:-1]
-    found = [each for each in found if each is not _UNREAD]
+    found = [each for each in found if each is not _INVALID_ROW]
     numbers = [number for number, _ in found]
     if any(not 1 <= number <= count for number in numbers):
         return {}

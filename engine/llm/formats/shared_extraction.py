@@ -11,39 +11,42 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from engine.llm.formats.json_extraction import json_excerpts
-from engine.llm.formats.thinking import without_thoughts
-from engine.llm.formats.tuple_repair import DELIMITER, END, END_MARK, readings
-from engine.text.word_lists import STOP
+from engine.llm.formats.json_extraction import parse_json_excerpts
+from engine.llm.formats.thinking import strip_thinking
+from engine.llm.formats.tuple_repair import DELIMITER, END_MARKER, END_PATTERN, field_candidates
+from engine.text.word_lists import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from engine.models import Excerpt, Reading
+    from engine.models import Excerpt, Extraction
 
-HEAD = 2  # fields of the line before an excerpt's rows: the tag and the number
-LONG_WORD, LONG_NUMBER = 4, 3  # letters of a word, digits of a number, from which on they tell one text from another
+HEADER_FIELDS = 2  # fields of the line before an excerpt's rows: the tag and the number
+MIN_WORD_LENGTH, MIN_NUMBER_LENGTH = (
+    4,
+    3,
+)  # letters of a word, digits of a number, from which on they tell one text from another
 
 _TAG = re.compile(r"\A[\W_]*+excerpt[\W_]*+\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")
-_PLAIN = re.compile(r"[\W_]{0,4}excerpt[\W_]{0,4}(\d{1,4})\D{0,3}", re.IGNORECASE)
+_PLAIN_HEADER = re.compile(r"[\W_]{0,4}excerpt[\W_]{0,4}(\d{1,4})\D{0,3}", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 # Words that stand capitalised in any text.
-_COMMON = STOP | {name.casefold() for name in (*calendar.month_name, *calendar.day_name) if name}
+_COMMON_WORDS = STOP_WORDS | {name.casefold() for name in (*calendar.month_name, *calendar.day_name) if name}
 
 
-def parted_rows(reply: str, count: int) -> dict[int, str]:
+def split_rows_by_excerpt(reply: str, count: int) -> dict[int, str]:
     """The rows of each excerpt by its number, as the reply to it alone would be; nothing if the numbers are wrong.
 
     Without an end mark the last excerpt may have been cut off: it is left out.
     """
     found: list[tuple[int, list[str]]] = []
     complete = False
-    for line in without_thoughts(reply).split("\n"):
-        ended = END.search(line) is not None
-        row = END.sub("", line).strip()
+    for line in strip_thinking(reply).split("\n"):
+        ended = END_PATTERN.search(line) is not None
+        row = END_PATTERN.sub("", line).strip()
         row = row[1:-1] if row.startswith("(") and row.endswith(")") else row
-        number, rest = _head(row)
+        number, rest = _parse_header(row)
         if number:
             found.append((number, []))
             row = rest
@@ -52,65 +55,69 @@ def parted_rows(reply: str, count: int) -> dict[int, str]:
         elif DELIMITER in row:
             return {}  # a row that stands under no number
         complete = ended or (complete and not (number or DELIMITER in row))
-    return _in_order([(number, "\n".join((*rows, END_MARK))) for number, rows in found], count, complete=complete)
+    return _rows_by_number(
+        [(number, "\n".join((*rows, END_MARKER))) for number, rows in found], count, complete=complete
+    )
 
 
-def parted_json(reply: str, count: int) -> dict[int, str]:
+def split_json_by_excerpt(reply: str, count: int) -> dict[int, str]:
     """The same of a reply in JSON: each as an object of its own."""
-    items, complete = json_excerpts(reply)
+    items, complete = parse_json_excerpts(reply)
     found = [(number, json.dumps(item)) for number, item in items]
-    return _in_order(found, count, complete=complete)
+    return _rows_by_number(found, count, complete=complete)
 
 
-def mixed(excerpts: Sequence[Excerpt], found: Mapping[int, Reading]) -> bool:
+def has_misattributed_facts(excerpts: Sequence[Excerpt], found: Mapping[int, Extraction]) -> bool:
     """Whether a name, a number or a proper word stands under an excerpt that only another one of them holds."""
-    texts = [_Text(f"{excerpt.section}\n{excerpt.text}") for excerpt in excerpts]
+    texts = [_ExcerptWords(f"{excerpt.section}\n{excerpt.text}") for excerpt in excerpts]
     for number, reading in found.items():
         own, others = texts[number - 1], [text for place, text in enumerate(texts, 1) if place != number]
         names = {mention.name for mention in reading.mentions}
         names |= {end for link in reading.links for end in (link.source, link.target)}
         said = {mention.description for mention in reading.mentions} | {link.description for link in reading.links}
-        if any(not own.names(name) and any(text.names(name) for text in others) for name in names):
+        if any(not own.has_name(name) and any(text.has_name(name) for text in others) for name in names):
             return True
-        telling = {word for description in said for word in _telling(description)}
-        if any(word.casefold() not in own.folded and any(word in text.words for text in others) for word in telling):
+        telling = {word for description in said for word in _distinctive_words(description)}
+        if any(
+            word.casefold() not in own.folded_words and any(word in text.words for text in others) for word in telling
+        ):
             return True
     return False
 
 
-class _Text:
+class _ExcerptWords:
     """The words of an excerpt."""
 
     def __init__(self, text: str) -> None:
         self.words = frozenset(_WORD.findall(text))
-        self.folded = frozenset(word.casefold() for word in self.words)
-        self.whole = text.casefold()
+        self.folded_words = frozenset(word.casefold() for word in self.words)
+        self.folded_text = text.casefold()
 
-    def names(self, name: str) -> bool:
+    def has_name(self, name: str) -> bool:
         """Whether the name, or each word of it, stands in the text."""
         words = _WORD.findall(name.casefold())
-        return name.casefold() in self.whole or (bool(words) and self.folded.issuperset(words))
+        return name.casefold() in self.folded_text or (bool(words) and self.folded_words.issuperset(words))
 
 
-def _telling(description: str) -> list[str]:
+def _distinctive_words(description: str) -> list[str]:
     """Numbers and capitalised words: they tell which text a sentence was drawn from."""
     first, *rest = _WORD.findall(description) or [""]
-    numbers = [word for word in (first, *rest) if len(word) >= LONG_NUMBER and word.isdigit()]
-    proper = [word for word in rest if len(word) >= LONG_WORD and word[0].isupper()]
-    return numbers + [word for word in proper if word.casefold() not in _COMMON]
+    numbers = [word for word in (first, *rest) if len(word) >= MIN_NUMBER_LENGTH and word.isdigit()]
+    proper = [word for word in rest if len(word) >= MIN_WORD_LENGTH and word[0].isupper()]
+    return numbers + [word for word in proper if word.casefold() not in _COMMON_WORDS]
 
 
-def _head(row: str) -> tuple[int, str]:
+def _parse_header(row: str) -> tuple[int, str]:
     """The number in a line before the rows of an excerpt, and what follows on it; 0 for any other line."""
-    fields = readings(row)[0] if row else []
-    if len(fields) >= HEAD and _TAG.fullmatch(fields[0]):
+    fields = field_candidates(row)[0] if row else []
+    if len(fields) >= HEADER_FIELDS and _TAG.fullmatch(fields[0]):
         number = _NUMBER.fullmatch(fields[1])
-        return (int(number[1]), DELIMITER.join(fields[HEAD:])) if number else (0, "")
-    plain = _PLAIN.fullmatch(row)
+        return (int(number[1]), DELIMITER.join(fields[HEADER_FIELDS:])) if number else (0, "")
+    plain = _PLAIN_HEADER.fullmatch(row)
     return (int(plain[1]), "") if plain else (0, "")
 
 
-def _in_order(found: list[tuple[int, str]], count: int, *, complete: bool) -> dict[int, str]:
+def _rows_by_number(found: list[tuple[int, str]], count: int, *, complete: bool) -> dict[int, str]:
     """By number, if these ascend and are all of 1 to `count`; nothing else."""
     numbers = [number for number, _ in found]
     if numbers != sorted(set(numbers)) or any(not 1 <= number <= count for number in numbers):

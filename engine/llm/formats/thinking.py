@@ -7,7 +7,7 @@ import re
 _TAG = re.compile(r"<(/?)think>", re.IGNORECASE)
 
 
-def without_thoughts(reply: str) -> str:
+def strip_thinking(reply: str) -> str:
     """The reply without its <think> blocks, also one whose opening tag was swallowed or that was cut off within.
 
     A block that never closes counts as a thought only if the reply begins with it; elsewhere it may be the subject.

@@ -10,44 +10,44 @@ class ThinkingFilter:
     """Fed with deltas, gives the text that is no thinking: a `<think>` block at the very start is left out."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._buffer = ""
         self._state = "start"
 
     def feed(self, delta: str) -> str:
         """What may be shown now."""
         if self._state == "open":
             return delta
-        self._held += delta
+        self._buffer += delta
         if self._state == "start":
-            self._look_for_opening()
+            self._match_opening_tag()
         if self._state == "thinking":
-            self._look_for_end()
-        return self._shown()
+            self._match_closing_tag()
+        return self._release_text()
 
     def finish(self) -> str:
         """What is left at the end of the stream; thoughts without an end stay hidden."""
-        held, self._held = self._held, ""
+        held, self._buffer = self._buffer, ""
         return "" if self._state == "thinking" else held
 
-    def _look_for_opening(self) -> None:
-        head = self._held.lstrip()
+    def _match_opening_tag(self) -> None:
+        head = self._buffer.lstrip()
         if head.startswith(_OPEN):
-            self._held, self._state = head[len(_OPEN) :], "thinking"
+            self._buffer, self._state = head[len(_OPEN) :], "thinking"
         elif not _OPEN.startswith(head):
             self._state = "open"
 
-    def _look_for_end(self) -> None:
-        _, mark, rest = self._held.partition(_CLOSE)
+    def _match_closing_tag(self) -> None:
+        _, mark, rest = self._buffer.partition(_CLOSE)
         if mark:
-            self._held, self._state = rest.lstrip(), "open" if rest.strip() else "after"
+            self._buffer, self._state = rest.lstrip(), "open" if rest.strip() else "after"
         else:
-            self._held = self._held[-len(_CLOSE) :]
+            self._buffer = self._buffer[-len(_CLOSE) :]
 
-    def _shown(self) -> str:
+    def _release_text(self) -> str:
         if self._state == "after":  # blanks between the thoughts and the answer
-            self._held = self._held.lstrip()
-            self._state = "open" if self._held else "after"
+            self._buffer = self._buffer.lstrip()
+            self._state = "open" if self._buffer else "after"
         if self._state != "open":
             return ""
-        held, self._held = self._held, ""
+        held, self._buffer = self._buffer, ""
         return held

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 DELIMITER = "<|#|>"
-END_MARK = "<|COMPLETE|>"
+END_MARKER = "<|COMPLETE|>"
 
 # Damage that leaves the core "#" standing between brackets or pipes can hardly be anything else. Repeats are bounded:
 # models do get stuck on one character, and that must not cost quadratic time.
@@ -19,26 +19,26 @@ _WITH_CORE = re.compile(
 )
 # Without the core it may be prose ("a <|> b", "x || y"): only where it is glued to text on both sides.
 _WITHOUT_CORE = re.compile(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
-_SIGNS = frozenset("<|#")  # a damaged delimiter has at least one of them
-END = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
+_DELIMITER_CHARS = frozenset("<|#")  # a damaged delimiter has at least one of them
+END_PATTERN = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
 
 
-def rows(reply: str) -> list[str]:
+def split_rows(reply: str) -> list[str]:
     """The lines of a reply, parted at end marks too; blank ones left out."""
-    lines = (line.strip() for part in END.split(reply) for line in part.split("\n"))
+    lines = (line.strip() for part in END_PATTERN.split(reply) for line in part.split("\n"))
     return [line[1:-1] if line.startswith("(") and line.endswith(")") else line for line in lines if line]
 
 
-def readings(row: str) -> list[list[str]]:
+def field_candidates(row: str) -> list[list[str]]:
     """The fields of a row, with sure repairs only, and with daring ones too: the caller takes what makes sense."""
-    if _SIGNS.isdisjoint(row.replace(DELIMITER, "")):
-        return [_fields(row)]
+    if _DELIMITER_CHARS.isdisjoint(row.replace(DELIMITER, "")):
+        return [_split_fields(row)]
     sure = _WITH_CORE.sub(DELIMITER, row)
     daring = _WITHOUT_CORE.sub(DELIMITER, sure)
-    return [_fields(sure), _fields(daring)] if daring != sure else [_fields(sure)]
+    return [_split_fields(sure), _split_fields(daring)] if daring != sure else [_split_fields(sure)]
 
 
-def _fields(row: str) -> list[str]:
+def _split_fields(row: str) -> list[str]:
     fields = [field.strip() for field in row.split(DELIMITER)]
     while fields and not fields[-1]:
         fields.pop()

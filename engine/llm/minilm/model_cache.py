@@ -1,4 +1,4 @@
-"""The graph of all-MiniLM-L6-v2 in a folder: built once, kept whole, renewed when its weights or its making change."""
+"""Cache of the ONNX graph of all-MiniLM-L6-v2: built once, rebuilt when its weights or its builder change."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import time
 import zlib
 from pathlib import Path
 
-from engine.errors import DiskTrouble
+from engine.errors import DiskError
 
-WEIGHTS = "model.safetensors"
-ABANDONED = 3600.0  # seconds after which a half written graph belongs to nobody
+WEIGHTS_FILE = "model.safetensors"
+PARTIAL_FILE_MAX_AGE = 3600.0  # seconds after which a half written graph belongs to nobody
 
 
-def kept_graph(folder: Path, cache: Path) -> Path:
+def cached_graph(folder: Path, cache: Path) -> Path:
     """The file of the graph in the cache, built if there is none, whole, of these weights and of this way of building.
 
     Its name ends with its checksum: a damaged graph would make other vectors without a word.
     """
     try:
-        begin = f"minilm-{identity(folder)}"
+        begin = f"minilm-{graph_fingerprint(folder)}"
         for kept in cache.glob(f"{begin}-*.onnx"):
-            if kept.name == f"{begin}-{checksum(kept):08x}.onnx":
+            if kept.name == f"{begin}-{file_crc32(kept):08x}.onnx":
                 return kept
         cache.mkdir(parents=True, exist_ok=True)
-        content = build(folder / WEIGHTS)
+        content = build_graph(folder / WEIGHTS_FILE)
         graph = cache / f"{begin}-{zlib.crc32(content):08x}.onnx"
-        keep(graph, content)
-        tidy(graph)
+        write_atomically(graph, content)
+        remove_stale_graphs(graph)
     except OSError as trouble:
-        raise DiskTrouble(f"The graph of the built-in embedder cannot be kept in {cache}: {trouble}") from trouble
+        raise DiskError(f"The graph of the built-in embedder cannot be kept in {cache}: {trouble}") from trouble
     return graph
 
 
-def checksum(file: Path) -> int:
+def file_crc32(file: Path) -> int:
     """The CRC-32 of a file; 90 MB take 30 ms."""
     found = 0
     with file.open("rb") as content:
@@ -45,23 +45,23 @@ def checksum(file: Path) -> int:
     return found
 
 
-def identity(folder: Path) -> str:
+def graph_fingerprint(folder: Path) -> str:
     """Changes with the weights and with the program that builds the graph."""
-    weights = (folder / WEIGHTS).stat()
+    weights = (folder / WEIGHTS_FILE).stat()
     source = Path(__file__).with_name("onnx_graph.py").read_bytes()
     return hashlib.sha256(f"{weights.st_size} {weights.st_mtime_ns} ".encode() + source).hexdigest()[:16]
 
 
-def build(weights: Path) -> bytes:
+def build_graph(weights: Path) -> bytes:
     """The serialised graph."""
     from safetensors.numpy import load_file  # noqa: PLC0415  - needed once, to build
 
     from engine.llm.minilm import onnx_graph  # noqa: PLC0415  - imports onnx, needed once, to build
 
-    return onnx_graph.build(load_file(weights))
+    return onnx_graph.build_onnx_model(load_file(weights))
 
 
-def keep(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
     descriptor, part = tempfile.mkstemp(dir=path.parent, prefix="minilm-", suffix=".part")
     try:
@@ -75,11 +75,11 @@ def keep(path: Path, content: bytes) -> None:
         raise
 
 
-def tidy(graph: Path) -> None:
+def remove_stale_graphs(graph: Path) -> None:
     """Remove graphs of other weights, and parts that a killed process left."""
     for other in graph.parent.glob("minilm-*"):
         # A file that another process removed or still uses is its own business.
         with contextlib.suppress(OSError):
-            old = other.suffix == ".onnx" or time.time() - other.stat().st_mtime > ABANDONED
+            old = other.suffix == ".onnx" or time.time() - other.stat().st_mtime > PARTIAL_FILE_MAX_AGE
             if old and other != graph:
                 other.unlink()

@@ -1,6 +1,6 @@
 """The ONNX graph of all-MiniLM-L6-v2, built from its weights: a BERT of six layers, mean pooling, length one.
 
-Source: Devlin et al. 2019 (BERT); Wang et al. 2020 (MiniLM); Reimers and Gurevych 2019 (pooling).
+Source: Devlin et al. 2019 (BERT); Wang et al. 2020 (MiniLMEmbedder); Reimers and Gurevych 2019 (pooling).
 """
 
 from __future__ import annotations
@@ -17,74 +17,76 @@ if TYPE_CHECKING:
 
 OPSET = 20  # the first with Gelu
 LAYERS = 6
-HEADS = 12
-WIDTH = 384
+ATTENTION_HEADS = 12
+HIDDEN_SIZE = 384
 EPSILON = 1e-12
-MASKED = -1e9  # added to the score of a padded position: its share of the attention becomes 0
+MASK_PENALTY = -1e9  # added to the score of a padded position: its share of the attention becomes 0
 
 
 @dataclass(slots=True)
-class Sheet:
+class GraphBuilder:
     """Collects nodes and constants; a value is known by its name."""
 
     weights: Mapping[str, np.ndarray]
     nodes: list[Any] = field(default_factory=list)
     constants: dict[str, Any] = field(default_factory=dict)
 
-    def node(self, op: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
+    def add_node(self, op: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
         """The name of the (first) output of one more operation; further ones have .1, .2 and so on appended."""
         name = f"{op}.{len(self.nodes)}"
         names = [name, *(f"{name}.{index}" for index in range(1, outputs))]
         self.nodes.append(helper.make_node(op, list(inputs), names, **attributes))
         return name
 
-    def constant(self, name: str, value: np.ndarray) -> str:
+    def add_constant(self, name: str, value: np.ndarray) -> str:
         """The name under which an array stands in the graph, once."""
         if name not in self.constants:
             self.constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
         return name
 
-    def weight(self, name: str) -> str:
+    def add_weight(self, name: str) -> str:
         """A vector of the weights, as it is."""
-        return self.constant(name, self.weights[name])
+        return self.add_constant(name, self.weights[name])
 
-    def numbers(self, *values: int) -> str:
+    def add_integers(self, *values: int) -> str:
         """A constant list of whole numbers: shapes, axes, indices."""
-        return self.constant("numbers." + ".".join(map(str, values)), np.array(values, dtype=np.int64))
+        return self.add_constant("numbers." + ".".join(map(str, values)), np.array(values, dtype=np.int64))
 
-    def scalar(self, value: float) -> str:
+    def add_scalar(self, value: float) -> str:
         """A constant number."""
-        return self.constant(f"scalar.{value}", np.array(value, dtype=np.float32))
+        return self.add_constant(f"scalar.{value}", np.array(value, dtype=np.float32))
 
-    def norm(self, value: str, layer: str) -> str:
+    def add_layer_norm(self, value: str, layer: str) -> str:
         """Layer normalisation over the width."""
-        scale, bias = self.weight(f"{layer}.weight"), self.weight(f"{layer}.bias")
-        return self.node("LayerNormalization", value, scale, bias, axis=-1, epsilon=EPSILON)
+        scale, bias = self.add_weight(f"{layer}.weight"), self.add_weight(f"{layer}.bias")
+        return self.add_node("LayerNormalization", value, scale, bias, axis=-1, epsilon=EPSILON)
 
-    def dense(self, value: str, *layers: str) -> str:
+    def add_linear(self, value: str, *layers: str) -> str:
         """A linear layer; several are laid side by side, so that one multiplication does them all."""
         matrix = np.concatenate([self.weights[f"{layer}.weight"].T for layer in layers], axis=1)
         bias = np.concatenate([self.weights[f"{layer}.bias"] for layer in layers])
-        product = self.node("MatMul", value, self.constant(f"{layers[0]}.matrix", matrix))
-        return self.node("Add", product, self.constant(f"{layers[0]}.offset", bias))
+        product = self.add_node("MatMul", value, self.add_constant(f"{layers[0]}.matrix", matrix))
+        return self.add_node("Add", product, self.add_constant(f"{layers[0]}.offset", bias))
 
 
-def build(weights: Mapping[str, np.ndarray]) -> bytes:
+def build_onnx_model(weights: Mapping[str, np.ndarray]) -> bytes:
     """The serialised model: `ids` and `mask`, int64 of shape (batch, length), to `vectors`, float32 (batch, 384)."""
-    sheet = Sheet(weights)
-    hidden = embeddings(sheet)
-    mask = sheet.node("Cast", "mask", to=TensorProto.FLOAT)
-    present = sheet.node("Unsqueeze", mask, sheet.numbers(1, 2))
-    penalty = sheet.node("Mul", sheet.node("Sub", sheet.scalar(1.0), present), sheet.scalar(MASKED))
+    sheet = GraphBuilder(weights)
+    hidden = add_embeddings(sheet)
+    mask = sheet.add_node("Cast", "mask", to=TensorProto.FLOAT)
+    present = sheet.add_node("Unsqueeze", mask, sheet.add_integers(1, 2))
+    penalty = sheet.add_node(
+        "Mul", sheet.add_node("Sub", sheet.add_scalar(1.0), present), sheet.add_scalar(MASK_PENALTY)
+    )
     for layer in range(LAYERS):
-        hidden = transform(sheet, hidden, penalty, f"encoder.layer.{layer}")
-    pool(sheet, hidden, mask)
+        hidden = add_transformer_layer(sheet, hidden, penalty, f"encoder.layer.{layer}")
+    add_mean_pooling(sheet, hidden, mask)
     grid = ["batch", "length"]
     graph = helper.make_graph(
         sheet.nodes,
         "all-minilm-l6-v2",
         [helper.make_tensor_value_info(name, TensorProto.INT64, grid) for name in ("ids", "mask")],
-        [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["batch", WIDTH])],
+        [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["batch", HIDDEN_SIZE])],
         initializer=list(sheet.constants.values()),
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
@@ -93,44 +95,50 @@ def build(weights: Mapping[str, np.ndarray]) -> bytes:
     return serialised
 
 
-def embeddings(sheet: Sheet) -> str:
+def add_embeddings(sheet: GraphBuilder) -> str:
     """Words plus positions plus the first (and only) segment, normalised."""
     table = sheet.weights["embeddings.position_embeddings.weight"]
     segment = sheet.weights["embeddings.token_type_embeddings.weight"][0]
-    length = sheet.node("Shape", "ids", start=1, end=2)
-    positions = sheet.node("Slice", sheet.constant("positions", table + segment), sheet.numbers(0), length)
-    words = sheet.node("Gather", sheet.weight("embeddings.word_embeddings.weight"), "ids")
-    return sheet.norm(sheet.node("Add", words, positions), "embeddings.LayerNorm")
+    length = sheet.add_node("Shape", "ids", start=1, end=2)
+    positions = sheet.add_node("Slice", sheet.add_constant("positions", table + segment), sheet.add_integers(0), length)
+    words = sheet.add_node("Gather", sheet.add_weight("embeddings.word_embeddings.weight"), "ids")
+    return sheet.add_layer_norm(sheet.add_node("Add", words, positions), "embeddings.LayerNorm")
 
 
-def transform(sheet: Sheet, hidden: str, penalty: str, layer: str) -> str:
+def add_transformer_layer(sheet: GraphBuilder, hidden: str, penalty: str, layer: str) -> str:
     """One layer: attention, then the two-step perceptron, each added to its input and normalised."""
-    seen = sheet.dense(attend(sheet, hidden, penalty, f"{layer}.attention.self"), f"{layer}.attention.output.dense")
-    hidden = sheet.norm(sheet.node("Add", seen, hidden), f"{layer}.attention.output.LayerNorm")
-    wide = sheet.node("Gelu", sheet.dense(hidden, f"{layer}.intermediate.dense"))
-    narrow = sheet.dense(wide, f"{layer}.output.dense")
-    return sheet.norm(sheet.node("Add", narrow, hidden), f"{layer}.output.LayerNorm")
-
-
-def attend(sheet: Sheet, hidden: str, penalty: str, layer: str) -> str:
-    """Scaled dot-product attention of all heads at once, padded positions left out."""
-    both = sheet.dense(hidden, f"{layer}.query", f"{layer}.key", f"{layer}.value")
-    heads = sheet.node("Reshape", both, sheet.numbers(0, 0, 3, HEADS, WIDTH // HEADS))
-    parted = sheet.node("Split", sheet.node("Transpose", heads, perm=[2, 0, 3, 1, 4]), outputs=3, axis=0, num_outputs=3)
-    query, key, value = (
-        sheet.node("Squeeze", part, sheet.numbers(0)) for part in (parted, f"{parted}.1", f"{parted}.2")
+    seen = sheet.add_linear(
+        add_attention(sheet, hidden, penalty, f"{layer}.attention.self"), f"{layer}.attention.output.dense"
     )
-    scores = sheet.node("MatMul", query, sheet.node("Transpose", key, perm=[0, 1, 3, 2]))
-    scores = sheet.node("Mul", scores, sheet.scalar((WIDTH // HEADS) ** -0.5))
-    shares = sheet.node("Softmax", sheet.node("Add", scores, penalty), axis=-1)
-    mixed = sheet.node("Transpose", sheet.node("MatMul", shares, value), perm=[0, 2, 1, 3])
-    return sheet.node("Reshape", mixed, sheet.numbers(0, 0, WIDTH))
+    hidden = sheet.add_layer_norm(sheet.add_node("Add", seen, hidden), f"{layer}.attention.output.LayerNorm")
+    wide = sheet.add_node("Gelu", sheet.add_linear(hidden, f"{layer}.intermediate.dense"))
+    narrow = sheet.add_linear(wide, f"{layer}.output.dense")
+    return sheet.add_layer_norm(sheet.add_node("Add", narrow, hidden), f"{layer}.output.LayerNorm")
 
 
-def pool(sheet: Sheet, hidden: str, mask: str) -> None:
+def add_attention(sheet: GraphBuilder, hidden: str, penalty: str, layer: str) -> str:
+    """Scaled dot-product attention of all heads at once, padded positions left out."""
+    both = sheet.add_linear(hidden, f"{layer}.query", f"{layer}.key", f"{layer}.value")
+    heads = sheet.add_node(
+        "Reshape", both, sheet.add_integers(0, 0, 3, ATTENTION_HEADS, HIDDEN_SIZE // ATTENTION_HEADS)
+    )
+    parted = sheet.add_node(
+        "Split", sheet.add_node("Transpose", heads, perm=[2, 0, 3, 1, 4]), outputs=3, axis=0, num_outputs=3
+    )
+    query, key, value = (
+        sheet.add_node("Squeeze", part, sheet.add_integers(0)) for part in (parted, f"{parted}.1", f"{parted}.2")
+    )
+    scores = sheet.add_node("MatMul", query, sheet.add_node("Transpose", key, perm=[0, 1, 3, 2]))
+    scores = sheet.add_node("Mul", scores, sheet.add_scalar((HIDDEN_SIZE // ATTENTION_HEADS) ** -0.5))
+    shares = sheet.add_node("Softmax", sheet.add_node("Add", scores, penalty), axis=-1)
+    mixed = sheet.add_node("Transpose", sheet.add_node("MatMul", shares, value), perm=[0, 2, 1, 3])
+    return sheet.add_node("Reshape", mixed, sheet.add_integers(0, 0, HIDDEN_SIZE))
+
+
+def add_mean_pooling(sheet: GraphBuilder, hidden: str, mask: str) -> None:
     """The mean over the positions that are not padding, brought to length one: the output `vectors`."""
-    kept = sheet.node("Mul", hidden, sheet.node("Unsqueeze", mask, sheet.numbers(-1)))
-    total = sheet.node("ReduceSum", kept, sheet.numbers(1), keepdims=0)
-    count = sheet.node("ReduceSum", mask, sheet.numbers(1), keepdims=1)
-    mean = sheet.node("Div", total, count)
+    kept = sheet.add_node("Mul", hidden, sheet.add_node("Unsqueeze", mask, sheet.add_integers(-1)))
+    total = sheet.add_node("ReduceSum", kept, sheet.add_integers(1), keepdims=0)
+    count = sheet.add_node("ReduceSum", mask, sheet.add_integers(1), keepdims=1)
+    mean = sheet.add_node("Div", total, count)
     sheet.nodes.append(helper.make_node("LpNormalization", [mean], ["vectors"], axis=-1, p=2))

@@ -8,27 +8,28 @@ from operator import ne
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.text.words import UPPER, is_common
-from engine.text.names import canonical, clean_name
-from engine.text.word_lists import CALENDAR, STOP
+from engine.text.names import clean_name, normalize_name
+from engine.text.word_lists import CALENDAR_WORDS, STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_CAP = rf"(?:{UPPER}[\w’'&.-]*\w|{UPPER})"
-_INNER = r"(?:of|of the|de|de la|del|della|der|den|van|van der|von|zu|la|le|du|da|dos|af|av|bin|ibn|el|al)"
+_CAPITALIZED = rf"(?:{UPPER}[\w’'&.-]*\w|{UPPER})"
+_NAME_PARTICLES = r"(?:of|of the|de|de la|del|della|der|den|van|van der|von|zu|la|le|du|da|dos|af|av|bin|ibn|el|al)"
 _TITLES = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sir|Dame|Lord|Lady|Herr|Frau|Captain|President|Professor|Doctor|Queen|King)"
-_RUN = re.compile(
-    rf"(?<![\w@#/.])(?:{_TITLES}\.? )?{_CAP}(?: (?:{_INNER} |{_TITLES}\. )?{_CAP}| \d{{1,4}}(?![\w:,.%-]*[\w%]))*",
+_CAPITALIZED_RUN = re.compile(
+    rf"(?<![\w@#/.])(?:{_TITLES}\.? )?{_CAPITALIZED}"
+    rf"(?: (?:{_NAME_PARTICLES} |{_TITLES}\. )?{_CAPITALIZED}| \d{{1,4}}(?![\w:,.%-]*[\w%]))*",
     re.UNICODE,
 )
-_CODE = re.compile(
+_IDENTIFIER = re.compile(
     r"(?<![\w@#/.-])(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+(?:\(\))?|v?\d+\.\d+\.\d+(?:[-.+]\w+)*|v\d+(?:\.\d+)+"
     r"|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z][A-Za-z]*-\d+[A-Za-z]?|\d+-[A-Z]\b|[A-Z]{2,}\d+\w*)(?![\w/])"
 )
 _PERSON = re.compile(r"(?<![\w.@])@(\w[\w.-]*\w|\w)")
 _CHANNEL = re.compile(r"(?<![\w&/#])#([^\W\d_][\w-]*)")
 
-_ENDS = {
+_TYPE_ENDINGS = {
     "location": "street road lane avenue square quay harbour harbor port island islands river lake mount mountain park "
     "bridge hill bay valley station airport county city town village pier beach coast forest wall steps tower castle "
     "gate canal sea ocean desert straße strasse platz",
@@ -39,21 +40,21 @@ _ENDS = {
     "revolution battle",
     "content": "report act treaty magazine times journal guide handbook rules",
 }
-_TYPE_OF_END = {word: kind for kind, words in _ENDS.items() for word in words.split()}
-_SPEAKS = re.compile(
+_TYPE_BY_ENDING = {word: kind for kind, words in _TYPE_ENDINGS.items() for word in words.split()}
+_PERSON_VERBS = re.compile(
     r"(?<!\s)\s++(?:said|says|asked|asks|wrote|writes|told|tells|thinks|thought|lives|lived|was born|is married)\b"
 )
-_TITLED = re.compile(rf"{_TITLES}\b")
-_IN = re.compile(r"\b(?:in|near|to|from|at)\s+$")
-_MARKS = ".,;:!?…()[]{}\"“”‘«»'’*"
-_SHOUTED = 0.5
-_SHORT = 20
-_LONGEST = 8
-_NEAR = 40  # characters around a name that tell its type
+_TITLE_START = re.compile(rf"{_TITLES}\b")
+_LOCATION_PREPOSITION = re.compile(r"\b(?:in|near|to|from|at)\s+$")
+_PUNCTUATION = ".,;:!?…()[]{}\"“”‘«»'’*"
+_CAPS_SHARE = 0.5
+_MIN_CAPS_LENGTH = 20
+_MAX_NAME_WORDS = 8
+_TYPE_CONTEXT = 40  # characters around a name that tell its type
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedEntity:
     """A name as it stands in a sentence, with its type and place."""
 
     name: str
@@ -62,44 +63,44 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ExcerptFacts:
     """What the whole excerpt tells about names, all in small letters.
 
     `people`: who speaks in it, by whole name and by each part of it that is nobody else's. `capitalised`: words that
     are so amid a sentence; `small`: words that are not.
     """
 
-    people: Mapping[str, str] = field(default_factory=dict)
-    capitalised: frozenset[str] = frozenset()
-    small: frozenset[str] = frozenset()
+    people_by_name: Mapping[str, str] = field(default_factory=dict)
+    capitalized_words: frozenset[str] = frozenset()
+    lowercase_words: frozenset[str] = frozenset()
 
 
-def names(sentence: str, known: Known) -> list[Named]:
+def find_entities(sentence: str, known: ExcerptFacts) -> list[NamedEntity]:
     """The names of a sentence in their order; no name twice, none within another."""
-    found = [*_marked(sentence), *_codes(sentence)]
+    found = [*_find_handles(sentence), *_find_identifiers(sentence)]
     taken = {at for one in found for at in range(one.start, one.start + len(one.name))}
-    if not _is_shouted(sentence):
-        found += [run for run in _runs(sentence, known) if run.start not in taken]
-    unique: dict[str, Named] = {}
+    if not _is_all_caps(sentence):
+        found += [run for run in _find_capitalized(sentence, known) if run.start not in taken]
+    unique: dict[str, NamedEntity] = {}
     for one in sorted(found, key=lambda one: one.start):
-        if key := canonical(one.name):
+        if key := normalize_name(one.name):
             unique.setdefault(key, one)
     return list(unique.values())
 
 
-def know(sentences: Iterable[str], speakers: Iterable[str]) -> Known:
+def collect_excerpt_facts(sentences: Iterable[str], speakers: Iterable[str]) -> ExcerptFacts:
     """What the excerpt's sentences and speakers tell about its names."""
     amid: set[str] = set()
     small: set[str] = set()
     for sentence in sentences:
         words = sentence.split()
         small.update(word for word in words if word.islower())
-        if not _is_shouted(sentence):
-            amid.update(_bare(word) for word in words[1:] if word[:1].isupper())
-    return Known(people_of(speakers), frozenset(amid), frozenset(small))
+        if not _is_all_caps(sentence):
+            amid.update(_normalize_word(word) for word in words[1:] if word[:1].isupper())
+    return ExcerptFacts(index_people(speakers), frozenset(amid), frozenset(small))
 
 
-def people_of(speakers: Iterable[str]) -> dict[str, str]:
+def index_people(speakers: Iterable[str]) -> dict[str, str]:
     """Each speaker by their name and by every part of it that no other speaker has."""
     found: dict[str, str] = {}
     for speaker in sorted(set(speakers)):
@@ -109,34 +110,35 @@ def people_of(speakers: Iterable[str]) -> dict[str, str]:
     return {key: speaker for key, speaker in found.items() if speaker}
 
 
-def _marked(sentence: str) -> list[Named]:
-    people = [Named(f"@{match[1]}", "person", match.start()) for match in _PERSON.finditer(sentence)]
-    return people + [Named(f"#{match[1]}", "location", match.start()) for match in _CHANNEL.finditer(sentence)]
+def _find_handles(sentence: str) -> list[NamedEntity]:
+    people = [NamedEntity(f"@{match[1]}", "person", match.start()) for match in _PERSON.finditer(sentence)]
+    return people + [NamedEntity(f"#{match[1]}", "location", match.start()) for match in _CHANNEL.finditer(sentence)]
 
 
-def _codes(sentence: str) -> list[Named]:
+def _find_identifiers(sentence: str) -> list[NamedEntity]:
     return [
-        Named(match[0], "artifact" if "-" in match[0] else "data", match.start()) for match in _CODE.finditer(sentence)
+        NamedEntity(match[0], "artifact" if "-" in match[0] else "data", match.start())
+        for match in _IDENTIFIER.finditer(sentence)
     ]
 
 
-def _runs(sentence: str, known: Known) -> list[Named]:
+def _find_capitalized(sentence: str, known: ExcerptFacts) -> list[NamedEntity]:
     """Capitalised runs, without what only begins the sentence."""
-    first = _first(sentence)
+    first = _first_word_start(sentence)
     found = []
-    for match in _RUN.finditer(sentence):
-        words, start = _trimmed(match[0].split(), match.start(), at_start=match.start() <= first, known=known)
-        name = clean_name(_without_possessive(" ".join(words)).rstrip("."))
-        name = known.people.get(name.casefold(), name)
-        if name and not _is_no_name(name) and not (start <= first and _is_heading(words, sentence, match.end())):
+    for match in _CAPITALIZED_RUN.finditer(sentence):
+        words, start = _trim_run(match[0].split(), match.start(), at_start=match.start() <= first, known=known)
+        name = clean_name(_strip_possessive(" ".join(words)).rstrip("."))
+        name = known.people_by_name.get(name.casefold(), name)
+        if name and not _is_not_name(name) and not (start <= first and _is_heading(words, sentence, match.end())):
             found.append(
-                Named(
+                NamedEntity(
                     name,
-                    _type(
+                    _guess_type(
                         name,
                         match[0],
-                        sentence[max(0, start - _NEAR) : start],
-                        sentence[match.end() : match.end() + _NEAR],
+                        sentence[max(0, start - _TYPE_CONTEXT) : start],
+                        sentence[match.end() : match.end() + _TYPE_CONTEXT],
                         known,
                     ),
                     start,
@@ -145,61 +147,69 @@ def _runs(sentence: str, known: Known) -> list[Named]:
     return found
 
 
-def _first(sentence: str) -> int:
+def _first_word_start(sentence: str) -> int:
     """Where its first word starts."""
     return next((at for at, character in enumerate(sentence) if character.isalnum()), 0)
 
 
-def _trimmed(words: list[str], start: int, *, at_start: bool, known: Known) -> tuple[list[str], int]:
+def _trim_run(words: list[str], start: int, *, at_start: bool, known: ExcerptFacts) -> tuple[list[str], int]:
     """Without stop words in front, and at the start of a sentence without a first word that proves nothing."""
-    while words and words[0].casefold() in STOP and (at_start or len(words) > 1 or len(words[0]) > 1):
+    while words and words[0].casefold() in STOP_WORDS and (at_start or len(words) > 1 or len(words[0]) > 1):
         start += len(words[0]) + 1
         words, at_start = words[1:], False
-    if words and at_start and not _stands(words[0], known) and (len(words) == 1 or is_common(words[0])):
+    if words and at_start and not _is_name_at_start(words[0], known) and (len(words) == 1 or is_common(words[0])):
         start += len(words[0]) + 1
         words = words[1:]
-    return words[:_LONGEST], start
+    return words[:_MAX_NAME_WORDS], start
 
 
-def _stands(word: str, known: Known) -> bool:
+def _is_name_at_start(word: str, known: ExcerptFacts) -> bool:
     """Whether a word at the start of a sentence is a name: it is one elsewhere, or it is no common word."""
-    bare = _bare(word)
-    return bare in known.capitalised or bare in known.people or not (bare in known.small or is_common(bare))
+    bare = _normalize_word(word)
+    return (
+        bare in known.capitalized_words
+        or bare in known.people_by_name
+        or not (bare in known.lowercase_words or is_common(bare))
+    )
 
 
-def _bare(word: str) -> str:
-    return _without_possessive(word.strip(_MARKS)).casefold()
+def _normalize_word(word: str) -> str:
+    return _strip_possessive(word.strip(_PUNCTUATION)).casefold()
 
 
-def _without_possessive(name: str) -> str:
+def _strip_possessive(name: str) -> str:
     return name.removesuffix("'s").removesuffix("’s").rstrip("'’")
 
 
-def _is_no_name(name: str) -> bool:
+def _is_not_name(name: str) -> bool:
     """Days, months, single letters and bare numbers; numerals of years behind a month."""
     words = [word.casefold().strip(".") for word in name.split()]
-    return all(word in CALENDAR or word in STOP or word.isdigit() for word in words) or len(name) == 1
+    return all(word in CALENDAR_WORDS or word in STOP_WORDS or word.isdigit() for word in words) or len(name) == 1
 
 
 def _is_heading(words: list[str], sentence: str, end: int) -> bool:
     """Whether it is one word that is nearly all of a line, or only says what kind of thing the id behind it is."""
     return len(words) == 1 and (
-        len(sentence) < len(words[0]) + _SHORT // 2 or sentence[end : end + 2].strip().isdigit()
+        len(sentence) < len(words[0]) + _MIN_CAPS_LENGTH // 2 or sentence[end : end + 2].strip().isdigit()
     )
 
 
-def _is_shouted(sentence: str) -> bool:
+def _is_all_caps(sentence: str) -> bool:
     upper = sum(map(ne, sentence, sentence.lower()))
-    return len(sentence) > _SHORT and upper > _SHOUTED * len(sentence)
+    return len(sentence) > _MIN_CAPS_LENGTH and upper > _CAPS_SHARE * len(sentence)
 
 
-def _type(name: str, run: str, before: str, after: str, known: Known) -> str:
+def _guess_type(name: str, run: str, before: str, after: str, known: ExcerptFacts) -> str:
     words = name.casefold().split()
-    if name.casefold() in known.people or _TITLED.match(run) or (name[-1].isalpha() and _SPEAKS.match(after)):
+    if (
+        name.casefold() in known.people_by_name
+        or _TITLE_START.match(run)
+        or (name[-1].isalpha() and _PERSON_VERBS.match(after))
+    ):
         return "person"
-    ended = _TYPE_OF_END.get(words[-1].strip(".")) or _TYPE_OF_END.get(words[0] if "of" in words else "")
+    ended = _TYPE_BY_ENDING.get(words[-1].strip(".")) or _TYPE_BY_ENDING.get(words[0] if "of" in words else "")
     if ended and len(words) > 1:
         return ended
-    if len(words) == 1 and _IN.search(before) and name[1:].islower():
+    if len(words) == 1 and _LOCATION_PREPOSITION.search(before) and name[1:].islower():
         return "location"
     return "concept"

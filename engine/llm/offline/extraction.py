@@ -6,87 +6,91 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.entities import Known, Named, know, names
-from engine.llm.offline.text.sentences import ChatLine, sentences, turns
-from engine.llm.offline.text.words import salient, stem
-from engine.models import Link, Mention, Reading
-from engine.text.names import canonical
+from engine.llm.offline.entities import ExcerptFacts, NamedEntity, collect_excerpt_facts, find_entities
+from engine.llm.offline.text.sentences import ChatLine, split_chat_lines, split_sentences
+from engine.llm.offline.text.words import content_words, stem
+from engine.models import Extraction, Link, Mention
+from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from engine.models import Excerpt
 
-MENTIONS_OF_A_NAME = 3
-LINKS_OF_A_SENTENCE = 5
-KEYWORDS = 5
+MAX_MENTIONS_PER_NAME = 3
+MAX_LINKS_PER_SENTENCE = 5
+MAX_KEYWORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _SentenceEntities:
     """A sentence with its names, the speaker's first."""
 
     text: str
-    names: tuple[Named, ...]
+    entities: tuple[NamedEntity, ...]
 
 
-def notice(excerpt: Excerpt) -> Reading:
+def extract_by_rules(excerpt: Excerpt) -> Extraction:
     """Up to three mentions a name, and one link a pair, described by the sentences in which they stand."""
-    parts = turns(excerpt.text)
+    parts = split_chat_lines(excerpt.text)
     people = {part.speaker for part in parts if isinstance(part, ChatLine)}
-    texts = [(part, sentence) for part in parts for sentence in sentences(part if isinstance(part, str) else part.text)]
-    known = know([sentence for _, sentence in texts], people)
-    said = [_said(part, sentence, known) for part, sentence in texts]
-    return Reading(tuple(_mentions(said)), tuple(_links([*said, *_under(excerpt.section, said, known)])))
+    texts = [
+        (part, sentence) for part in parts for sentence in split_sentences(part if isinstance(part, str) else part.text)
+    ]
+    known = collect_excerpt_facts([sentence for _, sentence in texts], people)
+    said = [_find_sentence_entities(part, sentence, known) for part, sentence in texts]
+    return Extraction(
+        tuple(_build_mentions(said)), tuple(_build_links([*said, *_link_to_heading(excerpt.section, said, known)]))
+    )
 
 
-def _said(part: ChatLine | str, sentence: str, known: Known) -> _Said:
-    found = names(sentence, known)
+def _find_sentence_entities(part: ChatLine | str, sentence: str, known: ExcerptFacts) -> _SentenceEntities:
+    found = find_entities(sentence, known)
     if isinstance(part, str):
-        return _Said(sentence, tuple(found))
-    speaker = Named(part.speaker, "person", -1)
+        return _SentenceEntities(sentence, tuple(found))
+    speaker = NamedEntity(part.speaker, "person", -1)
     others = (name for name in found if name.name != part.speaker)
-    return _Said(f"{part.speaker}: {sentence}", (speaker, *others))
+    return _SentenceEntities(f"{part.speaker}: {sentence}", (speaker, *others))
 
 
-def _mentions(said: Iterable[_Said]) -> list[Mention]:
+def _build_mentions(said: Iterable[_SentenceEntities]) -> list[Mention]:
     found: dict[str, dict[str, Mention]] = {}
     for one in said:
-        for name in one.names:
-            texts = found.setdefault(canonical(name.name), {})
-            if len(texts) < MENTIONS_OF_A_NAME:
+        for name in one.entities:
+            texts = found.setdefault(normalize_name(name.name), {})
+            if len(texts) < MAX_MENTIONS_PER_NAME:
                 texts.setdefault(one.text, Mention(name.name, name.type, one.text))
     return [mention for key, texts in found.items() if key for mention in texts.values()]
 
 
-def _links(said: Iterable[_Said]) -> list[Link]:
+def _build_links(said: Iterable[_SentenceEntities]) -> list[Link]:
     found: dict[frozenset[str], Link] = {}
     for one in said:
-        keywords = ",".join(_keywords(one)) if len(one.names) > 1 else ""
-        for source, target in _pairs(one.names):
-            ends = frozenset((canonical(source.name), canonical(target.name)))
+        keywords = ",".join(_keywords(one)) if len(one.entities) > 1 else ""
+        for source, target in _nearest_pairs(one.entities):
+            ends = frozenset((normalize_name(source.name), normalize_name(target.name)))
             if len(ends) > 1 and "" not in ends and ends not in found:
                 found[ends] = Link(source.name, target.name, keywords, one.text)
     return list(found.values())
 
 
-def _pairs(found: Sequence[Named]) -> list[tuple[Named, Named]]:
+def _nearest_pairs(found: Sequence[NamedEntity]) -> list[tuple[NamedEntity, NamedEntity]]:
     """The pairs of names that stand nearest, at most five; a speaker is near to all that they say."""
     pairs = combinations(range(len(found)), 2)
     spoken = bool(found) and found[0].start < 0
     ranked = sorted(pairs, key=lambda pair: (1 if spoken and pair[0] == 0 else pair[1] - pair[0], pair))
-    return [(found[one], found[other]) for one, other in ranked[:LINKS_OF_A_SENTENCE]]
+    return [(found[one], found[other]) for one, other in ranked[:MAX_LINKS_PER_SENTENCE]]
 
 
-def _keywords(one: _Said) -> list[str]:
+def _keywords(one: _SentenceEntities) -> list[str]:
     """The first words that say something and name nothing."""
-    named = {stem(word) for name in one.names for word in name.name.replace("@", " ").replace("#", " ").split()}
-    words = (word for word in salient(one.text) if word.islower() and word.isalpha() and stem(word) not in named)
-    return list(dict.fromkeys(words))[:KEYWORDS]
+    named = {stem(word) for name in one.entities for word in name.name.replace("@", " ").replace("#", " ").split()}
+    words = (word for word in content_words(one.text) if word.islower() and word.isalpha() and stem(word) not in named)
+    return list(dict.fromkeys(words))[:MAX_KEYWORDS]
 
 
-def _under(section: str, said: Sequence[_Said], known: Known) -> list[_Said]:
+def _link_to_heading(section: str, said: Sequence[_SentenceEntities], known: ExcerptFacts) -> list[_SentenceEntities]:
     """Sentences with a single name, linked to the first name of the title or heading under which they stand."""
-    heads = [name for part in section.split("›") for name in names(part.strip(), known) if " " in name.name][:1]
-    alone = [one for one in said if len(one.names) == 1] if heads else []
-    return [_Said(one.text, (*heads, *one.names)) for one in alone[:LINKS_OF_A_SENTENCE]]
+    heads = [name for part in section.split("›") for name in find_entities(part.strip(), known) if " " in name.name][:1]
+    alone = [one for one in said if len(one.entities) == 1] if heads else []
+    return [_SentenceEntities(one.text, (*heads, *one.entities)) for one in alone[:MAX_LINKS_PER_SENTENCE]]

@@ -6,20 +6,20 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.candidates import quotables
-from engine.llm.offline.quotes import listed, quotation, quotations
+from engine.llm.offline.candidates import build_candidates
+from engine.llm.offline.quotes import build_quotation, build_quotations, render_quotations
 from engine.llm.offline.text.words import is_generic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engine.llm.offline.candidates import Quotable
-    from engine.models import Source, Wanted
+    from engine.llm.offline.candidates import Candidate
+    from engine.models import OverviewKind, Source
 
-MOST = 8
-_SHORTEST, _LONGEST = 5, 60  # words of a sentence that can stand for others
-_NEXT = 3  # messages in which a question may be answered
-_DECIDES = re.compile(
+MAX_HIGHLIGHTS = 8
+_MIN_WORDS, _MAX_WORDS = 5, 60  # words of a sentence that can stand for others
+_ANSWER_WINDOW = 3  # messages in which a question may be answered
+_DECISION = re.compile(
     r"\bdecision:|\b(?:decided|resolved|agreed|approved|adopted|granted|rejected|elected|settled|unanimously|"
     r"beschlossen|entschieden|vereinbart|genehmigt|abgelehnt|decidi(?:ó|do|mos)|acord(?:ó|ado|amos)|aprobad[oa]|"
     r"décidé|convenu|adopté|approuvé)\b",
@@ -30,15 +30,17 @@ _UNDECIDED = re.compile(
     r"[^.;:]{0,30}\b(?:decided|resolved|agreed|settled|chosen|approved|beschlossen|entschieden|decidido|décidé)\b",
     re.IGNORECASE,
 )
-_LEFT_OPEN = re.compile(
+_OPEN_QUESTION = re.compile(
     r"\b(?:open question|still open|not yet (?:known|clear|decided|settled)|remains? to be|(?:is|are) to be found|"
     r"to be (?:decided|confirmed|clarified|announced)|undecided|unresolved|nobody knows|offene frage|noch offen|"
     r"por decidir|reste à)\b",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d")
-_CHAT = re.compile(r"\b(?:you|your|thanks|thank|see you|danke|gracias|merci)\b", re.IGNORECASE)
-_LEANS = re.compile(r"(?:he|she|it|they|this|that|these|those|and|but|so|then|not|yes|no|i see|done)\b", re.IGNORECASE)
+_CHAT_ADDRESS = re.compile(r"\b(?:you|your|thanks|thank|see you|danke|gracias|merci)\b", re.IGNORECASE)
+_CONTEXT_DEPENDENT = re.compile(
+    r"(?:he|she|it|they|this|that|these|those|and|but|so|then|not|yes|no|i see|done)\b", re.IGNORECASE
+)
 _NO_ANSWER = re.compile(
     r"\b(?:no idea|not sure|don.t know|do not know|good question|who knows|will ask|.ll ask|let me (?:check|ask|see)|"
     r"keine ahnung|weiß nicht|ni idea|no sé|aucune idée|sais pas)\b",
@@ -46,19 +48,19 @@ _NO_ANSWER = re.compile(
 )
 
 
-def highlights(sources: Sequence[Source], wanted: Wanted) -> str:
+def find_highlights(sources: Sequence[Source], wanted: OverviewKind) -> str:
     """Quotations of what is wanted, one a line; empty if there is nothing of it."""
-    said = quotables(sources)
+    said = build_candidates(sources)
     if wanted == "summary":
-        return listed(quotations(_telling(said), said))
+        return render_quotations(build_quotations(_most_informative(said), said))
     if wanted == "decisions":
-        found = _newest([at for at, one in enumerate(said) if _decides(one)], said)
-        return listed(quotations(found, said))
-    found = _newest([at for at in range(len(said)) if _is_open(at, said)], said)
-    return listed([quotation([said[at]]) for at in found])
+        found = _select_newest([at for at, one in enumerate(said) if _is_decision(one)], said)
+        return render_quotations(build_quotations(found, said))
+    found = _select_newest([at for at in range(len(said)) if _is_open_question(at, said)], said)
+    return render_quotations([build_quotation([said[at]]) for at in found])
 
 
-def covered(sources: Sequence[Source]) -> str:
+def format_date_range(sources: Sequence[Source]) -> str:
     """The days that they are from, as the first line of a summary; empty if they have no times."""
     days = sorted(each.time.date() for each in sources if each.time)
     if not days:
@@ -72,45 +74,45 @@ def covered(sources: Sequence[Source]) -> str:
     return f"From {first.day} to {end}:" if first.month == last.month else f"From {first.day} {first:%B} to {end}:"
 
 
-def _newest(places: Sequence[int], said: Sequence[Quotable]) -> list[int]:
+def _select_newest(places: Sequence[int], said: Sequence[Candidate]) -> list[int]:
     """The newest of them, the oldest of these first; what has no time comes before."""
-    return sorted(places, key=lambda at: (said[at].time is not None, str(said[at].time), at))[-MOST:]
+    return sorted(places, key=lambda at: (said[at].time is not None, str(said[at].time), at))[-MAX_HIGHLIGHTS:]
 
 
-def put_together(notes: Sequence[str]) -> str:
+def merge_highlights(notes: Sequence[str]) -> str:
     """The first lines of each of the notes, so many in all as one has alone at most."""
-    share = max(1, MOST // max(1, len(notes)))
-    lines = [line for note in notes for line in _lines(note)[:share]]
-    return "\n".join(f"- {line}" for line in lines[-MOST:]) if len(lines) > 1 else "".join(lines)
+    share = max(1, MAX_HIGHLIGHTS // max(1, len(notes)))
+    lines = [line for note in notes for line in _quote_lines(note)[:share]]
+    return "\n".join(f"- {line}" for line in lines[-MAX_HIGHLIGHTS:]) if len(lines) > 1 else "".join(lines)
 
 
-def _lines(note: str) -> list[str]:
+def _quote_lines(note: str) -> list[str]:
     return [line.removeprefix("- ") for line in note.splitlines() if line.rstrip().endswith("]")]
 
 
-def _decides(quotable: Quotable) -> bool:
-    return not quotable.asks and bool(_DECIDES.search(quotable.text)) and not _UNDECIDED.search(quotable.text)
+def _is_decision(quotable: Candidate) -> bool:
+    return not quotable.is_question and bool(_DECISION.search(quotable.text)) and not _UNDECIDED.search(quotable.text)
 
 
-def _is_open(at: int, said: Sequence[Quotable]) -> bool:
+def _is_open_question(at: int, said: Sequence[Candidate]) -> bool:
     """Whether it is a question that nobody else answers right after it, or says that something is open."""
     one = said[at]
-    if not one.asks or not one.speaker:
-        return not one.asks and bool(_LEFT_OPEN.search(one.text))
-    if len(one.text.split()) < _SHORTEST - 1:
+    if not one.is_question or not one.speaker:
+        return not one.is_question and bool(_OPEN_QUESTION.search(one.text))
+    if len(one.text.split()) < _MIN_WORDS - 1:
         return False
-    following = [each for each in said[at + 1 : at + 1 + _NEXT] if each.source.document == one.source.document]
-    return all(each.speaker == one.speaker or each.asks or _NO_ANSWER.search(each.text) for each in following)
+    following = [each for each in said[at + 1 : at + 1 + _ANSWER_WINDOW] if each.source.document == one.source.document]
+    return all(each.speaker == one.speaker or each.is_question or _NO_ANSWER.search(each.text) for each in following)
 
 
-def _telling(said: Sequence[Quotable]) -> list[int]:
+def _most_informative(said: Sequence[Candidate]) -> list[int]:
     """The sentences whose words are said most, each time without what is told already (SumBasic); in order."""
-    about = [frozenset(word for word in one.words if not is_generic(word)) for one in said]
+    about = [frozenset(word for word in one.stems if not is_generic(word)) for one in said]
     share = Counter(word for words in about for word in words)
     left = [at for at, one in enumerate(said) if _can_stand_alone(one) and about[at]]
     chosen: list[int] = []
-    while left and len(chosen) < MOST:
-        best = max(left, key=lambda at: (_weight(about[at], share) * _matters(said[at]), -at))
+    while left and len(chosen) < MAX_HIGHLIGHTS:
+        best = max(left, key=lambda at: (_sentence_weight(about[at], share) * _importance(said[at]), -at))
         chosen.append(best)
         for word in about[best]:
             share[word] = 0
@@ -118,17 +120,23 @@ def _telling(said: Sequence[Quotable]) -> list[int]:
     return sorted(chosen)
 
 
-def _weight(words: Iterable[str], share: Counter[str]) -> float:
+def _sentence_weight(words: Iterable[str], share: Counter[str]) -> float:
     counts = [share[word] for word in words]
-    return sum(counts) / (len(counts) + _SHORTEST)
+    return sum(counts) / (len(counts) + _MIN_WORDS)
 
 
-def _matters(one: Quotable) -> float:
+def _importance(one: Candidate) -> float:
     """Decisions count double; figures a little more, and what is spoken to somebody in the room less."""
     return (
-        (2 if _decides(one) else 1) * (1.25 if _FIGURE.search(one.text) else 1) * (0.6 if _CHAT.search(one.text) else 1)
+        (2 if _is_decision(one) else 1)
+        * (1.25 if _FIGURE.search(one.text) else 1)
+        * (0.6 if _CHAT_ADDRESS.search(one.text) else 1)
     )
 
 
-def _can_stand_alone(one: Quotable) -> bool:
-    return not one.asks and _SHORTEST <= len(one.text.split()) <= _LONGEST and not _LEANS.match(one.text)
+def _can_stand_alone(one: Candidate) -> bool:
+    return (
+        not one.is_question
+        and _MIN_WORDS <= len(one.text.split()) <= _MAX_WORDS
+        and not _CONTEXT_DEPENDENT.match(one.text)
+    )

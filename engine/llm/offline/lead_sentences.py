@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.text.sentences import sentences
+from engine.llm.offline.text.sentences import split_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # About 600 tokens of English.
-MOST_CHARACTERS = 2400
+MAX_CHARACTERS = 2400
 
 
-def lead(fragments: Sequence[str]) -> str:
+def merge_lead_sentences(fragments: Sequence[str]) -> str:
     """The first sentences of all fragments, then the second ones, as many as fit, in the order of the fragments.
 
     Of sentences that differ only in case and blanks the first stays. There is always at least one.
     """
-    told = [sentences(fragment) for fragment in fragments]
+    told = [split_sentences(fragment) for fragment in fragments]
     by_rank = sorted((rank, row) for row, texts in enumerate(told) for rank in range(len(texts)))
     kept: dict[str, tuple[int, int]] = {}
     length = 0
@@ -26,7 +26,7 @@ def lead(fragments: Sequence[str]) -> str:
         text = told[row][rank]
         if text.casefold() in kept:
             continue
-        if kept and length + len(text) >= MOST_CHARACTERS:
+        if kept and length + len(text) >= MAX_CHARACTERS:
             break
         kept[text.casefold()] = (row, rank)
         length += len(text) + 1

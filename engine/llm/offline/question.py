@@ -6,17 +6,17 @@ import re
 from itertools import takewhile
 from typing import Literal
 
-from engine.llm.offline.text.words import MONEY, UPPER, is_generic, is_stop, stem, tells_price, tokens
-from engine.text.word_lists import CALENDAR, word_set
+from engine.llm.offline.text.words import MONEY, UPPER, has_price, is_generic, is_stop_word, split_words, stem
+from engine.text.word_lists import CALENDAR_WORDS, word_set
 
-Kind = Literal["price", "quantity", "time", "person", "reason", "any"]
+AnswerType = Literal["price", "quantity", "time", "person", "reason", "any"]
 
-_ASKING = r"(?:on|in|at|to|from|until|by|for|since|with)?\s*\b(?:who|whom|whose|what|which|when|where|why|how)\b"
-_CLAUSES = re.compile(
-    rf"(?:(?<!\s)\s*+[,;]\s*+|(?<!\s)\s++)(?:and|but|or)\s++(?={_ASKING})|(?<=\?)\s++(?!\(|\Z)", re.IGNORECASE
+_QUESTION_WORD = r"(?:on|in|at|to|from|until|by|for|since|with)?\s*\b(?:who|whom|whose|what|which|when|where|why|how)\b"
+_CLAUSE_BREAK = re.compile(
+    rf"(?:(?<!\s)\s*+[,;]\s*+|(?<!\s)\s++)(?:and|but|or)\s++(?={_QUESTION_WORD})|(?<=\?)\s++(?!\(|\Z)", re.IGNORECASE
 )
 _PARENTHESES = re.compile(r"[()?]")
-_ENOUGH = 2
+_MIN_CLAUSE_WORDS = 2
 
 _MEASURE = (
     r"\b(?:how\s+|(?=weigh))(long|tall|high|deep|wide|thick|far|old|heavy|hot|warm|cold|fast|often|big|large|weigh)\b"
@@ -27,7 +27,7 @@ _FOCUS = re.compile(
     r"|(?:is|are|was|were) there(?: an?| any)?|which|what|whose) ((?:\w+ ){0,2}\w+)",
     re.IGNORECASE,
 )
-_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+_ANSWER_TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     ("quantity", re.compile(rf"\bhow\s+many\b|{_MEASURE}", re.IGNORECASE)),
     (
         "price",
@@ -64,55 +64,57 @@ _MEASURES = {
 }
 _HOUR = stem("hour")  # what is told in hours is also told by a day or a time of it: "until midnight"
 _UNITS = frozenset(stem(word) for units in _MEASURES.values() for word in units.split())
-_EXPIRES = frozenset(map(stem, ["expire", "expiry", "lapse", "valid"]))
-_PRICED = frozenset(map(stem, ["cost", "price", "fee", "fare", "charge", "pay"]))
+_EXPIRY_STEMS = frozenset(map(stem, ["expire", "expiry", "lapse", "valid"]))
+_PRICE_STEMS = frozenset(map(stem, ["cost", "price", "fee", "fare", "charge", "pay"]))
 _TIME_WORDS = word_set(
     """
     noon midnight morning evening night today tomorrow yesterday tonight week weekday
     """
 )
-_TIME_STEMS = frozenset(map(stem, CALENDAR | _TIME_WORDS))
+_TIME_STEMS = frozenset(map(stem, CALENDAR_WORDS | _TIME_WORDS))
 
-_TOLD_BY: dict[Kind, re.Pattern[str]] = {
+_ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
     "person": re.compile(rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"),
     "reason": re.compile(r"\b(?:because|since|so that|due to|therefore|in order to|reason)\b", re.IGNORECASE),
 }
 
 
-def clauses(question: str) -> list[str]:
+def split_clauses(question: str) -> list[str]:
     """The questions that a question consists of; one word alone takes the first as a hint."""
     found: list[str] = []
-    for clause in filter(None, map(str.strip, _CLAUSES.split(question))):
-        bare = len([word for word in tokens(clause) if not is_stop(word)])
+    for clause in filter(None, map(str.strip, _CLAUSE_BREAK.split(question))):
+        bare = len([word for word in split_words(clause) if not is_stop_word(word)])
         if found and not bare:
             found[-1] = f"{found[-1]} {clause}"
         else:
-            found.append(f"{clause} ({_PARENTHESES.sub(' ', found[0])})" if found and bare < _ENOUGH else clause)
+            found.append(
+                f"{clause} ({_PARENTHESES.sub(' ', found[0])})" if found and bare < _MIN_CLAUSE_WORDS else clause
+            )
     return found
 
 
-def kind(question: str) -> Kind:
+def answer_type(question: str) -> AnswerType:
     """What kind of thing would answer it."""
-    return next((name for name, pattern in _KINDS if pattern.search(question)), "any")
+    return next((name for name, pattern in _ANSWER_TYPES if pattern.search(question)), "any")
 
 
-def counted(question: str) -> frozenset[str]:
+def counted_stems(question: str) -> frozenset[str]:
     """The stems of what is to be counted or measured in, or of what "who" asks about: that is nobody."""
     units = [_MEASURES[word.lower()] for word in _DEGREE.findall(question) if word.lower() != "often"]
-    about = [question] if kind(question) == "person" else _COUNTED.findall(question) or units
-    return frozenset(stem(word) for found in about for word in tokens(found) if not is_stop(word))
+    about = [question] if answer_type(question) == "person" else _COUNTED.findall(question) or units
+    return frozenset(stem(word) for found in about for word in split_words(found) if not is_stop_word(word))
 
 
-def has_kind(text: str, wanted: Kind, of: frozenset[str] = frozenset()) -> bool | None:
+def has_answer_type(text: str, wanted: AnswerType, of: frozenset[str] = frozenset()) -> bool | None:
     """Whether a text has that kind of thing in it, a number or somebody else `of` these; None if not to be told."""
-    words = tokens(text.casefold())
+    words = split_words(text.casefold())
     numbers = [any(map(str.isdigit, word)) or word in _NUMBER_WORDS for word in words]
     timed = not _TIME_STEMS.isdisjoint(map(stem, words))
-    if wanted in _TOLD_BY:
+    if wanted in _ANSWER_CUES:
         known = of | _TIME_STEMS if wanted == "person" else frozenset()
-        return not known.issuperset(map(stem, _TOLD_BY[wanted].findall(text))) or None
+        return not known.issuperset(map(stem, _ANSWER_CUES[wanted].findall(text))) or None
     if wanted == "price":
-        return tells_price(text) or (None if any(map(str.isdigit, text)) else False)
+        return has_price(text) or (None if any(map(str.isdigit, text)) else False)
     if wanted == "quantity" and of and (any(numbers) or timed):
         near = (words[max(0, at - 2) : at + 3] for at, told in enumerate(numbers) if told)
         fits = any(not of.isdisjoint(map(stem, each)) for each in near) or (timed and _HOUR in of)
@@ -122,19 +124,19 @@ def has_kind(text: str, wanted: Kind, of: frozenset[str] = frozenset()) -> bool 
     return any(numbers) if wanted == "quantity" else None
 
 
-def qualities(question: str) -> dict[str, frozenset[str]]:
+def quality_measures(question: str) -> dict[str, frozenset[str]]:
     """What is to be measured, with the stems of what it is measured in: "how old" in years; a price in money ("€")."""
     found = {stem(word): frozenset(map(stem, _MEASURES[word.lower()].split())) for word in _DEGREE.findall(question)}
-    if kind(question) == "price":
-        found |= {stem(word): frozenset({MONEY}) for word in tokens(question) if stem(word) in _PRICED}
+    if answer_type(question) == "price":
+        found |= {stem(word): frozenset({MONEY}) for word in split_words(question) if stem(word) in _PRICE_STEMS}
     # What expires is valid "until" then.
-    return found | {stem(word): frozenset({"until"}) for word in tokens(question) if stem(word) in _EXPIRES}
+    return found | {stem(word): frozenset({"until"}) for word in split_words(question) if stem(word) in _EXPIRY_STEMS}
 
 
-def focus(question: str) -> frozenset[str]:
+def focus_stems(question: str) -> frozenset[str]:
     """The stems of the very things that are asked for: "Which team", "What is the password", "How heavy"."""
-    sought = set(qualities(question))
+    sought = set(quality_measures(question))
     for match in _FOCUS.finditer(" ".join(question.split())):
-        phrase = takewhile(lambda word: not is_stop(word), tokens(match[1]))
+        phrase = takewhile(lambda word: not is_stop_word(word), split_words(match[1]))
         sought.update([stem(word) for word in phrase if not is_generic(word)][:1])
     return frozenset(sought)

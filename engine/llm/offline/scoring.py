@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.llm.offline import question as asked
-from engine.llm.offline.text.words import is_common, is_generic, salient, stem, tokens
+from engine.llm.offline.text.words import content_words, is_common, is_generic, split_words, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engine.llm.offline.candidates import Quotable
+    from engine.llm.offline.candidates import Candidate
 
 # What a word weighs that says little, or that stands in brackets at the end of a question: a hint.
 GENERIC_SHARE = 0.35
 HINT_SHARE = 0.4
 # How far a sentence speaks of what only its heading or the two before it tell.
-IN_HEAD = 0.8
-IN_ROOM = 0.5  # the name of a channel stands above everything that is said there
-NEAR = 0.7
-MOST_ALIKE = 0.8
+HEADING_SHARE = 0.8
+CHANNEL_SHARE = 0.5  # the name of a channel stands above everything that is said there
+CONTEXT_SHARE = 0.7
+MAX_SYNONYM_SHARE = 0.8
 # Cosine of two single words: at the first they have nothing to do with each other, at the second they are one word.
-UNLIKE, LIKE = 0.55, 0.9
-RIGHT_KIND, WRONG_KIND = 0.1, -0.15
-ASKS, TITLE = -0.1, -0.15
-NEWEST = 0.08
-UNNAMED_FOCUS = 0.25
-UNNAMED, UNNAMED_ID = 0.35, 0.5
+UNRELATED_COSINE, SYNONYM_COSINE = 0.55, 0.9
+RIGHT_TYPE_SCORE, WRONG_TYPE_SCORE = 0.1, -0.15
+QUESTION_SCORE, TITLE_SCORE = -0.1, -0.15
+RECENCY_SCORE = 0.08
+FOCUS_LOSS = 0.25
+NAME_LOSS, ID_LOSS = 0.35, 0.5
 
 _HINTS = re.compile(r"\(([^()]*)\)[\s?.!]*$")
 
@@ -44,7 +44,7 @@ class Term:
     stem: str
     word: str
     weight: float
-    name: bool
+    is_name: bool
 
     @property
     def is_id(self) -> bool:
@@ -53,43 +53,43 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class ClauseScores:
     """One clause of a question against each sentence: `covers` has shape (sentences, terms), the others (sentences,).
 
     `score` orders them; `support` says whether one answers at all, `lost` what it lost by not speaking of the very
     thing that is asked for.
     """
 
-    wanted: asked.Kind
-    brief: bool
+    answer_type: asked.AnswerType
+    has_hint: bool
     terms: tuple[Term, ...]
-    covers: np.ndarray
-    similar: np.ndarray
+    coverage: np.ndarray
+    similarity: np.ndarray
     score: np.ndarray
     support: np.ndarray
-    lost: np.ndarray
-    counted: frozenset[str]
+    focus_loss: np.ndarray
+    counted_stems: frozenset[str]
 
 
 # For the stem of each term other words by their stems, with a share of its meaning.
-Likes = Mapping[str, Mapping[str, float]]
+Synonyms = Mapping[str, Mapping[str, float]]
 
 
-def counts(quotables: Iterable[Quotable]) -> dict[str, int]:
+def count_stems(quotables: Iterable[Candidate]) -> dict[str, int]:
     """In how many of them each stem stands."""
     found: dict[str, int] = {}
     for quotable in quotables:
-        for word in quotable.words:
+        for word in quotable.stems:
             found[word] = found.get(word, 0) + 1
     return found
 
 
-def terms(question: str, counted: Mapping[str, int], total: int) -> tuple[Term, ...]:
+def build_terms(question: str, counted: Mapping[str, int], total: int) -> tuple[Term, ...]:
     """The words a question is about, the rarer among the sentences the heavier."""
-    hints = {stem(word) for word in tokens(found[1])} if (found := _HINTS.search(question)) else set()
-    measured = asked.qualities(question)
+    hints = {stem(word) for word in split_words(found[1])} if (found := _HINTS.search(question)) else set()
+    measured = asked.quality_measures(question)
     made = []
-    for word in salient(question):
+    for word in content_words(question):
         key = stem(word)
         generic = is_generic(word) and key not in measured
         rarity = math.log(1 + (total + 20) / (counted.get(key, 0) + 0.5))
@@ -98,33 +98,33 @@ def terms(question: str, counted: Mapping[str, int], total: int) -> tuple[Term, 
     return tuple(made)
 
 
-def alike(similarity: float) -> float:
+def synonym_share(similarity: float) -> float:
     """How far one word stands for another, by the cosine of the two alone."""
-    return min(MOST_ALIKE, max(0.0, (similarity - UNLIKE) / (LIKE - UNLIKE)))
+    return min(MAX_SYNONYM_SHARE, max(0.0, (similarity - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE)))
 
 
-def weigh(
-    clause: str, about: Sequence[Term], quotables: Sequence[Quotable], similar: np.ndarray, likes: Likes
-) -> Weighed:
+def score_clause(
+    clause: str, about: Sequence[Term], quotables: Sequence[Candidate], similar: np.ndarray, likes: Synonyms
+) -> ClauseScores:
     """The clause against every sentence; `similar` holds the cosines."""
-    likes = _measured(clause, likes)
-    rows = [[_matched(term, quotable, likes) for term in about] for quotable in quotables]
+    likes = _add_measures(clause, likes)
+    rows = [[_term_coverage(term, quotable, likes) for term in about] for quotable in quotables]
     covers = np.array(rows, dtype=np.float64).reshape(len(quotables), len(about))
-    whole = _share(covers, about)
-    asked_for = [index for index, term in enumerate(about) if not term.name]
-    rest = _share(covers[:, asked_for], [about[index] for index in asked_for]) if asked_for else whole
+    whole = _covered_share(covers, about)
+    asked_for = [index for index, term in enumerate(about) if not term.is_name]
+    rest = _covered_share(covers[:, asked_for], [about[index] for index in asked_for]) if asked_for else whole
     brief, clause = bool(_HINTS.search(clause)), _HINTS.sub("", clause)
-    wanted, counted = asked.kind(clause), asked.counted(clause)
-    manner = np.array([_manner(quotable, wanted, counted) for quotable in quotables])
-    lost = _without_focus(clause, about, covers)
-    support = 0.5 * (whole + rest + similar + manner) - lost - _without_names(about, covers)
-    score = whole + similar + manner + _newness(quotables)
-    return Weighed(wanted, brief, tuple(about), covers, similar, score, support, lost, counted)
+    wanted, counted = asked.answer_type(clause), asked.counted_stems(clause)
+    manner = np.array([_form_score(quotable, wanted, counted) for quotable in quotables])
+    lost = _focus_loss(clause, about, covers)
+    support = 0.5 * (whole + rest + similar + manner) - lost - _name_loss(about, covers)
+    score = whole + similar + manner + _recency_scores(quotables)
+    return ClauseScores(wanted, brief, tuple(about), covers, similar, score, support, lost, counted)
 
 
-def _measured(clause: str, likes: Likes) -> Likes:
+def _add_measures(clause: str, likes: Synonyms) -> Synonyms:
     """A quality is spoken of by what it is measured in, too."""
-    units = {key: dict.fromkeys(names, MOST_ALIKE) for key, names in asked.qualities(clause).items()}
+    units = {key: dict.fromkeys(names, MAX_SYNONYM_SHARE) for key, names in asked.quality_measures(clause).items()}
     return {**likes, **{key: {**likes.get(key, {}), **named} for key, named in units.items()}}
 
 
@@ -135,16 +135,16 @@ def _is_name(word: str, question: str) -> bool:
     return word[:1].isupper() and not (question.lstrip("\"'“‘¿¡ ").startswith(word) and is_common(word))
 
 
-def _matched(term: Term, quotable: Quotable, likes: Likes) -> float:
+def _term_coverage(term: Term, quotable: Candidate, likes: Synonyms) -> float:
     """How far a sentence speaks of a term, 0 to 1."""
-    if term.stem in quotable.words:
+    if term.stem in quotable.stems:
         return 1.0
-    found = [share for word, share in likes.get(term.stem, {}).items() if word in quotable.words]
-    above = (IN_ROOM if quotable.speaker else IN_HEAD) * (term.stem in quotable.head)
-    return max(*found, above, NEAR * (term.stem in quotable.near))
+    found = [share for word, share in likes.get(term.stem, {}).items() if word in quotable.stems]
+    above = (CHANNEL_SHARE if quotable.speaker else HEADING_SHARE) * (term.stem in quotable.heading_stems)
+    return max(*found, above, CONTEXT_SHARE * (term.stem in quotable.context_stems))
 
 
-def _share(covers: np.ndarray, about: Sequence[Term]) -> np.ndarray:
+def _covered_share(covers: np.ndarray, about: Sequence[Term]) -> np.ndarray:
     """The share of the weight that is covered."""
     weights = np.array([term.weight for term in about])
     total = float(weights.sum())
@@ -152,40 +152,40 @@ def _share(covers: np.ndarray, about: Sequence[Term]) -> np.ndarray:
     return shares
 
 
-def _manner(quotable: Quotable, wanted: asked.Kind, counted: frozenset[str]) -> float:
+def _form_score(quotable: Candidate, wanted: asked.AnswerType, counted: frozenset[str]) -> float:
     """What speaks for or against a sentence apart from its subject."""
-    fits = asked.has_kind(quotable.text, wanted, counted)
-    value = 0.0 if fits is None else RIGHT_KIND if fits else WRONG_KIND
-    if quotable.asks:
-        value += ASKS
+    fits = asked.has_answer_type(quotable.text, wanted, counted)
+    value = 0.0 if fits is None else RIGHT_TYPE_SCORE if fits else WRONG_TYPE_SCORE
+    if quotable.is_question:
+        value += QUESTION_SCORE
     elif quotable.is_title:
-        value += TITLE
+        value += TITLE_SCORE
     return value
 
 
-def _without_focus(clause: str, about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
+def _focus_loss(clause: str, about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
     """What a sentence loses if it does not speak of the very thing that is asked for."""
-    sought = asked.focus(clause)
+    sought = asked.focus_stems(clause)
     columns = [index for index, term in enumerate(about) if term.stem in sought]
     lost = np.zeros(len(covers))
     for column in columns:
-        lost += UNNAMED_FOCUS * (1 - covers[:, column])
+        lost += FOCUS_LOSS * (1 - covers[:, column])
     return lost
 
 
-def _without_names(about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
+def _name_loss(about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
     """What a sentence loses if it speaks of others than those whom the question names; permit 21-A is not 17-B."""
-    names = [index for index, term in enumerate(about) if term.name]
+    names = [index for index, term in enumerate(about) if term.is_name]
     ids = [index for index in names if about[index].is_id]
     lost = np.zeros(len(covers))
-    for indexes, loss in ((names, UNNAMED), (ids, UNNAMED_ID)):
+    for indexes, loss in ((names, NAME_LOSS), (ids, ID_LOSS)):
         if indexes:
-            lost += loss * (1 - _share(covers[:, indexes], [about[index] for index in indexes]))
+            lost += loss * (1 - _covered_share(covers[:, indexes], [about[index] for index in indexes]))
     return lost
 
 
-def _newness(quotables: Sequence[Quotable]) -> np.ndarray:
+def _recency_scores(quotables: Sequence[Candidate]) -> np.ndarray:
     """A little for newer sources, so that they win ties."""
     times = sorted({quotable.time for quotable in quotables if quotable.time is not None})
-    rank = {time: NEWEST * (place + 1) / len(times) for place, time in enumerate(times)}
+    rank = {time: RECENCY_SCORE * (place + 1) / len(times) for place, time in enumerate(times)}
     return np.array([rank[quotable.time] if quotable.time is not None else 0.0 for quotable in quotables])

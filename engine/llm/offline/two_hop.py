@@ -7,63 +7,71 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.llm.offline.candidates import stemmed
-from engine.llm.offline.entities import Known, names
-from engine.llm.offline.text.words import stem, tokens
+from engine.llm.offline.candidates import content_stems
+from engine.llm.offline.entities import ExcerptFacts, find_entities
+from engine.llm.offline.text.words import split_words, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from engine.llm.offline.candidates import Quotable
-    from engine.llm.offline.scoring import Weighed
+    from engine.llm.offline.candidates import Candidate
+    from engine.llm.offline.scoring import ClauseScores
 
-FIRSTS = 4
+MAX_FIRST_SENTENCES = 4
 # What each of the two must say of the question that the other does not.
 _OWN_SHARE = 0.2
-_PAIRED = 0.9
+_SECOND_SHARE = 0.9
 
-_SELF = re.compile(r"\b(?:I|my|me|mine)\b")
+_SELF_REFERENCE = re.compile(r"\b(?:I|my|me|mine)\b")
 
 
-def bridge(clause: Weighed, quotables: Sequence[Quotable]) -> tuple[int, int, float] | None:
+def find_two_hop_pair(clause: ClauseScores, quotables: Sequence[Candidate]) -> tuple[int, int, float] | None:
     """The best two, linked by a name that the question does not say, and their support together."""
     weights = np.array([term.weight for term in clause.terms])
     total = float(weights.sum())
     if not total:
         return None
-    found = [(*pair, _support(clause, pair, weights / total)) for pair in _pairs(clause, quotables, weights / total)]
+    found = [
+        (*pair, _pair_support(clause, pair, weights / total))
+        for pair in _candidate_pairs(clause, quotables, weights / total)
+    ]
     return max(found, key=lambda each: each[2], default=None)
 
 
-def _pairs(clause: Weighed, quotables: Sequence[Quotable], shares: np.ndarray) -> Iterator[tuple[int, int]]:
+def _candidate_pairs(
+    clause: ClauseScores, quotables: Sequence[Candidate], shares: np.ndarray
+) -> Iterator[tuple[int, int]]:
     """Sentences of which each says something else of the question, and that share a new name."""
     asked = {term.stem for term in clause.terms}
-    firsts = np.argsort(-(clause.covers @ shares + clause.similar), kind="stable")[:FIRSTS]
+    firsts = np.argsort(-(clause.coverage @ shares + clause.similarity), kind="stable")[:MAX_FIRST_SENTENCES]
     for first in map(int, firsts):
         keys = [key for key in _new_names(quotables[first]) if asked.isdisjoint(key)]
-        more = np.maximum(clause.covers - clause.covers[first], 0) @ shares
-        less = np.maximum(clause.covers[first] - clause.covers, 0) @ shares
+        more = np.maximum(clause.coverage - clause.coverage[first], 0) @ shares
+        less = np.maximum(clause.coverage[first] - clause.coverage, 0) @ shares
         for second in map(int, np.flatnonzero((more >= _OWN_SHARE) & (less >= _OWN_SHARE))):
-            if any(key <= stemmed(_told(quotables[second])) for key in keys):
+            if any(key <= content_stems(_attributed_text(quotables[second])) for key in keys):
                 yield first, second
 
 
-def _new_names(quotable: Quotable) -> list[frozenset[str]]:
+def _new_names(quotable: Candidate) -> list[frozenset[str]]:
     """The stems of each name that it tells something of."""
-    return [frozenset(map(stem, tokens(name.name))) for name in names(_told(quotable), Known())]
+    return [
+        frozenset(map(stem, split_words(name.name)))
+        for name in find_entities(_attributed_text(quotable), ExcerptFacts())
+    ]
 
 
-def _told(quotable: Quotable) -> str:
+def _attributed_text(quotable: Candidate) -> str:
     """What it says, with its speaker only if they speak of themselves."""
-    return quotable.shown if _SELF.search(quotable.text) else quotable.text
+    return quotable.attributed_text if _SELF_REFERENCE.search(quotable.text) else quotable.text
 
 
-def _support(clause: Weighed, pair: tuple[int, int], shares: np.ndarray) -> float:
+def _pair_support(clause: ClauseScores, pair: tuple[int, int], shares: np.ndarray) -> float:
     """As for one sentence, of what the two cover together."""
     first, second = pair
-    covers = np.maximum(clause.covers[first], _PAIRED * clause.covers[second])
-    rest = np.array([not term.name for term in clause.terms])
+    covers = np.maximum(clause.coverage[first], _SECOND_SHARE * clause.coverage[second])
+    rest = np.array([not term.is_name for term in clause.terms])
     whole = float(covers @ shares)
     asked_for = float(covers[rest] @ shares[rest] / shares[rest].sum()) if rest.any() else whole
-    lost = float(clause.lost[second]) * float((1 - covers).max())
-    return 0.5 * (whole + asked_for + float(clause.similar[[first, second]].mean())) - lost
+    lost = float(clause.focus_loss[second]) * float((1 - covers).max())
+    return 0.5 * (whole + asked_for + float(clause.similarity[[first, second]].mean())) - lost

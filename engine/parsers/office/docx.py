@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from engine.parsers.base import Read
-from engine.parsers.office.rich_text import blocks, extract, stamp
-from engine.parsers.passages.sections import first_heading, sections
+from engine.parsers.base import ParsedFile
+from engine.parsers.office.rich_text import build_blocks, extract_document, modified_time
+from engine.parsers.passages.sections import find_first_heading, passages_by_section
 
 MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
-def read(name: str, data: bytes) -> Read:
+def parse(name: str, data: bytes) -> ParsedFile:
     """Passages by section; outside of headings labelled "paragraphs 3–7". Raises Encrypted or Broken."""
-    result = extract(data, MIME)
-    found = blocks(result)
-    return Read(first_heading(found) or name, sections(found, "paragraph"), stamp=stamp(result.metadata))
+    result = extract_document(data, MIME)
+    found = build_blocks(result)
+    return ParsedFile(
+        find_first_heading(found) or name,
+        passages_by_section(found, "paragraph"),
+        saved_at=modified_time(result.metadata),
+    )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import kreuzberg
 
-from engine.errors import Broken, Encrypted, Unsupported
-from engine.parsers.dates import is_default, parse_date
+from engine.errors import CorruptFile, EncryptedFile, UnsupportedFormat
+from engine.parsers.dates import is_default_time, parse_date
 from engine.parsers.passages.packing import Block
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 _THREADS = 2
 
 
-def extract(data: bytes, mime: str, *, pages: bool = False) -> Any:
+def extract_document(data: bytes, mime: str, *, pages: bool = False) -> Any:
     """What kreuzberg makes of it, with pages or the document's tree. Raises Encrypted, Broken or Unsupported."""
     try:
         return kreuzberg.extract_bytes_sync(data, mime, config=_config(pages=pages))
     except kreuzberg.MissingDependencyError as error:
-        raise Unsupported(f"This kind of file needs a program that is not there: {error}") from error
+        raise UnsupportedFormat(f"This kind of file needs a program that is not there: {error}") from error
     except (kreuzberg.KreuzbergError, RuntimeError) as error:
         if "password" in str(error).lower() or "encrypted" in str(error).lower():
-            raise Encrypted("The file is locked with a password.") from error
-        raise Broken("The file is damaged, cut off, or not what its name says.") from error
+            raise EncryptedFile("The file is locked with a password.") from error
+        raise CorruptFile("The file is damaged, cut off, or not what its name says.") from error
 
 
 @cache
@@ -42,34 +42,34 @@ def _config(*, pages: bool) -> Any:
     )
 
 
-def stamp(metadata: Mapping[str, Any]) -> datetime | None:
+def modified_time(metadata: Mapping[str, Any]) -> datetime | None:
     """The time of the last change by the file's metadata, else of its making; defaults of programs are none."""
     times = (parse_date(str(metadata.get(field) or "")) for field in ("modified_at", "created_at"))
-    return next((time for time in times if time and not is_default(time)), None)
+    return next((time for time in times if time and not is_default_time(time)), None)
 
 
-def blocks(result: Any) -> list[Block]:
+def build_blocks(result: Any) -> list[Block]:
     """The document's tree in reading order, as blocks numbered from 1."""
     nodes = list((result.document or {}).get("nodes", ()))
     found: list[Block] = []
     for node in nodes:
-        for text, shape, level in _parts(node, nodes):
+        for text, shape, level in _node_parts(node, nodes):
             if text.strip():
                 number = len(found) + 1
                 found.append(Block(text, number, number, shape, level))
     return found
 
 
-def _parts(node: Mapping[str, Any], nodes: list[Any]) -> Iterator[tuple[str, Any, int]]:
+def _node_parts(node: Mapping[str, Any], nodes: list[Any]) -> Iterator[tuple[str, Any, int]]:
     content = node["content"]
-    text = _with_links(str(content.get("text") or ""), node.get("annotations") or ())
+    text = _append_links(str(content.get("text") or ""), node.get("annotations") or ())
     match content["node_type"]:
         case "title" | "heading":
             yield text, "heading", int(content.get("level") or 1)
         case "list_item":
-            yield "  " * _depth(node, nodes) + "- " + text, "item", 0
+            yield "  " * _list_depth(node, nodes) + "- " + text, "item", 0
         case "table":
-            yield _table(content["grid"]["cells"]), "table", 0
+            yield _render_table(content["grid"]["cells"]), "table", 0
         case "code":
             yield text, "code", 0
         case "metadata_block":
@@ -80,7 +80,7 @@ def _parts(node: Mapping[str, Any], nodes: list[Any]) -> Iterator[tuple[str, Any
             yield text, "text", 0
 
 
-def _depth(node: Mapping[str, Any], nodes: list[Any]) -> int:
+def _list_depth(node: Mapping[str, Any], nodes: list[Any]) -> int:
     """How many lists stand around the item's own."""
     depth = -1
     while (parent := node.get("parent")) is not None:
@@ -89,7 +89,7 @@ def _depth(node: Mapping[str, Any], nodes: list[Any]) -> int:
     return max(depth, 0)
 
 
-def _table(cells: Iterable[Mapping[str, Any]]) -> str:
+def _render_table(cells: Iterable[Mapping[str, Any]]) -> str:
     """One line a row; empty rows are left out."""
     rows: dict[int, list[str]] = {}
     for cell in cells:
@@ -97,7 +97,7 @@ def _table(cells: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(" | ".join(row) for _, row in sorted(rows.items()) if any(row))
 
 
-def _with_links(text: str, annotations: Iterable[Mapping[str, Any]]) -> str:
+def _append_links(text: str, annotations: Iterable[Mapping[str, Any]]) -> str:
     """Addresses behind the words they are linked to. Offsets are bytes of UTF-8."""
     data = text.encode()
     links = [(mark["end"], mark["kind"].get("url") or "") for mark in annotations if "url" in mark.get("kind", {})]

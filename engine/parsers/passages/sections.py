@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.models import Passage
-from engine.parsers.passages.packing import Block, joined, pack
-from engine.text.cleaning import one_line, tidy
+from engine.parsers.passages.packing import Block, group_blocks, join_blocks
+from engine.text.cleaning import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_LABEL = 160
+_MAX_LABEL_LENGTH = 160
 
 
 @dataclass(slots=True)
@@ -24,46 +24,46 @@ class _Section:
     blocks: list[Block] = field(default_factory=list)
 
 
-def sections(blocks: Iterable[Block], unit: str) -> tuple[Passage, ...]:
+def passages_by_section(blocks: Iterable[Block], unit: str) -> tuple[Passage, ...]:
     """Passages with keys s1.1, s1.2, s2.1... and labels "Title › Section".
 
     A section opens with its headings, those without a text of their own included. Outside of all headings the label
     tells the place in `unit`s: "lines 3–9".
     """
     passages: list[Passage] = []
-    for number, section in enumerate(_sections(blocks)):
-        groups = pack(section.blocks) or [[]]
+    for number, section in enumerate(_split_sections(blocks)):
+        groups = group_blocks(section.blocks) or [[]]
         groups[0] = section.headings + groups[0]
         for part, group in enumerate(groups, 1):
-            if text := tidy(joined(group)):
-                label = _label(section.path) or span(unit, group[0].start, group[-1].stop)
+            if text := clean_multiline(join_blocks(group)):
+                label = _section_label(section.path) or format_span(unit, group[0].start, group[-1].stop)
                 passages.append(Passage(f"s{number}.{part}", text, label, position=len(passages)))
     return tuple(passages)
 
 
-def span(unit: str, start: int, stop: int) -> str:
+def format_span(unit: str, start: int, stop: int) -> str:
     """Where it stands, as "line 3" or "lines 3–9"."""
     return f"{unit} {start}" if start == stop else f"{unit}s {start}–{stop}"
 
 
-def first_heading(blocks: Sequence[Block]) -> str:
+def find_first_heading(blocks: Sequence[Block]) -> str:
     """The text of the first heading if it is of the highest level there is, else nothing."""
-    headings = [block for block in blocks if block.shape == "heading"]
+    headings = [block for block in blocks if block.type == "heading"]
     if headings and headings[0].level == min(block.level for block in headings):
-        return one_line(headings[0].text)
+        return clean_single_line(headings[0].text)
     return ""
 
 
-def _sections(blocks: Iterable[Block]) -> list[_Section]:
+def _split_sections(blocks: Iterable[Block]) -> list[_Section]:
     """The text before the first heading, then one section a heading; bare headings wait for the next text."""
     found = [_Section(())]
     levels: list[tuple[int, str]] = []
     for block in blocks:
-        if block.shape != "heading":
+        if block.type != "heading":
             found[-1].blocks.append(block)
             continue
         levels = [(level, text) for level, text in levels if level < block.level]
-        levels.append((block.level, one_line(block.text)))
+        levels.append((block.level, clean_single_line(block.text)))
         waiting = [] if found[-1].blocks else found[-1].headings
         if not found[-1].blocks and found[-1].path:
             found.pop()
@@ -71,6 +71,6 @@ def _sections(blocks: Iterable[Block]) -> list[_Section]:
     return found
 
 
-def _label(path: tuple[str, ...]) -> str:
+def _section_label(path: tuple[str, ...]) -> str:
     label = " › ".join(path)
-    return label if len(label) <= _LABEL else "… " + label[-_LABEL:].lstrip()
+    return label if len(label) <= _MAX_LABEL_LENGTH else "… " + label[-_MAX_LABEL_LENGTH:].lstrip()

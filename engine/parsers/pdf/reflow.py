@@ -18,54 +18,62 @@ _BULLET = re.compile(r"(?:[-–—•·▪●○‣*]|\(?\d{1,3}[.)]|\(?[a-z][.)
 _END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 _FIGURES = re.compile(r"[\d$€£%]")
 # A line shorter than this share of its neighbours ends its paragraph; one that also ends a sentence must be fuller.
-_SHORT, _FULL = 0.7, 0.9
-_NEAR = 4
+_SHORT_SHARE, _FULL_SHARE = 0.7, 0.9
+_NEIGHBOUR_LINES = 4
 # Addresses and rows of tables are narrower than any column of running text.
-_NARROW = 32
+_MIN_COLUMN_WIDTH = 32
 
 
-def unwrapped(text: str) -> str:
+def dehyphenate(text: str) -> str:
     """The text without the hyphens that only the line's end called for, and with ligatures as letters."""
-    return _WRAPPED.sub("", _HYPHEN.sub(_hyphen, text)).translate(_LIGATURES)
+    return _WRAPPED.sub("", _HYPHEN.sub(_hyphen_replacement, text)).translate(_LIGATURES)
 
 
-def paragraphs(lines: Sequence[str], first: int) -> list[Block]:
+def reflow_paragraphs(lines: Sequence[str], first: int) -> list[Block]:
     """Lines joined where a sentence runs on; rows of figures and list items stay lines of their own."""
     stripped = [line.strip() for line in lines]
     groups: list[list[str]] = []
     for at, line in enumerate(stripped):
         before = stripped[at - 1] if at else ""
-        if line and before and _runs_on(before, line, _usual(stripped[max(0, at - _NEAR) : at + _NEAR])):
+        if (
+            line
+            and before
+            and _is_continuation(
+                before, line, _usual_length(stripped[max(0, at - _NEIGHBOUR_LINES) : at + _NEIGHBOUR_LINES])
+            )
+        ):
             groups[-1].append(line)
         elif line:
             groups.append([line])
     return [Block(" ".join(group), first + at, first + at, "item") for at, group in enumerate(groups)]
 
 
-def _hyphen(match: re.Match[str]) -> str:
+def _hyphen_replacement(match: re.Match[str]) -> str:
     """Nothing between small letters, a hyphen anywhere else ("Peg-IFN")."""
     text, before, after = match.string, match.start() - 1, match.end()
     inside = before >= 0 and after < len(text) and text[before].islower() and text[after].islower()
     return "" if inside else "-"
 
 
-def _usual(near: Sequence[str]) -> int:
+def _usual_length(near: Sequence[str]) -> int:
     """The length of the lines thereabouts: columns differ in width."""
     return sorted(len(line) for line in near)[-2:][0]
 
 
-def _runs_on(before: str, line: str, usual: int) -> bool:
+def _is_continuation(before: str, line: str, usual: int) -> bool:
     """Whether the sentence that stands in `before` goes on in `line`."""
     if _BULLET.match(line) or not any(map(str.isalnum, before)):
         return False
     if line[0].islower() and not _END.search(before):
         return True
-    if _is_row(before) or _is_row(line):
+    if _is_table_row(before) or _is_table_row(line):
         return False
-    return len(before) >= max(_SHORT * usual, _NARROW) and not (_END.search(before) and len(before) < _FULL * usual)
+    return len(before) >= max(_SHORT_SHARE * usual, _MIN_COLUMN_WIDTH) and not (
+        _END.search(before) and len(before) < _FULL_SHARE * usual
+    )
 
 
-def _is_row(line: str) -> bool:
+def _is_table_row(line: str) -> bool:
     """More than half of its words have figures in them."""
     words = line.split()
     return 2 * sum(bool(_FIGURES.search(word)) for word in words) > len(words)

@@ -9,40 +9,42 @@ from typing import Any
 
 from engine import errors
 from engine.models import Passage
-from engine.parsers.base import Limits, Read
+from engine.parsers.base import ParsedFile, ParserLimits
 
-_ERRORS: dict[str, type[errors.BadInput]] = {kind.__name__: kind for kind in errors.BadInput.__subclasses__()}
+_ERROR_CLASSES: dict[str, type[errors.InvalidDocument]] = {
+    kind.__name__: kind for kind in errors.InvalidDocument.__subclasses__()
+}
 
 
-def encode_limits(limits: Limits) -> str:
+def encode_limits(limits: ParserLimits) -> str:
     """The limits as a command-line word."""
     return json.dumps(asdict(limits))
 
 
-def decode_limits(word: str) -> Limits:
+def decode_limits(word: str) -> ParserLimits:
     """The limits that `encode_limits` wrote."""
-    return Limits(**json.loads(word))
+    return ParserLimits(**json.loads(word))
 
 
-def encode(outcome: Read | errors.BadInput) -> bytes:
+def encode_result(outcome: ParsedFile | errors.InvalidDocument) -> bytes:
     """A result or an error, as JSON."""
-    if isinstance(outcome, errors.BadInput):
+    if isinstance(outcome, errors.InvalidDocument):
         error = {"error": type(outcome).__name__, "message": str(outcome), "hint": outcome.hint}
         return json.dumps(error).encode()
     return json.dumps(asdict(outcome), default=datetime.isoformat).encode()
 
 
-def decode(payload: bytes) -> Read:
+def decode_result(payload: bytes) -> ParsedFile:
     """The result; an error is raised as its own class, with its message and hint.
 
     Raises ValueError, KeyError or TypeError if it is nothing that `encode` wrote.
     """
     found: dict[str, Any] = json.loads(payload)
     if "error" in found:
-        raise _ERRORS[found["error"]](str(found["message"]), hint=str(found["hint"]))
-    passages = tuple(Passage(**{**row, "time": _time(row["time"])}) for row in found["passages"])
-    return Read(found["title"], passages, _time(found["time"]))
+        raise _ERROR_CLASSES[found["error"]](str(found["message"]), hint=str(found["hint"]))
+    passages = tuple(Passage(**{**row, "time": _parse_time(row["time"])}) for row in found["passages"])
+    return ParsedFile(found["title"], passages, _parse_time(found["time"]))
 
 
-def _time(text: str | None) -> datetime | None:
+def _parse_time(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None

@@ -12,13 +12,13 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from engine.errors import BadInput, Broken, TooLarge
-from engine.parsers.registry import read
+from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
+from engine.parsers.registry import parse_file
 from engine.parsers.sandbox import protocol
-from engine.process.ipc import framed, leave_signals, take
+from engine.process.ipc import encode_frame, ignore_stop_signals, read_frame
 
 if TYPE_CHECKING:
-    from engine.parsers.base import Limits, Read
+    from engine.parsers.base import ParsedFile, ParserLimits
 
 _NEW_USER_AND_NETWORK = 0x10000000 | 0x40000000
 _THREADS = 2
@@ -26,40 +26,40 @@ _THREADS = 2
 
 def main() -> None:
     """Answer one request after the other: a frame with the name, a frame with the bytes, a frame with the outcome."""
-    leave_signals()
+    ignore_stop_signals()
     limits = protocol.decode_limits(sys.argv[1])
-    _leave_network()
-    _bound_memory(limits.memory)
+    _isolate_network()
+    _limit_memory(limits.max_memory)
     # What a library prints must not fall between the frames.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests = sys.stdin.buffer
-    while (name := take(requests)) is not None and (data := take(requests)) is not None:
-        _bound_seconds(limits.seconds)
-        answers.write(framed(protocol.encode(_outcome(name.decode(), data, limits))))
+    while (name := read_frame(requests)) is not None and (data := read_frame(requests)) is not None:
+        _limit_cpu_seconds(limits.timeout_seconds)
+        answers.write(encode_frame(protocol.encode_result(_parse_safely(name.decode(), data, limits))))
         answers.flush()
 
 
-def _outcome(name: str, data: bytes, limits: Limits) -> Read | BadInput:
+def _parse_safely(name: str, data: bytes, limits: ParserLimits) -> ParsedFile | InvalidDocument:
     try:
-        return read(name, data, limits)
-    except BadInput as error:
+        return parse_file(name, data, limits)
+    except InvalidDocument as error:
         return error
     except MemoryError:
-        return TooLarge(f"{name} needs more memory than one file may take.")
+        return DocumentTooLarge(f"{name} needs more memory than one file may take.")
     except RecursionError:
-        return Broken(f"{name} is nested too deeply.")
+        return CorruptFile(f"{name} is nested too deeply.")
     except Exception as error:  # noqa: BLE001  - whatever a parser stumbles over, the file is at fault
-        return Broken(f"{name} could not be read ({type(error).__name__}).")
+        return CorruptFile(f"{name} could not be read ({type(error).__name__}).")
 
 
-def _leave_network() -> None:
+def _isolate_network() -> None:
     """Into a network namespace without any interface, if this is Linux and the kernel allows it."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None, use_errno=True).unshare(_NEW_USER_AND_NETWORK)
 
 
-def _bound_memory(size: int) -> None:
+def _limit_memory(size: int) -> None:
     if sys.platform != "win32":
         import resource  # noqa: PLC0415  - there is none on Windows
 
@@ -68,7 +68,7 @@ def _bound_memory(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _bound_seconds(seconds: float) -> None:
+def _limit_cpu_seconds(seconds: float) -> None:
     """The processor time of this file, so that even an orphan ends."""
     if sys.platform != "win32":
         import resource  # noqa: PLC0415  - there is none on Windows

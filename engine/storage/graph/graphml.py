@@ -13,37 +13,39 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-    from engine.storage.ledger.queries.lookup import Area
+    from engine.storage.ledger.queries.lookup import ScopeIds
 
-NODE_KEYS = ("name", "type", "description", "mentions", "degree", "space")
-EDGE_KEYS = ("keywords", "description", "weight")
-NUMBERS = {"mentions": "int", "degree": "int", "weight": "double"}
+NODE_ATTRIBUTES = ("name", "type", "description", "mentions", "degree", "space")
+EDGE_ATTRIBUTES = ("keywords", "description", "weight")
+NUMERIC_ATTRIBUTES = {"mentions": "int", "degree": "int", "weight": "double"}
 
 
-async def graphml(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[str, None]:
+async def export_graphml(db: aiosqlite.Connection, where: ScopeIds) -> AsyncGenerator[str, None]:
     """The lines of one GraphML document: every entity and relation of the area's spaces."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-    for target, keys in (("node", NODE_KEYS), ("edge", EDGE_KEYS)):
+    for target, keys in (("node", NODE_ATTRIBUTES), ("edge", EDGE_ATTRIBUTES)):
         for key in keys:
-            kind = NUMBERS.get(key, "string")
+            kind = NUMERIC_ATTRIBUTES.get(key, "string")
             yield f'  <key id="{target}-{key}" for="{target}" attr.name="{key}" attr.type="{kind}"/>'
     yield '  <graph edgedefault="undirected">'
-    async for _, *values, name in stats.entity_rows(db, where):
-        yield f'    <node id="{_id("n", values[-1], name)}">{_data("node", NODE_KEYS, values)}</node>'
-    async for *values, space, a, b in stats.relation_rows(db, where):
-        ends = f'source="{_id("n", space, a)}" target="{_id("n", space, b)}"'
-        yield f'    <edge id="{_id("e", space, a, b)}" {ends}>{_data("edge", EDGE_KEYS, values)}</edge>'
+    async for _, *values, name in stats.stream_entities(db, where):
+        data = _render_data("node", NODE_ATTRIBUTES, values)
+        yield f'    <node id="{_element_id("n", values[-1], name)}">{data}</node>'
+    async for *values, space, a, b in stats.stream_relations(db, where):
+        ends = f'source="{_element_id("n", space, a)}" target="{_element_id("n", space, b)}"'
+        data = _render_data("edge", EDGE_ATTRIBUTES, values)
+        yield f'    <edge id="{_element_id("e", space, a, b)}" {ends}>{data}</edge>'
     yield "  </graph>"
     yield "</graphml>"
 
 
-def _id(kind: str, *names: str) -> str:
+def _element_id(kind: str, *names: str) -> str:
     """What follows from the names alone: the ledger's integers would tell how much there is elsewhere."""
     return kind + blake2b("\0".join(names).encode(), digest_size=12).hexdigest()
 
 
-def _data(target: str, keys: tuple[str, ...], values: list[object]) -> str:
+def _render_data(target: str, keys: tuple[str, ...], values: list[object]) -> str:
     return "".join(
         f"<data key={quoteattr(f'{target}-{key}')}>{escape(str(value))}</data>"
         for key, value in zip(keys, values, strict=True)

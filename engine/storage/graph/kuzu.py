@@ -8,29 +8,29 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.data_dir import erase, make_folder
-from engine.errors import BrokenProjection, StoreError
-from engine.memory import give_back
-from engine.scheduling.tasks import completed
+from engine.data_dir import ensure_directory, remove_tree
+from engine.errors import CorruptProjection, StoreError
+from engine.memory import trim_heap
+from engine.scheduling.tasks import wait_for_completion
 from engine.storage.graph import kuzu_file
-from engine.storage.graph.kuzu_connection import MODULES, SCHEMA, Module, Session, open_database
-from engine.storage.graph.kuzu_queries import around, everything, lacks, many_gone
-from engine.storage.graph.kuzu_writer import Writer
-from engine.storage.library_errors import told_in_words
+from engine.storage.graph.kuzu_connection import GRAPH_BACKENDS, SCHEMA, GraphBackend, KuzuConnection, open_database
+from engine.storage.graph.kuzu_queries import fetch_graph, has_missing_rows, heaviest_edges, needs_reload
+from engine.storage.graph.kuzu_writer import KuzuWriter
+from engine.storage.library_errors import translate_library_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from engine.storage.graph.base import Edge, Node
+    from engine.storage.graph.base import GraphEdge, GraphNode
 
 Result = TypeVar("Result")
 
 BUFFER_POOL = 256 << 20
-READERS = 2
+READER_COUNT = 2
 # The library keeps some 300 bytes of every row that it has written until the database is closed. To close it and open
 # it anew takes 20 ms.
-RENEW_AFTER = 40_000
+REOPEN_AFTER_ROWS = 40_000
 
 
 class KuzuGraph:
@@ -39,233 +39,235 @@ class KuzuGraph:
     Writes run in a thread of their own, reads in others with connections of their own.
     """
 
-    def __init__(self, path: Path, module: Module, buffer_pool: int) -> None:
+    def __init__(self, path: Path, module: GraphBackend, buffer_pool: int) -> None:
         self._module = module
         self._folder = path
         self._file = path / f"graph.{module}"
         self._buffer_pool = buffer_pool
-        self._writing = ThreadPoolExecutor(1, "graph-writer")
-        self._reading = ThreadPoolExecutor(READERS, "graph-reader")
-        self._readers: queue.SimpleQueue[Session | None] = queue.SimpleQueue()
+        self._writer_executor = ThreadPoolExecutor(1, "graph-writer")
+        self._reader_executor = ThreadPoolExecutor(READER_COUNT, "graph-reader")
+        self._reader_connections: queue.SimpleQueue[KuzuConnection | None] = queue.SimpleQueue()
         self._database: Any = None
-        self._writer: Writer | None = None
-        self._written = 0
-        self._closed = False
+        self._writer: KuzuWriter | None = None
+        self._rows_written = 0
+        self._is_closed = False
 
     @classmethod
-    async def open(cls, path: Path, module: Module = "kuzu", buffer_pool: int = BUFFER_POOL) -> KuzuGraph:
+    async def open(cls, path: Path, module: GraphBackend = "kuzu", buffer_pool: int = BUFFER_POOL) -> KuzuGraph:
         """The graph in the folder `path`, made if there is none; `buffer_pool` in bytes.
 
-        Raises FolderInUse, DiskTrouble, or BrokenProjection if the files are torn or of another version or module;
+        Raises DataDirInUse, DiskError, or CorruptProjection if the files are torn or of another version or module;
         then `erase` and a new `load` help.
         """
         graph = cls(path, module, buffer_pool)
         try:
-            await graph._in_writer(graph._start)
+            await graph._run_in_writer(graph._open_database)
         except BaseException:
-            graph._writing.shutdown(wait=False)
-            graph._reading.shutdown(wait=False)
+            graph._writer_executor.shutdown(wait=False)
+            graph._reader_executor.shutdown(wait=False)
             raise
         return graph
 
     @staticmethod
     async def erase(path: Path) -> None:
         """Remove the files of a graph that is not open."""
-        await completed(asyncio.to_thread(erase, path, ignore_errors=True))
+        await wait_for_completion(asyncio.to_thread(remove_tree, path, ignore_errors=True))
 
-    async def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+    async def upsert(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
         if nodes or edges:
-            await self._in_writer(lambda: self._put(nodes, edges))
+            await self._run_in_writer(lambda: self._upsert(nodes, edges))
 
-    async def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:
+    async def delete(self, nodes: Collection[int], edges: Sequence[GraphEdge]) -> None:
         if nodes or edges:
-            await self._in_writer(lambda: self._ready(len(nodes) + len(edges)).drop(nodes, edges))
+            await self._run_in_writer(lambda: self._prepare_writer(len(nodes) + len(edges)).delete(nodes, edges))
 
-    async def around(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[Edge]:
+    async def neighbours(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
         ids, within = [int(node) for node in nodes], [int(space) for space in spaces]
         if not ids or not within or limit <= 0:  # the library refuses an empty list as a parameter
             return []
-        return await self._in_reader(lambda session: around(session, ids, within, limit))
+        return await self._run_in_reader(lambda session: heaviest_edges(session, ids, within, limit))
 
-    async def load(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+    async def replace_all(self, nodes: Iterable[GraphNode], edges: Iterable[GraphEdge]) -> None:
         """Empty the graph and fill it anew; until all is there, the former graph stays and is read."""
-        await self._in_writer(lambda: self._load(nodes, edges))
+        await self._run_in_writer(lambda: self._replace_all(nodes, edges))
 
-    async def everything(self) -> tuple[list[Node], list[Edge]]:
-        return await self._in_reader(everything)
+    async def list_all(self) -> tuple[list[GraphNode], list[GraphEdge]]:
+        return await self._run_in_reader(fetch_graph)
 
-    async def lacks(self, nodes: Sequence[int], edges: Sequence[Edge]) -> bool:
+    async def has_missing(self, nodes: Sequence[int], edges: Sequence[GraphEdge]) -> bool:
         """Whether any of these nodes and edges is not there, as when the library lost its log or made a new file."""
-        return await self._in_reader(lambda session: lacks(session, nodes, edges))
+        return await self._run_in_reader(lambda session: has_missing_rows(session, nodes, edges))
 
     async def compact(self) -> None:
         """Write the log back; load the graph anew once many of its rows are gone. Nobody may write meanwhile."""
-        if await self._in_reader(many_gone):
-            await self.load(*await self.everything())
+        if await self._run_in_reader(needs_reload):
+            await self.replace_all(*await self.list_all())
         else:
-            await self._in_writer(self._checkpoint)
+            await self._run_in_writer(self._checkpoint)
 
     async def close(self) -> None:
         """Release the files. May be called twice."""
-        if self._closed:
+        if self._is_closed:
             return
-        self._closed = True
+        self._is_closed = True
         try:
-            await asyncio.get_running_loop().run_in_executor(self._writing, self._guarded, self._end)
+            await asyncio.get_running_loop().run_in_executor(self._writer_executor, self._translate_errors, self._close)
         finally:
-            self._writing.shutdown()
-            self._reading.shutdown()
+            self._writer_executor.shutdown()
+            self._reader_executor.shutdown()
 
-    async def _in_writer(self, work: Callable[[], Result]) -> Result:
-        self._must_be_open()
-        return await asyncio.get_running_loop().run_in_executor(self._writing, self._guarded, work)
+    async def _run_in_writer(self, work: Callable[[], Result]) -> Result:
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(self._writer_executor, self._translate_errors, work)
 
-    async def _in_reader(self, work: Callable[[Session], Result]) -> Result:
+    async def _run_in_reader(self, work: Callable[[KuzuConnection], Result]) -> Result:
         def read() -> Result:
-            with self._lent() as session:
+            with self._reader_connection() as session:
                 return work(session)
 
-        self._must_be_open()
-        return await asyncio.get_running_loop().run_in_executor(self._reading, self._guarded, read)
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(self._reader_executor, self._translate_errors, read)
 
-    def _must_be_open(self) -> None:
-        if self._closed:
+    def _check_open(self) -> None:
+        if self._is_closed:
             raise StoreError(f"The graph in {self._folder} is closed.")
 
-    def _guarded(self, work: Callable[[], Result]) -> Result:
-        with told_in_words(self._folder):
+    def _translate_errors(self, work: Callable[[], Result]) -> Result:
+        with translate_library_errors(self._folder):
             return work()
 
     @contextmanager
-    def _lent(self) -> Iterator[Session]:
+    def _reader_connection(self) -> Iterator[KuzuConnection]:
         """A reader's session for as long as it is needed."""
-        session = self._readers.get()
+        session = self._reader_connections.get()
         try:
             if session is None:
                 raise StoreError(f"The graph in {self._folder} is closed.")
             yield session
         finally:
-            self._readers.put(session)
+            self._reader_connections.put(session)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _without_readers(self) -> Iterator[None]:
         """Nobody reads while this is held: a checkpoint waits for readers, and fails while there always is one."""
-        sessions = [self._readers.get() for _ in range(READERS)]
+        sessions = [self._reader_connections.get() for _ in range(READER_COUNT)]
         try:
             yield
         finally:
             for session in sessions:
-                self._readers.put(session)
+                self._reader_connections.put(session)
 
-    def _put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
-        if many := self._ready(len(nodes) + len(edges)).put(nodes, edges):
-            with self._alone():
-                self._wield().copy(many)
+    def _upsert(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
+        if many := self._prepare_writer(len(nodes) + len(edges)).upsert(nodes, edges):
+            with self._without_readers():
+                self._get_writer().copy_edges(many)
 
     def _checkpoint(self) -> None:
-        with self._alone():
-            self._wield().session.run("CHECKPOINT")
+        with self._without_readers():
+            self._get_writer().connection.run("CHECKPOINT")
 
-    def _ready(self, rows: int) -> Writer:
+    def _prepare_writer(self, rows: int) -> KuzuWriter:
         """The writer, for so many rows more; the database is opened anew first if it is time, or failed to be."""
-        if self._writer is None or self._written >= RENEW_AFTER:
-            self._renew()
-        self._written += rows
-        return self._wield()
+        if self._writer is None or self._rows_written >= REOPEN_AFTER_ROWS:
+            self._reopen_database()
+        self._rows_written += rows
+        return self._get_writer()
 
-    def _wield(self) -> Writer:
+    def _get_writer(self) -> KuzuWriter:
         if self._writer is None:
             raise StoreError(f"The graph in {self._folder} is closed.")
         return self._writer
 
-    def _start(self) -> None:
-        make_folder(self._folder)
-        others = [name for name in MODULES if name != self._module and (self._folder / f"graph.{name}").exists()]
+    def _open_database(self) -> None:
+        ensure_directory(self._folder)
+        others = [name for name in GRAPH_BACKENDS if name != self._module and (self._folder / f"graph.{name}").exists()]
         if others:
-            raise BrokenProjection(f"The graph in {self._folder} was made with {others[0]}, not with {self._module}.")
-        with kuzu_file.opening(self._file):
+            raise CorruptProjection(f"The graph in {self._folder} was made with {others[0]}, not with {self._module}.")
+        with kuzu_file.guard_opening(self._file):
             database = open_database(self._module, self._file, self._buffer_pool)
             try:
-                session = Session(self._module, database)
+                session = KuzuConnection(self._module, database)
                 for statement in SCHEMA:
                     session.run(statement)
-                readers = [Session(self._module, database) for _ in range(READERS)]
-                self._writer = Writer(session)
+                readers = [KuzuConnection(self._module, database) for _ in range(READER_COUNT)]
+                self._writer = KuzuWriter(session)
             except BaseException:
                 database.close()
                 raise
-        self._database, self._written = database, 0
+        self._database, self._rows_written = database, 0
         for reader in readers:
-            self._readers.put(reader)
+            self._reader_connections.put(reader)
 
-    def _stop(self) -> None:
+    def _close_database(self) -> None:
         """Close everything once the last reader is done; readers that come later wait."""
-        sessions = [self._readers.get() for _ in range(READERS)]
+        sessions = [self._reader_connections.get() for _ in range(READER_COUNT)]
         writer, database = self._writer, self._database
         self._writer = self._database = None
         for session in sessions:
             if session is not None:
                 session.close()
         if writer is not None:
-            writer.session.close()
+            writer.connection.close()
             database.close()
 
-    def _turn_away(self) -> None:
+    def _release_readers(self) -> None:
         """Tell readers that there is nothing to read any more."""
-        for _ in range(READERS):
-            self._readers.put(None)
+        for _ in range(READER_COUNT):
+            self._reader_connections.put(None)
 
-    def _end(self) -> None:
+    def _close(self) -> None:
         was_open = self._writer is not None
-        self._stop()
-        self._turn_away()
+        self._close_database()
+        self._release_readers()
         if was_open:
-            kuzu_file.seal(self._file)
+            kuzu_file.write_checksum(self._file)
 
-    def _renew(self) -> None:
+    def _reopen_database(self) -> None:
         """Close and open the database, so that the library lets go of memory; what fails is tried by the next write."""
         if not self._file.exists():  # it would be made, and pass for a graph of nothing
-            raise BrokenProjection(f"The graph in {self._folder} is gone.")
+            raise CorruptProjection(f"The graph in {self._folder} is gone.")
         if self._writer is not None:
             self._checkpoint()
         try:
-            self._stop()
-            self._start()
+            self._close_database()
+            self._open_database()
         except BaseException:
-            self._turn_away()
+            self._release_readers()
             raise
-        give_back()
+        trim_heap()
 
-    def _load(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+    def _replace_all(self, nodes: Iterable[GraphNode], edges: Iterable[GraphEdge]) -> None:
         fresh = self._file.with_suffix(".fresh")
-        self._forget(fresh)
-        fill(self._module, fresh, self._buffer_pool, (nodes, edges))
+        self._remove_files(fresh)
+        build_database(self._module, fresh, self._buffer_pool, (nodes, edges))
         try:
-            self._stop()
-            self._forget(self._file, but_file=True)
+            self._close_database()
+            self._remove_files(self._file, but_file=True)
             fresh.replace(self._file)
-            self._start()
+            self._open_database()
         except BaseException:
-            self._turn_away()
+            self._release_readers()
             raise
 
-    def _forget(self, file: Path, *, but_file: bool = False) -> None:
+    def _remove_files(self, file: Path, *, but_file: bool = False) -> None:
         for found in self._folder.glob(f"{file.name}*"):
             if not (but_file and found == file):
                 found.unlink()
 
 
-def fill(module: Module, file: Path, buffer_pool: int, content: tuple[Iterable[Node], Iterable[Edge]]) -> None:
+def build_database(
+    module: GraphBackend, file: Path, buffer_pool: int, content: tuple[Iterable[GraphNode], Iterable[GraphEdge]]
+) -> None:
     """Make a new database of nodes and edges in `file` and close it. Raises RuntimeError."""
     nodes, edges = content
     ends = ((min(edge.source, edge.target), max(edge.source, edge.target), edge) for edge in edges)
     database = open_database(module, file, buffer_pool)
-    session = Session(module, database)
+    session = KuzuConnection(module, database)
     try:
         for statement in SCHEMA:
             session.run(statement)
-        session.copy("Entity", [(node.id, node.space) for node in nodes])
-        session.copy("RELATES", [(source, target, edge.id, float(edge.weight)) for source, target, edge in ends])
+        session.copy_rows("Entity", [(node.id, node.space) for node in nodes])
+        session.copy_rows("RELATES", [(source, target, edge.id, float(edge.weight)) for source, target, edge in ends])
         session.run("CHECKPOINT")
     finally:
         session.close()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine.errors import StoreError
-from engine.memory import scrub_freed
+from engine.memory import scrub_freed_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-Module = Literal["kuzu", "ladybug"]
-MODULES: tuple[Module, ...] = ("kuzu", "ladybug")
+GraphBackend = Literal["kuzu", "ladybug"]
+GRAPH_BACKENDS: tuple[GraphBackend, ...] = ("kuzu", "ladybug")
 
 # The library reserves this much address space (not memory); its own default of 8 TiB fails in small containers.
 ADDRESS_SPACE = 1 << 36
@@ -29,19 +29,19 @@ SCHEMA = (
     "CREATE REL TABLE IF NOT EXISTS RELATES(FROM Entity TO Entity, id INT64, weight DOUBLE)",
 )
 
-Table = Literal["Entity", "RELATES"]
-COLUMNS: dict[Table, dict[str, str]] = {
+GraphTable = Literal["Entity", "RELATES"]
+TABLE_COLUMNS: dict[GraphTable, dict[str, str]] = {
     "Entity": {"id": "int64", "space": "int64"},
     "RELATES": {"source": "int64", "target": "int64", "id": "int64", "weight": "float64"},
 }
 
 
-def load_library(module: Module) -> Any:
+def load_library(module: GraphBackend) -> Any:
     """The library itself. Raises StoreError if it is missing, or if this process has loaded the other one.
 
     Both register the same native types: the second one to be loaded fails and later takes the process down with it.
     """
-    other = next(name for name in MODULES if name != module)
+    other = next(name for name in GRAPH_BACKENDS if name != module)
     if other in sys.modules:
         raise StoreError(f"{module} cannot be used in a process that has loaded {other}.", hint="Start a new process.")
     try:
@@ -51,14 +51,14 @@ def load_library(module: Module) -> Any:
         raise StoreError(f"The library {module} is not installed.", hint=hint) from error
 
 
-def open_database(module: Module, file: Path, buffer_pool: int) -> Any:
+def open_database(module: GraphBackend, file: Path, buffer_pool: int) -> Any:
     """The database in `file`, created if there is none; `buffer_pool` in bytes.
 
     A write-ahead log whose last record was cut off by a crash is replayed up to there, on both libraries: what was
     cut off was never acknowledged.
     """
     library = load_library(module)
-    scrub_freed()
+    scrub_freed_memory()
     options = {"buffer_pool_size": buffer_pool, "max_db_size": ADDRESS_SPACE}
     try:
         return library.Database(str(file), **options)
@@ -69,10 +69,10 @@ def open_database(module: Module, file: Path, buffer_pool: int) -> Any:
         return library.Database(str(file), **options, throw_on_wal_replay_failure=False)
 
 
-class Session:
+class KuzuConnection:
     """A connection; not to be used by two threads at once. Statements are prepared once and used again."""
 
-    def __init__(self, module: Module, database: Any, threads: int = 1) -> None:
+    def __init__(self, module: GraphBackend, database: Any, threads: int = 1) -> None:
         self._library = load_library(module)
         self._connection = self._library.Connection(database, num_threads=threads)
         self._prepared: dict[str, Any] = {}
@@ -85,7 +85,7 @@ class Session:
         finally:
             result.close()
 
-    def touches(self, statement: str, parameters: Mapping[str, Any]) -> bool:
+    def has_rows(self, statement: str, parameters: Mapping[str, Any]) -> bool:
         """Runs a statement and tells whether its result has a row. Raises RuntimeError."""
         result = self._execute(statement, parameters)
         try:
@@ -93,7 +93,7 @@ class Session:
         finally:
             result.close()
 
-    def arrow(self, statement: str) -> pa.Table:
+    def fetch_arrow(self, statement: str) -> pa.Table:
         """The result of a statement as columns. Raises RuntimeError."""
         result = self._execute(statement, None)
         try:
@@ -101,14 +101,14 @@ class Session:
         finally:
             result.close()
 
-    def copy(self, table: Table, rows: Sequence[Sequence[Any]]) -> None:
+    def copy_rows(self, table: GraphTable, rows: Sequence[Sequence[Any]]) -> None:
         """Append many rows to a table, fast, as a transaction of its own. Raises RuntimeError."""
         import pyarrow as pa  # noqa: PLC0415  - heavy; a graph that is only read and written a little does without
 
-        columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS[table])
+        columns = list(zip(*rows, strict=True)) or [()] * len(TABLE_COLUMNS[table])
         typed = {
             name: pa.array(values, getattr(pa, kind)())
-            for (name, kind), values in zip(COLUMNS[table].items(), columns, strict=True)
+            for (name, kind), values in zip(TABLE_COLUMNS[table].items(), columns, strict=True)
         }
         self._connection.execute(f"COPY {table} FROM $rows", {"rows": pa.table(typed)}).close()
 
@@ -120,7 +120,7 @@ class Session:
             yield
             self.run("COMMIT")
         except BaseException:
-            self._give_up()
+            self._rollback()
             raise
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class Session:
             prepared = self._prepared[statement] = self._library.PreparedStatement(self._connection, statement)
         return self._connection.execute(prepared, dict(parameters))
 
-    def _give_up(self) -> None:
+    def _rollback(self) -> None:
         try:
             self.run("ROLLBACK")
         except RuntimeError as error:

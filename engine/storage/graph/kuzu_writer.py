@@ -14,126 +14,126 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import BrokenProjection
+from engine.errors import CorruptProjection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from engine.storage.graph.base import Edge, Node
-    from engine.storage.graph.kuzu_connection import Session
+    from engine.storage.graph.base import GraphEdge, GraphNode
+    from engine.storage.graph.kuzu_connection import KuzuConnection
 
 CREATE_NODE = "CREATE (:Entity {id: $id, space: $space})"
 SET_NODE = "MATCH (n:Entity {id: $id}) SET n.space = $space RETURN n.id"
 CREATE_NODES = "UNWIND $rows AS row CREATE (:Entity {id: row.id, space: row.space})"
 SET_NODES = "UNWIND $rows AS row MATCH (n:Entity {id: row.id}) SET n.space = row.space RETURN n.id"
-DROP_NODE = (
+DELETE_NODE = (
     "MATCH (n:Entity {id: $id})-[r:RELATES]->(:Entity) SET r.weight = 0.0 RETURN n.id",
     "MATCH (n:Entity {id: $id})<-[r:RELATES]-(:Entity) SET r.weight = 0.0 RETURN n.id",
     "MATCH (n:Entity {id: $id}) SET n.space = -1 RETURN n.id",
 )
 
-THERE = "a.space >= 0 AND b.space >= 0"
+ENDS_EXIST = "a.space >= 0 AND b.space >= 0"
 # Hubs are old names, and old names have low ids: from the higher end there are fewer edges to look through.
 SET_EDGE = (
-    f"MATCH (a:Entity {{id: $source}})-[r:RELATES]->(b:Entity {{id: $target}}) WHERE r.id = $id AND {THERE}"
+    f"MATCH (a:Entity {{id: $source}})-[r:RELATES]->(b:Entity {{id: $target}}) WHERE r.id = $id AND {ENDS_EXIST}"
     " HINT ((b JOIN r) JOIN a) SET r.weight = $weight RETURN r.id"
 )
 SET_EDGES = (
     "UNWIND $rows AS row MATCH (a:Entity {id: row.source})-[r:RELATES]->(b:Entity {id: row.target})"
-    f" WHERE r.id = row.id AND {THERE} SET r.weight = row.weight RETURN r.id"
+    f" WHERE r.id = row.id AND {ENDS_EXIST} SET r.weight = row.weight RETURN r.id"
 )
 CREATE_EDGE = (
-    f"MATCH (a:Entity {{id: $source}}), (b:Entity {{id: $target}}) WHERE {THERE}"
+    f"MATCH (a:Entity {{id: $source}}), (b:Entity {{id: $target}}) WHERE {ENDS_EXIST}"
     " CREATE (a)-[r:RELATES {id: $id, weight: $weight}]->(b) RETURN r.id"
 )
-TOP_NODE = "MATCH (n:Entity) RETURN max(n.id)"
-TOP_EDGE = "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN max(r.id)"
+SELECT_MAX_NODE = "MATCH (n:Entity) RETURN max(n.id)"
+SELECT_MAX_EDGE = "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN max(r.id)"
 
-MANY = 200
-Row = dict[str, Any]
+BULK_THRESHOLD = 200
+RowValues = dict[str, Any]
 
 
-class Writer:
+class KuzuWriter:
     """Writes through one session.
 
     A row said to be new whose id is not above all that were ever here is looked up all the same: the call that made
     it may be a repetition after a crash between the graph's commit and the ledger's.
     """
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self._top_node = _top(session, TOP_NODE)
-        self._top_edge = _top(session, TOP_EDGE)
+    def __init__(self, session: KuzuConnection) -> None:
+        self.connection = session
+        self._max_node_id = _select_max_id(session, SELECT_MAX_NODE)
+        self._max_edge_id = _select_max_id(session, SELECT_MAX_EDGE)
 
-    def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Row]:
+    def upsert(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> list[RowValues]:
         """Create or set nodes, then edges, in one transaction; gives new edges that are too many for it, for `copy`.
 
-        Raises BrokenProjection.
+        Raises CorruptProjection.
         """
         unique_nodes = {node.id: node for node in nodes}
         unique_edges = {edge.id: edge for edge in edges}
-        with self.session.transaction():
-            self._put_nodes(unique_nodes.values())
-            lacking = self._lacking(unique_edges.values())
-            if len(lacking) < MANY:
-                self._create_edges(lacking)
+        with self.connection.transaction():
+            self._upsert_nodes(unique_nodes.values())
+            lacking = self._update_edges(unique_edges.values())
+            if len(lacking) < BULK_THRESHOLD:
+                self._insert_edges(lacking)
                 lacking = []
-        self._top_node = max(self._top_node, *unique_nodes, -1)
-        self._top_edge = max(self._top_edge, *unique_edges, -1)
+        self._max_node_id = max(self._max_node_id, *unique_nodes, -1)
+        self._max_edge_id = max(self._max_edge_id, *unique_edges, -1)
         return lacking
 
-    def copy(self, edges: Sequence[Row]) -> None:
+    def copy_edges(self, edges: Sequence[RowValues]) -> None:
         """Create many edges at once, while nobody reads; none of their ends was dropped. Raises RuntimeError."""
-        self.session.copy("RELATES", [tuple(row.values()) for row in edges])
+        self.connection.copy_rows("RELATES", [tuple(row.values()) for row in edges])
 
-    def drop(self, nodes: Collection[int], edges: Sequence[Edge]) -> None:
+    def delete(self, nodes: Collection[int], edges: Sequence[GraphEdge]) -> None:
         """Remove edges, then nodes with whatever edges they still have, in one transaction."""
-        with self.session.transaction():
-            self._set(SET_EDGE, SET_EDGES, [_edge_row(edge) | {"weight": 0.0} for edge in edges])
+        with self.connection.transaction():
+            self._update_rows(SET_EDGE, SET_EDGES, [_edge_row(edge) | {"weight": 0.0} for edge in edges])
             for node in set(nodes):
-                for statement in DROP_NODE:
-                    self.session.touches(statement, {"id": int(node)})
+                for statement in DELETE_NODE:
+                    self.connection.has_rows(statement, {"id": int(node)})
 
-    def _put_nodes(self, nodes: Iterable[Node]) -> None:
-        fresh, others = list[Row](), list[Row]()
+    def _upsert_nodes(self, nodes: Iterable[GraphNode]) -> None:
+        fresh, others = list[RowValues](), list[RowValues]()
         for node in nodes:
-            surely_new = node.known is False and node.id > self._top_node
+            surely_new = node.exists_in_graph is False and node.id > self._max_node_id
             (fresh if surely_new else others).append({"id": int(node.id), "space": int(node.space)})
-        there = self._set(SET_NODE, SET_NODES, others)
+        there = self._update_rows(SET_NODE, SET_NODES, others)
         fresh += [row for row in others if row["id"] not in there]
-        if len(fresh) >= MANY:
-            self.session.run(CREATE_NODES, {"rows": fresh})
+        if len(fresh) >= BULK_THRESHOLD:
+            self.connection.run(CREATE_NODES, {"rows": fresh})
         else:
             for row in fresh:
-                self.session.touches(CREATE_NODE, row)
+                self.connection.has_rows(CREATE_NODE, row)
 
-    def _lacking(self, edges: Iterable[Edge]) -> list[Row]:
+    def _update_edges(self, edges: Iterable[GraphEdge]) -> list[RowValues]:
         """The edges that are not there; those that are have their weight now."""
-        fresh, others = list[Row](), list[Row]()
+        fresh, others = list[RowValues](), list[RowValues]()
         for edge in edges:
-            surely_new = edge.known is False and edge.id > self._top_edge
+            surely_new = edge.exists_in_graph is False and edge.id > self._max_edge_id
             (fresh if surely_new else others).append(_edge_row(edge))
-        there = self._set(SET_EDGE, SET_EDGES, others)
+        there = self._update_rows(SET_EDGE, SET_EDGES, others)
         return fresh + [row for row in others if row["id"] not in there]
 
-    def _create_edges(self, rows: Iterable[Row]) -> None:
+    def _insert_edges(self, rows: Iterable[RowValues]) -> None:
         for row in rows:
-            if not self.session.touches(CREATE_EDGE, row):
-                raise BrokenProjection(f"Relation {row['id']} joins entities of which one is not in the graph.")
+            if not self.connection.has_rows(CREATE_EDGE, row):
+                raise CorruptProjection(f"Relation {row['id']} joins entities of which one is not in the graph.")
 
-    def _set(self, one: str, many: str, rows: Sequence[Row]) -> set[int]:
+    def _update_rows(self, one: str, many: str, rows: Sequence[RowValues]) -> set[int]:
         """The ids of those rows that are there and were set."""
-        if len(rows) >= MANY:
-            return {int(found) for [found] in self.session.run(many, {"rows": rows})}
-        return {row["id"] for row in rows if self.session.touches(one, row)}
+        if len(rows) >= BULK_THRESHOLD:
+            return {int(found) for [found] in self.connection.run(many, {"rows": rows})}
+        return {row["id"] for row in rows if self.connection.has_rows(one, row)}
 
 
-def _edge_row(edge: Edge) -> Row:
+def _edge_row(edge: GraphEdge) -> RowValues:
     """An edge has no direction: it is kept from the lower to the higher id."""
     source, target = sorted((int(edge.source), int(edge.target)))
     return {"source": source, "target": target, "id": int(edge.id), "weight": float(edge.weight)}
 
 
-def _top(session: Session, statement: str) -> int:
+def _select_max_id(session: KuzuConnection, statement: str) -> int:
     top = session.run(statement)[0][0]
     return -1 if top is None else int(top)

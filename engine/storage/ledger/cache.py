@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
     from engine.usage import Usage
 
-REPLIES_KEPT = 1000
-AT_ONCE = 10_000  # keys of a statement; SQLite takes 32,766 values
+MAX_CACHED_ANSWERS = 1000
+KEYS_PER_STATEMENT = 10_000  # keys of a statement; SQLite takes 32,766 values
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class CachedAnswer:
     """An answer as it was streamed, with the ids of the chunks, names and pairs that it drew on.
 
     `generation` is the ledger's when they were recalled.
@@ -31,22 +31,22 @@ class Reply:
     pairs: frozenset[int] = frozenset()
 
 
-async def summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes, str]:
+async def load_summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes, str]:
     """The summaries made of these inputs, as far as they are known."""
     ordered, found = list(keys), dict[bytes, str]()
-    for start in range(0, len(ordered), AT_ONCE):
-        some = ordered[start : start + AT_ONCE]
+    for start in range(0, len(ordered), KEYS_PER_STATEMENT):
+        some = ordered[start : start + KEYS_PER_STATEMENT]
         marks = ", ".join("?" * len(some))
         found |= dict(await db.execute_fetchall(f"SELECT key, text FROM summary WHERE key IN ({marks})", some))
     return found
 
 
-async def keep_summaries(db: Connection, made: Mapping[bytes, str]) -> None:
+async def save_summaries(db: Connection, made: Mapping[bytes, str]) -> None:
     """Remember summaries; those that no profile comes to use go at the next compaction."""
     await db.executemany("INSERT OR IGNORE INTO summary VALUES (?, ?)", made.items())
 
 
-async def drop_unused(db: Connection) -> None:
+async def delete_unused(db: Connection) -> None:
     """Forget summaries that no profile uses, and vectors of texts that no chunk holds, or of a former embedder.
 
     A profile that is blank has lost facts and was not made anew yet: its summaries may still tell them.
@@ -62,7 +62,7 @@ async def drop_unused(db: Connection) -> None:
     )
 
 
-async def vectors(db: Connection, embedder: str, hashes: Collection[bytes]) -> dict[bytes, tuple[int, bytes]]:
+async def load_vectors(db: Connection, embedder: str, hashes: Collection[bytes]) -> dict[bytes, tuple[int, bytes]]:
     """The vectors made of these texts: number of parts, and float32 bytes."""
     marks = ", ".join("?" * len(hashes))
     rows = await db.execute_fetchall(
@@ -72,7 +72,7 @@ async def vectors(db: Connection, embedder: str, hashes: Collection[bytes]) -> d
     return {key: (parts, data) for key, parts, data in rows}
 
 
-async def vectors_of_chunks(db: Connection, embedder: str, ids: Collection[int]) -> dict[int, bytes]:
+async def load_chunk_vectors(db: Connection, embedder: str, ids: Collection[int]) -> dict[int, bytes]:
     """The remembered vectors (float32, parts x dim) of the texts of these chunks, as far as they are known."""
     rows = await db.execute_fetchall(
         "SELECT c.id, v.data FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
@@ -82,7 +82,7 @@ async def vectors_of_chunks(db: Connection, embedder: str, ids: Collection[int])
     return dict(rows)
 
 
-async def keep_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes, int, bytes]]) -> None:
+async def save_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes, int, bytes]]) -> None:
     """Remember vectors by text hash, as long as a chunk has that text."""
     await db.executemany(
         "INSERT OR REPLACE INTO vector SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?2)",
@@ -90,13 +90,13 @@ async def keep_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes
     )
 
 
-async def reply(db: Connection, key: bytes) -> str | None:
+async def find_cached_answer(db: Connection, key: bytes) -> str | None:
     """The answer to exactly these messages, if it was given before."""
     rows = await db.execute_fetchall("SELECT text FROM reply_cache WHERE key = ?", (key,))
     return next((row[0] for row in rows), None)
 
 
-async def keep_reply(db: Connection, made: Reply, now: float) -> None:
+async def save_cached_answer(db: Connection, made: CachedAnswer, now: float) -> None:
     """Remember an answer, unless anything was removed since it was recalled; the longest unused make room."""
     uses = [(0, each) for each in made.chunks] + [(1, each) for each in made.names] + [(2, each) for each in made.pairs]
     removed = await db.execute_fetchall(
@@ -110,11 +110,11 @@ async def keep_reply(db: Connection, made: Reply, now: float) -> None:
     )
     await db.execute(
         "DELETE FROM reply_cache WHERE key IN (SELECT key FROM reply_cache ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
-        (REPLIES_KEPT,),
+        (MAX_CACHED_ANSWERS,),
     )
 
 
-async def touch_reply(db: Connection, key: bytes, now: float) -> None:
+async def touch_cached_answer(db: Connection, key: bytes, now: float) -> None:
     """Say that an answer was used again."""
     await db.execute("UPDATE reply_cache SET used_at = ? WHERE key = ?", (now, key))
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, Ty
 
 import aiosqlite
 
-from engine.errors import Closed, DamagedLedger, EngineError, NewerSchema, StoreError
+from engine.errors import CorruptLedger, EngineClosed, EngineError, NewerSchema, StoreError
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.ledger.queries.checksum import checksum
+from engine.storage.ledger.queries.checksum import compute_checksum
 from engine.storage.sqlite import integrity, wal
-from engine.storage.sqlite.errors import FAILURES, translated
-from engine.storage.sqlite.migration_scripts import migration_scripts
-from engine.storage.sqlite.transactions import held_snapshot, snapshot, transaction, within_thread
+from engine.storage.sqlite.errors import SQLITE_ERRORS, translate_error
+from engine.storage.sqlite.migration_scripts import load_migration_scripts
+from engine.storage.sqlite.transactions import hold_snapshot, run_in_thread, run_snapshot, run_transaction
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
-Words = Literal["porter unicode61", "trigram"]
+FtsTokenizer = Literal["porter unicode61", "trigram"]
 
-READERS = 3
+READER_COUNT = 3
 # How often compaction tries to empty the log while somebody reads it; seconds that readers are kept from it, and not.
-LOOKS, PAUSE = 20, 0.1
+EMPTY_LOG_ATTEMPTS, EMPTY_LOG_PAUSE = 20, 0.1
 WRITER_CACHE, READER_CACHE = 32_000, 8_000  # KiB; what readers look for, the system mostly has in memory
-BUSY = 10_000  # milliseconds that a statement waits for a lock
+BUSY_TIMEOUT_MS = 10_000  # milliseconds that a statement waits for a lock
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA secure_delete = ON",
-    f"PRAGMA busy_timeout = {BUSY}",
+    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA wal_autocheckpoint = 0",  # with a reader always there it would write back at every commit, and end none
 )
 
 
 @dataclass(slots=True)
-class _Job:
+class _WriteJob:
     work: Work
     done: asyncio.Future[Any]
 
@@ -56,30 +56,32 @@ class _Job:
 class Ledger:
     """SQLite in WAL mode. Writes that wait together are committed together; each is all or nothing, and durable."""
 
-    def __init__(self, path: Path, words: Words) -> None:
+    def __init__(self, path: Path, words: FtsTokenizer) -> None:
         self.path = path
-        self._words = words
-        self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
+        self._fts_tokenizer = words
+        self._jobs: asyncio.Queue[_WriteJob | None] = asyncio.Queue()
         self._readers: asyncio.Queue[aiosqlite.Connection] = asyncio.Queue()
-        self._open: list[aiosqlite.Connection] = []
-        self._closing = False
-        self._long = wal.SHORT
+        self._connections: list[aiosqlite.Connection] = []
+        self._is_closing = False
+        self._log_limit = wal.MAX_LOG_SIZE
         self._readable = asyncio.Event()
         self._readable.set()
 
     @classmethod
-    async def open(cls, path: Path, words: Words = "porter unicode61", supervisor: Supervisor | None = None) -> Self:
+    async def open(
+        cls, path: Path, words: FtsTokenizer = "porter unicode61", supervisor: Supervisor | None = None
+    ) -> Self:
         """Open or create the file, and bring its schema up to date. `supervisor` runs the writer."""
         database = cls(path, words)
         try:
             database._writer = await database._connect(WRITER_CACHE)
             await database._migrate()
-            for _ in range(READERS):
+            for _ in range(READER_COUNT):
                 database._readers.put_nowait(await database._connect())
         except BaseException as error:
             await database._close_all()
-            raise translated(error) from error
-        database._task = (supervisor or Supervisor()).run("ledger writer", database._write_all)
+            raise translate_error(error) from error
+        database._task = (supervisor or Supervisor()).run("ledger writer", database._run_writer)
         return database
 
     _writer: aiosqlite.Connection
@@ -87,15 +89,15 @@ class Ledger:
 
     async def close(self) -> None:
         """Finish the writes that wait, and release the file."""
-        self._closing = True
+        self._is_closing = True
         self._jobs.put_nowait(None)
         await self._task
         await self._close_all()
 
-    def must_be_open(self) -> None:
+    def check_open(self) -> None:
         """Raise Closed once the ledger is closed, or about to be."""
-        if self._closing:
-            raise Closed(f"The ledger {self.path} is closed.")
+        if self._is_closing:
+            raise EngineClosed(f"The ledger {self.path} is closed.")
 
     async def write(
         self,
@@ -104,8 +106,8 @@ class Ledger:
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run `work` in a transaction and return once that is on the disk. It may be run anew, after a roll-back."""
-        self.must_be_open()
-        job = _Job(lambda db: work(db, *args, **kwargs), asyncio.get_running_loop().create_future())
+        self.check_open()
+        job = _WriteJob(lambda db: work(db, *args, **kwargs), asyncio.get_running_loop().create_future())
         self._jobs.put_nowait(job)
         result: Result = await job.done
         return result
@@ -117,33 +119,33 @@ class Ledger:
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run `work` in a consistent snapshot."""
-        async with self._lent() as connection:
+        async with self._reader_connection() as connection:
             try:
-                return await within_thread(connection, lambda db: snapshot(db, lambda c: work(c, *args, **kwargs)))
-            except FAILURES as error:
-                raise translated(error) from error
+                return await run_in_thread(connection, lambda db: run_snapshot(db, lambda c: work(c, *args, **kwargs)))
+            except SQLITE_ERRORS as error:
+                raise translate_error(error) from error
 
     @asynccontextmanager
-    async def reader(self) -> AsyncIterator[aiosqlite.Connection]:
+    async def read_connection(self) -> AsyncIterator[aiosqlite.Connection]:
         """A connection that reads, in one consistent snapshot for as long as it is held; for a few statements."""
-        async with self._lent() as connection, held_snapshot(connection):
+        async with self._reader_connection() as connection, hold_snapshot(connection):
             yield connection
 
     @asynccontextmanager
-    async def stream(self) -> AsyncIterator[aiosqlite.Connection]:
+    async def stream_connection(self) -> AsyncIterator[aiosqlite.Connection]:
         """Like `reader`, with a connection of its own, so that whoever takes long over the rows hinders no reader.
 
         What has to be sorted there goes to a file once it is much.
         """
-        self.must_be_open()
+        self.check_open()
         connection = await asyncio.shield(self._connect())
         try:
-            self.must_be_open()
+            self.check_open()
             await connection.execute("PRAGMA temp_store = FILE")
-            async with held_snapshot(connection):
+            async with hold_snapshot(connection):
                 yield connection
         except ValueError:  # what the library says of a connection that was closed meanwhile
-            self.must_be_open()
+            self.check_open()
             raise
         finally:
             await asyncio.shield(self._disconnect(connection))
@@ -159,36 +161,36 @@ class Ledger:
             await db.execute("INSERT INTO entity_words (entity_words) VALUES ('optimize')")
 
         await self.write(rewrite)
-        for _ in range(LOOKS):
-            if await self._emptied_log():
+        for _ in range(EMPTY_LOG_ATTEMPTS):
+            if await self._empty_log():
                 return
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(EMPTY_LOG_PAUSE)
         raise StoreError(
             f"The log of {self.path} cannot be emptied while it is read.", hint="It is tried again; let exports end."
         )
 
-    async def check(self) -> None:
-        """Raise DamagedLedger, with all that is wrong, unless structure, indexes and constraints are as they should."""
-        async with self.stream() as db:
-            found = await within_thread(db, integrity.problems)
+    async def check_integrity(self) -> None:
+        """Raise CorruptLedger, with all that is wrong, unless structure, indexes and constraints are as they should."""
+        async with self.stream_connection() as db:
+            found = await run_in_thread(db, integrity.find_problems)
         if found:
-            raise DamagedLedger(f"The ledger is damaged: {'; '.join(found)}.")
+            raise CorruptLedger(f"The ledger is damaged: {'; '.join(found)}.")
 
     async def copy_to(self, path: Path) -> str:
         """Copy the database as of one moment into one file; gives the checksum of what it held at that moment."""
-        async with aiosqlite.connect(path) as target, self.stream() as source:
-            found = await checksum(source)
+        async with aiosqlite.connect(path) as target, self.stream_connection() as source:
+            found = await compute_checksum(source)
             await source.backup(target)
         return found
 
     @asynccontextmanager
-    async def _lent(self) -> AsyncIterator[aiosqlite.Connection]:
+    async def _reader_connection(self) -> AsyncIterator[aiosqlite.Connection]:
         """A reader's connection."""
-        self.must_be_open()
+        self.check_open()
         await self._readable.wait()
         connection = await self._readers.get()
         try:
-            self.must_be_open()
+            self.check_open()
             yield connection
         finally:
             self._readers.put_nowait(connection)
@@ -200,45 +202,45 @@ class Ledger:
         except sqlite3.Error:
             await asyncio.to_thread(connection._thread.join)  # noqa: SLF001 - it has yet to speak to this very loop
             raise
-        self._open.append(connection)
+        self._connections.append(connection)
         for pragma in (*PRAGMAS, f"PRAGMA cache_size = -{cache}"):
             await connection.execute(pragma)
         return connection
 
     async def _disconnect(self, connection: aiosqlite.Connection) -> None:
         await connection.close()
-        if connection in self._open:
-            self._open.remove(connection)
+        if connection in self._connections:
+            self._connections.remove(connection)
 
     async def _close_all(self) -> None:
-        for connection in self._open[::-1]:
+        for connection in self._connections[::-1]:
             await self._disconnect(connection)
 
     async def _migrate(self) -> None:
         [[version]] = await self._writer.execute_fetchall("PRAGMA user_version")
-        scripts = migrations()
+        scripts = load_migrations()
         if version > len(scripts):
             raise NewerSchema(f"The ledger {self.path} has schema {version}; this program knows up to {len(scripts)}.")
         for number, script in enumerate(scripts[version:], version + 1):
-            sql = Template(script).safe_substitute(tokenizer=self._words)
+            sql = Template(script).safe_substitute(tokenizer=self._fts_tokenizer)
             await self._writer.executescript(f"BEGIN;\n{sql}\nPRAGMA user_version = {number};\nCOMMIT;")
 
-    async def _emptied_log(self) -> bool:
+    async def _empty_log(self) -> bool:
         """Write the log back and empty it, in the writer's thread, between transactions; says whether it is empty.
 
         Readers are kept from it for a moment; one that goes on reading all the while is left alone.
         """
         held = list[aiosqlite.Connection]()
         try:
-            await within_thread(self._writer, wal.write_back)
+            await run_in_thread(self._writer, wal.checkpoint_log)
             self._readable.clear()
             with suppress(TimeoutError):
-                async with asyncio.timeout(PAUSE):
-                    while len(held) < READERS:
+                async with asyncio.timeout(EMPTY_LOG_PAUSE):
+                    while len(held) < READER_COUNT:
                         held.append(await self._readers.get())
-            return await within_thread(self._writer, lambda db: wal.emptied(db, BUSY))
+            return await run_in_thread(self._writer, lambda db: wal.truncate_log(db, BUSY_TIMEOUT_MS))
         except sqlite3.Error as error:
-            raise translated(error) from error
+            raise translate_error(error) from error
         finally:
             for connection in held:
                 self._readers.put_nowait(connection)
@@ -246,15 +248,15 @@ class Ledger:
 
     async def _shorten_log(self) -> None:
         """Empty the log once it is long; if that cannot be, when it has grown as much again."""
-        length = wal.size(self.path)
-        if length > self._long:
+        length = wal.log_size(self.path)
+        if length > self._log_limit:
             emptied = False
             with suppress(sqlite3.Error, EngineError):  # a full disk is told by the next write
-                emptied = await self._emptied_log()
-            self._long = wal.SHORT + (0 if emptied else length)
+                emptied = await self._empty_log()
+            self._log_limit = wal.MAX_LOG_SIZE + (0 if emptied else length)
 
-    async def _write_all(self) -> None:
-        while not (self._closing and self._jobs.empty()):
+    async def _run_writer(self) -> None:
+        while not (self._is_closing and self._jobs.empty()):
             taken = [await self._jobs.get()]
             while not self._jobs.empty():
                 taken.append(self._jobs.get_nowait())
@@ -263,18 +265,18 @@ class Ledger:
                 await self._commit(jobs)
             except BaseException:
                 for job in jobs:  # nobody else will answer them
-                    _fail(job, StoreError("The ledger's writer failed; nothing of this was written."))
+                    _set_error(job, StoreError("The ledger's writer failed; nothing of this was written."))
                 raise
             await self._shorten_log()
 
-    async def _commit(self, jobs: list[_Job]) -> None:
+    async def _commit(self, jobs: list[_WriteJob]) -> None:
         if not jobs:
             return
         try:
-            results = await within_thread(self._writer, lambda db: transaction(db, [job.work for job in jobs]))
+            results = await run_in_thread(self._writer, lambda db: run_transaction(db, [job.work for job in jobs]))
         except Exception as error:  # noqa: BLE001 - it belongs to whoever asked for the write
             if len(jobs) == 1:
-                _fail(jobs[0], error)
+                _set_error(jobs[0], error)
                 return
             for job in jobs:
                 await self._commit([job])
@@ -284,11 +286,14 @@ class Ledger:
                 job.done.set_result(result)
 
 
-def _fail(job: _Job, error: Exception) -> None:
+def _set_error(job: _WriteJob, error: Exception) -> None:
     if not job.done.done():
-        job.done.set_exception(translated(error))
+        job.done.set_exception(translate_error(error))
 
 
-def migrations() -> list[str]:
+def load_migrations() -> list[str]:
     """The scripts in order; the first is the schema, each later one leads from its predecessor to itself."""
-    return [(files("engine.storage.ledger") / "schema.sql").read_text(), *migration_scripts("engine.storage.ledger")]
+    return [
+        (files("engine.storage.ledger") / "schema.sql").read_text(),
+        *load_migration_scripts("engine.storage.ledger"),
+    ]

@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.knowledge.extraction_cleanup import tidy
-from engine.knowledge.merge import row_hash
-from engine.models import Link, Mention, Reading
-from engine.storage.ledger.names import intern_names, intern_pairs, mark_targets, prune, targets
-from engine.storage.ledger.profile_reset import blank
-from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
+from engine.knowledge.extraction_cleanup import clean_extraction
+from engine.knowledge.merge import description_hash
+from engine.models import Extraction, Link, Mention
+from engine.storage.ledger.names import add_stale_targets, delete_unused_names, find_targets, intern_names, intern_pairs
+from engine.storage.ledger.profile_reset import clear_profiles
+from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnextractedChunk:
     """A chunk that waits to be read."""
 
     id: int
     document: int
     text: str
     section: str
-    tries: int
+    attempts: int
     space: int
     tokens: int
     kind: str
 
 
-async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading) -> bool:
+async def save_extraction(db: Connection, chunk: int, key: bytes, reading: Extraction) -> bool:
     """Store what was read in a chunk, unless the chunk is gone or read already; says whether it did."""
     found = list(
         await db.execute_fetchall("SELECT document, space, time FROM chunk WHERE id = ? AND reading IS NULL", (chunk,))
@@ -42,7 +42,7 @@ async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading)
         return False
     [(document, space, time)] = found
     generation = await next_generation(db)
-    told = tidy(reading)
+    told = clean_extraction(reading)
     names = await intern_names(db, space, {name for name, _ in told.mentions})
     ends = [(min(pair), max(pair)) for pair in ((names[a], names[b]) for a, b, _ in told.links)]
     pairs = await intern_pairs(db, space, set(ends))
@@ -50,14 +50,14 @@ async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading)
         "INSERT INTO mention (chunk, number, name, time, hash, surface, type, description)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (chunk, number, names[name], time, row_hash(m.description), m.name, m.type, m.description)
+            (chunk, number, names[name], time, description_hash(m.description), m.name, m.type, m.description)
             for number, (name, m) in enumerate(told.mentions)
         ],
     )
     await db.executemany(
         "INSERT INTO link (chunk, number, pair, time, hash, keywords, description) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (chunk, number, pairs[pair], time, row_hash(x.description), x.keywords, x.description)
+            (chunk, number, pairs[pair], time, description_hash(x.description), x.keywords, x.description)
             for number, (pair, (_, _, x)) in enumerate(zip(ends, told.links, strict=True))
         ],
     )
@@ -67,12 +67,12 @@ async def keep_reading(db: Connection, chunk: int, key: bytes, reading: Reading)
         " hint = iif(retry_at < 9e999, '', hint), retry_at = iif(retry_at < 9e999, 0, retry_at) WHERE id = ?",
         (key, chunk),
     )
-    await mark_targets(db, names.values(), pairs.values(), generation)
+    await add_stale_targets(db, names.values(), pairs.values(), generation)
     await db.execute("UPDATE document SET generation = ? WHERE id = ?", (generation, document))
     return True
 
 
-async def reading_of(db: Connection, key: bytes, chunk: int) -> Reading | None:
+async def find_extraction(db: Connection, key: bytes, chunk: int) -> Extraction | None:
     """What was read with the same reader in the same words, wherever they stand in the space of a chunk.
 
     Not in another space: that nothing had to be read would tell that the words are known there.
@@ -97,13 +97,13 @@ async def reading_of(db: Connection, key: bytes, chunk: int) -> Reading | None:
         "SELECT n.canonical, m.surface FROM mention m JOIN name n ON n.id = m.name WHERE m.chunk = ?", found[0]
     )
     shown = {row[0]: row[1] for row in surfaces}
-    return Reading(
+    return Extraction(
         tuple(Mention(*row) for row in mentions),
         tuple(Link(shown.get(a, a), shown.get(b, b), keywords, text) for a, b, keywords, text in links),
     )
 
 
-async def release(db: Connection, chunks: Collection[int]) -> tuple[set[int], set[int]]:
+async def delete_facts(db: Connection, chunks: Collection[int]) -> tuple[set[int], set[int]]:
     """Take back what these chunks say; gives the names and pairs that were touched. The chunks themselves remain."""
     listed = (json.dumps(list(chunks)),)
     names = {
@@ -121,23 +121,23 @@ async def release(db: Connection, chunks: Collection[int]) -> tuple[set[int], se
     return names, pairs
 
 
-async def settle_keys(db: Connection, names: Collection[int], pairs: Collection[int], generation: int) -> None:
+async def invalidate_keys(db: Connection, names: Collection[int], pairs: Collection[int], generation: int) -> None:
     """Mark the keys of names and pairs whose facts changed; drop answers that drew on them, and what profiles say.
 
     The unused are pruned. Text that was taken back leaves the profiles in the same transaction.
     """
-    led_names, led_pairs = await targets(db, names, pairs)
+    led_names, led_pairs = await find_targets(db, names, pairs)
     every_name, every_pair = led_names | set(names), led_pairs | set(pairs)
-    await mark(db, Stale.NAME, every_name, generation)
-    await mark(db, Stale.PAIR, every_pair, generation)
-    await drop_replies(db, Stale.NAME, every_name)
-    await drop_replies(db, Stale.PAIR, every_pair)
-    await prune(db, every_name, every_pair)
-    await blank(db, every_name, every_pair)
+    await add_stale_keys(db, KeyKind.NAME, every_name, generation)
+    await add_stale_keys(db, KeyKind.PAIR, every_pair, generation)
+    await delete_cached_answers(db, KeyKind.NAME, every_name)
+    await delete_cached_answers(db, KeyKind.PAIR, every_pair)
+    await delete_unused_names(db, every_name, every_pair)
+    await clear_profiles(db, every_name, every_pair)
     await db.execute("INSERT OR REPLACE INTO meta VALUES ('revised', ?)", (generation,))
 
 
-async def drop_chunks(db: Connection, chunks: Collection[int], *, removed: bool) -> None:
+async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: bool) -> None:
     """Remove chunks with what they say, and every memo and cached answer that nothing else uses.
 
     `removed`: words of them are gone and must leave the files; else they stand in other chunks of the document.
@@ -148,8 +148,8 @@ async def drop_chunks(db: Connection, chunks: Collection[int], *, removed: bool)
     generation = await next_generation(db)
     for key in ("recut", "removed") if removed else ("recut",):
         await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, generation))
-    names, pairs = await release(db, chunks)
-    await drop_replies(db, Stale.CHUNK, chunks)
+    names, pairs = await delete_facts(db, chunks)
+    await delete_cached_answers(db, KeyKind.CHUNK, chunks)
     gone = await db.execute_fetchall(
         "DELETE FROM chunk WHERE id IN (SELECT value FROM json_each(?)) RETURNING text_hash", listed
     )
@@ -157,11 +157,11 @@ async def drop_chunks(db: Connection, chunks: Collection[int], *, removed: bool)
         "DELETE FROM vector WHERE text_hash = ?1 AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?1)",
         [tuple(row) for row in gone],
     )
-    await mark(db, Stale.CHUNK, chunks, generation)
-    await settle_keys(db, names, pairs, generation)
+    await add_stale_keys(db, KeyKind.CHUNK, chunks, generation)
+    await invalidate_keys(db, names, pairs, generation)
 
 
-async def drop_replies(db: Connection, kind: Stale, ids: Collection[int]) -> None:
+async def delete_cached_answers(db: Connection, kind: KeyKind, ids: Collection[int]) -> None:
     """Forget the cached answers that drew on any of these rows."""
     await db.execute(
         "DELETE FROM reply_cache WHERE key IN (SELECT u.key FROM json_each(?) j"
@@ -170,7 +170,7 @@ async def drop_replies(db: Connection, kind: Stale, ids: Collection[int]) -> Non
     )
 
 
-async def unread(db: Connection, limit: int, now: float, skip: Collection[int]) -> list[Unread]:
+async def list_unextracted(db: Connection, limit: int, now: float, skip: Collection[int]) -> list[UnextractedChunk]:
     """Chunks of closed documents that wait to be read and may be tried now, oldest first."""
     rows = await db.execute_fetchall(
         "SELECT c.id, c.document, c.text, d.title, d.kind, c.tries, c.space, c.tokens,"
@@ -181,12 +181,12 @@ async def unread(db: Connection, limit: int, now: float, skip: Collection[int]) 
         (now, json.dumps(list(skip)), limit),
     )
     return [
-        Unread(id_, document, text, section_of(kind, title, label or ""), tries, space, tokens, kind)
+        UnextractedChunk(id_, document, text, excerpt_section(kind, title, label or ""), tries, space, tokens, kind)
         for id_, document, text, title, kind, tries, space, tokens, label in rows
     ]
 
 
-def section_of(kind: str, title: str, label: str) -> str:
+def excerpt_section(kind: str, title: str, label: str) -> str:
     """Where an excerpt stands, for the reader, each part once; conversations speak for themselves."""
     place = label.removeprefix(title).lstrip(" ›")
     return "" if kind == "conversation" else " › ".join(part for part in (title, place) if part)

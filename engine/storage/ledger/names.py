@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from engine.errors import BadQuestion
-from engine.storage.ledger.work.stale_keys import Stale, mark
+from engine.errors import InvalidQuestion
+from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -32,7 +32,7 @@ async def intern_names(db: Connection, space: int, names: Collection[str]) -> di
     )
     aliased = [name for name, _, is_alias in rows if is_alias]
     if aliased:
-        await lead(db, space, aliased)
+        await update_name_targets(db, space, aliased)
     return {name: id_ for name, id_, _ in rows}
 
 
@@ -54,11 +54,11 @@ async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> d
     )
     led = [id_ for _, _, id_, moved in rows if moved]
     if led:
-        await lead_pairs(db, led)
+        await update_pair_targets(db, led)
     return {(a, b): id_ for a, b, id_, _ in rows}
 
 
-async def targets(db: Connection, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
+async def find_targets(db: Connection, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
     """The keys under which these names and pairs are folded."""
     led_names = await db.execute_fetchall(
         "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value", (json.dumps(list(names)),)
@@ -70,15 +70,15 @@ async def targets(db: Connection, names: Iterable[int], pairs: Iterable[int]) ->
     return {row[0] for row in led_names}, {row[0] for row in led_pairs}
 
 
-async def mark_targets(db: Connection, names: Iterable[int], pairs: Iterable[int], generation: int) -> None:
+async def add_stale_targets(db: Connection, names: Iterable[int], pairs: Iterable[int], generation: int) -> None:
     """Mark the keys under which these names and pairs are folded."""
-    led_names, led_pairs = await targets(db, names, pairs)
-    await mark(db, Stale.NAME, led_names, generation)
-    await mark(db, Stale.PAIR, led_pairs, generation)
+    led_names, led_pairs = await find_targets(db, names, pairs)
+    await add_stale_keys(db, KeyKind.NAME, led_names, generation)
+    await add_stale_keys(db, KeyKind.PAIR, led_pairs, generation)
 
 
-async def leads(db: Connection, space: int, names: Collection[str]) -> dict[str, str]:
-    """Where these names lead at last; BadQuestion if the aliases of one of them run in a circle."""
+async def resolve_aliases(db: Connection, space: int, names: Collection[str]) -> dict[str, str]:
+    """Where these names lead at last; InvalidQuestion if the aliases of one of them run in a circle."""
     rows = await db.execute_fetchall(
         "WITH RECURSIVE walk (begun, at) AS (SELECT value, value FROM json_each(?1)"
         " UNION SELECT w.begun, a.target FROM walk w CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at)"
@@ -89,11 +89,13 @@ async def leads(db: Connection, space: int, names: Collection[str]) -> dict[str,
     ends: dict[str, str] = dict(rows)
     for name in names:
         if name not in ends:
-            raise BadQuestion(f"The aliases of “{name}” run in a circle.", hint="Take one of them back with unmerge.")
+            raise InvalidQuestion(
+                f"The aliases of “{name}” run in a circle.", hint="Take one of them back with unmerge."
+            )
     return ends
 
 
-async def led_through(db: Connection, space: int, name: str) -> set[str]:
+async def find_aliased_names(db: Connection, space: int, name: str) -> set[str]:
     """The name itself, and all names that lead through it."""
     rows = await db.execute_fetchall(
         "WITH RECURSIVE led (name) AS (SELECT ?2"
@@ -104,9 +106,9 @@ async def led_through(db: Connection, space: int, name: str) -> set[str]:
     return {row[0] for row in rows}
 
 
-async def lead(db: Connection, space: int, names: Collection[str]) -> None:
+async def update_name_targets(db: Connection, space: int, names: Collection[str]) -> None:
     """Point these names, and the pairs at them, where the aliases of the space lead now."""
-    ends = await leads(db, space, names)
+    ends = await resolve_aliases(db, space, names)
     everyone = {*ends, *ends.values()}
     await db.executemany(
         "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)", [(space, each) for each in everyone]
@@ -121,10 +123,10 @@ async def lead(db: Connection, space: int, names: Collection[str]) -> None:
         " CROSS JOIN pair p ON p.a = n.id OR p.b = n.id",
         (space, json.dumps(list(ends))),
     )
-    await lead_pairs(db, {row[0] for row in touching})
+    await update_pair_targets(db, {row[0] for row in touching})
 
 
-async def lead_pairs(db: Connection, pairs: Collection[int]) -> None:
+async def update_pair_targets(db: Connection, pairs: Collection[int]) -> None:
     """Point pairs at the pair of the names that their ends lead to; 0 where both are one and the same."""
     rows = await db.execute_fetchall(
         "SELECT p.id, p.space, x.target, y.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
@@ -142,7 +144,7 @@ async def lead_pairs(db: Connection, pairs: Collection[int]) -> None:
         )
 
 
-async def prune(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
+async def delete_unused_names(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
     """Remove names of which nothing is said any more and to which no alias leads, and the profiles of both.
 
     The pairs themselves hold no text; they stay until the graph has dropped them (`prune_pairs`).
@@ -162,7 +164,7 @@ async def prune(db: Connection, names: Collection[int], pairs: Collection[int]) 
     await db.executemany("DELETE FROM entity WHERE id = ?", [(row[0],) for row in gone])
 
 
-async def prune_pairs(db: Connection, pairs: Collection[int]) -> None:
+async def delete_unused_pairs(db: Connection, pairs: Collection[int]) -> None:
     """Remove pairs of which nothing is said and to which no other pair leads."""
     await db.execute(
         "DELETE FROM pair WHERE id IN (SELECT value FROM json_each(?))"
@@ -172,7 +174,7 @@ async def prune_pairs(db: Connection, pairs: Collection[int]) -> None:
     )
 
 
-async def spaces(db: Connection, ids: Collection[int]) -> tuple[str, ...]:
+async def load_space_names(db: Connection, ids: Collection[int]) -> tuple[str, ...]:
     """The names of spaces, in order."""
     rows = await db.execute_fetchall(
         "SELECT name FROM space WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name", (json.dumps(sorted(ids)),)

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
     from engine.storage.sqlite.connection import Connection
 
-_TOLD = "EXISTS (SELECT 1 FROM name n CROSS JOIN mention f ON f.name = n.id WHERE n.target = entity.id AND f.{} = {})"
+_STATED = "EXISTS (SELECT 1 FROM name n CROSS JOIN mention f ON f.name = n.id WHERE n.target = entity.id AND f.{} = {})"
 
 
-async def blank(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
+async def clear_profiles(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
     """Empty the profiles of stale keys; an entity keeps its name and type only if what is left still tells them.
 
     A blank profile is never shown as it is: its key is stale, and folded on the spot until it is projected.
     """
     await db.execute(
         "UPDATE entity SET description = '', embedded = NULL,"
-        f" type = CASE WHEN {_TOLD.format('type', 'entity.type')} THEN type ELSE '' END,"
-        f" name = CASE WHEN {_TOLD.format('surface', 'entity.name')} THEN name"
+        f" type = CASE WHEN {_STATED.format('type', 'entity.type')} THEN type ELSE '' END,"
+        f" name = CASE WHEN {_STATED.format('surface', 'entity.name')} THEN name"
         " ELSE (SELECT canonical FROM name WHERE id = entity.id) END"
         " WHERE id IN (SELECT value FROM json_each(?)) AND id IN (SELECT id FROM name)",
         (json.dumps(list(names)),),

@@ -7,19 +7,19 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from engine.knowledge.merge import Fragment, Tally, Told, tally
-from engine.storage.ledger.work.stale_keys import Stale
+from engine.knowledge.merge import FactCounts, FactRow, Fragment, count_facts
+from engine.storage.ledger.work.stale_keys import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from engine.storage.ledger.queries.filters import Chunks
+    from engine.storage.ledger.queries.filters import ChunkFilter
     from engine.storage.sqlite.connection import Connection
-HOT = 256  # rows of a key from which on it is counted in SQL instead of being read whole
+HOT_KEY_ROWS = 256  # rows of a key from which on it is counted in SQL instead of being read whole
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyFacts:
     """A name or a pair as it is to be projected. `told` is None where nothing is said of it, or it is hidden.
 
     `title` is the canonical name, or both of them; `ends` the names of a pair; `pin` a description set by hand.
@@ -28,12 +28,12 @@ class Key:
     id: int
     space: int
     title: str
-    told: Tally | None
+    counts: FactCounts | None
     ends: tuple[int, int] = (0, 0)
-    pin: str | None = None
-    graphed: bool = False
-    described: bool = False
-    embedded: bytes | None = None
+    pinned_description: str | None = None
+    exists_in_graph: bool = False
+    has_profile: bool = False
+    embedding_hash: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class Profile:
     type: str = ""
     ends: tuple[int, int] = (0, 0)
     retry_at: float | None = None
-    memos: frozenset[bytes] = field(default_factory=frozenset)
+    summary_keys: frozenset[bytes] = field(default_factory=frozenset)
 
 
-Kind = Literal[Stale.NAME, Stale.PAIR]
+ProfileKind = Literal[KeyKind.NAME, KeyKind.PAIR]
 
 
-async def names(db: Connection, ids: Collection[int], newest: int) -> list[Key]:
+async def load_names(db: Connection, ids: Collection[int], newest: int) -> list[KeyFacts]:
     """What is said about these names; ids that are gone are absent. `newest` bounds the fragments of hot keys."""
     rows = list(
         await db.execute_fetchall(
@@ -65,23 +65,23 @@ async def names(db: Connection, ids: Collection[int], newest: int) -> list[Key]:
             (json.dumps(list(ids)),),
         )
     )
-    told = await _tallies(db, Stale.NAME, [row[0] for row in rows], newest)
+    told = await _count_facts(db, KeyKind.NAME, [row[0] for row in rows], newest)
     return [
-        Key(
+        KeyFacts(
             id_,
             space,
             title,
             None if hidden or target != id_ else told.get(id_),
-            pin=pin,
-            graphed=bool(graphed),
-            described=bool(described),
-            embedded=embedded,
+            pinned_description=pin,
+            exists_in_graph=bool(graphed),
+            has_profile=bool(described),
+            embedding_hash=embedded,
         )
         for id_, space, title, target, graphed, described, embedded, pin, hidden in rows
     ]
 
 
-async def pairs(db: Connection, ids: Collection[int], newest: int) -> list[Key]:
+async def load_pairs(db: Connection, ids: Collection[int], newest: int) -> list[KeyFacts]:
     """What is said about these pairs; as `names`."""
     rows = list(
         await db.execute_fetchall(
@@ -97,9 +97,9 @@ async def pairs(db: Connection, ids: Collection[int], newest: int) -> list[Key]:
             (json.dumps(list(ids)),),
         )
     )
-    told = await _tallies(db, Stale.PAIR, [row[0] for row in rows], newest)
+    told = await _count_facts(db, KeyKind.PAIR, [row[0] for row in rows], newest)
     return [
-        Key(
+        KeyFacts(
             id_,
             space,
             " ~ ".join(sorted((x, y))),
@@ -114,37 +114,37 @@ async def pairs(db: Connection, ids: Collection[int], newest: int) -> list[Key]:
     ]
 
 
-_FACTS = {
-    Stale.NAME: ("name", "mention", "name", "surface", "f.type"),
-    Stale.PAIR: ("pair", "link", "pair", "keywords", "'stated'"),
+_FACT_TABLES = {
+    KeyKind.NAME: ("name", "mention", "name", "surface", "f.type"),
+    KeyKind.PAIR: ("pair", "link", "pair", "keywords", "'stated'"),
 }
 
 
-async def _tallies(db: Connection, kind: Kind, ids: Sequence[int], newest: int) -> dict[int, Tally]:
-    keys, facts, column, label, type_ = _FACTS[kind]
+async def _count_facts(db: Connection, kind: ProfileKind, ids: Sequence[int], newest: int) -> dict[int, FactCounts]:
+    keys, facts, column, label, type_ = _FACT_TABLES[kind]
     counted = await db.execute_fetchall(
         f"SELECT k.target, COUNT(*) FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
         f" CROSS JOIN {facts} f ON f.{column} = k.id GROUP BY k.target",
         (json.dumps(list(ids)),),
     )
     sizes: dict[int, int] = dict(counted)
-    few = [id_ for id_, size in sizes.items() if size < HOT]
-    told: defaultdict[int, list[Told]] = defaultdict(list)
+    few = [id_ for id_, size in sizes.items() if size < HOT_KEY_ROWS]
+    told: defaultdict[int, list[FactRow]] = defaultdict(list)
     for target, *row in await db.execute_fetchall(
         f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
         f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id",
         (json.dumps(few),),
     ):
-        told[target].append(Told(*row))
-    result = {id_: tally(rows) for id_, rows in told.items()}
+        told[target].append(FactRow(*row))
+    result = {id_: count_facts(rows) for id_, rows in told.items()}
     for id_ in sizes.keys() - result.keys():
-        result[id_] = await _hot_tally(db, kind, id_, newest)
+        result[id_] = await _count_hot_facts(db, kind, id_, newest)
     return result
 
 
-async def _hot_tally(db: Connection, kind: Kind, id_: int, newest: int) -> Tally:
+async def _count_hot_facts(db: Connection, kind: ProfileKind, id_: int, newest: int) -> FactCounts:
     """The same as `tally` of all rows, with the newest fragments only."""
-    keys, facts, column, label, type_ = _FACTS[kind]
+    keys, facts, column, label, type_ = _FACT_TABLES[kind]
     rows = f"{keys} k CROSS JOIN {facts} f ON f.{column} = k.id WHERE k.target = ?"
     [[chunks, stated]] = await db.execute_fetchall(
         f"SELECT COUNT(DISTINCT f.chunk), SUM({type_} <> '') FROM {rows}",
@@ -162,15 +162,15 @@ async def _hot_tally(db: Connection, kind: Kind, id_: int, newest: int) -> Tally
         (id_, newest),
     )
     found = tuple(sorted(Fragment(*row) for row in fragments))
-    return Tally(chunks, Counter(dict(labels)), Counter(dict(types)), found)
+    return FactCounts(chunks, Counter(dict(labels)), Counter(dict(types)), found)
 
 
-async def recent(
-    db: Connection, kind: Kind, ids: Collection[int], newest: int, only: Chunks | None = None
-) -> dict[int, list[Told]]:
+async def load_recent_facts(
+    db: Connection, kind: ProfileKind, ids: Collection[int], newest: int, only: ChunkFilter | None = None
+) -> dict[int, list[FactRow]]:
     """The newest rows of facts of each of these keys, at most `newest` of each raw name, of these chunks only."""
-    keys, facts, column, label, type_ = _FACTS[kind]
-    narrowed, parameters = ("1", []) if only is None else only.of_facts("g")
+    keys, facts, column, label, type_ = _FACT_TABLES[kind]
+    narrowed, parameters = ("1", []) if only is None else only.fact_clause("g")
     rows = await db.execute_fetchall(
         f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
         f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id"
@@ -179,13 +179,13 @@ async def recent(
         " ORDER BY g.time DESC, g.hash DESC LIMIT ?)",
         (json.dumps(list(ids)), *parameters, newest),
     )
-    told: dict[int, list[Told]] = {}
+    told: dict[int, list[FactRow]] = {}
     for target, *row in rows:
-        told.setdefault(target, []).append(Told(*row))
+        told.setdefault(target, []).append(FactRow(*row))
     return told
 
 
-async def put_entities(db: Connection, rows: Iterable[Profile]) -> None:
+async def upsert_entities(db: Connection, rows: Iterable[Profile]) -> None:
     """Write profiles of names that still stand in the ledger; of which text their vectors are is not known until then.
 
     `set_embedded` says it again once they are put: between the two a crash may leave the vector of another text.
@@ -199,10 +199,10 @@ async def put_entities(db: Connection, rows: Iterable[Profile]) -> None:
         " retry_at = excluded.retry_at",
         [(p.space, p.label, p.type, p.description, p.count, p.retry_at, p.id) for p in rows],
     )
-    await _use_memos(db, Stale.NAME, rows)
+    await _update_summary_use(db, KeyKind.NAME, rows)
 
 
-async def put_relations(db: Connection, rows: Iterable[Profile]) -> None:
+async def upsert_relations(db: Connection, rows: Iterable[Profile]) -> None:
     """Write profiles of pairs that still stand in the ledger, and whose ends have profiles."""
     rows = list(rows)
     await db.executemany(
@@ -213,16 +213,16 @@ async def put_relations(db: Connection, rows: Iterable[Profile]) -> None:
         " weight = excluded.weight, embedded = NULL, retry_at = excluded.retry_at",
         [(p.space, p.label, p.description, p.count, p.retry_at, p.id) for p in rows],
     )
-    await _use_memos(db, Stale.PAIR, rows)
+    await _update_summary_use(db, KeyKind.PAIR, rows)
 
 
-async def set_embedded(db: Connection, kind: Kind, rows: Iterable[tuple[bytes | None, int]]) -> None:
+async def record_embedded(db: Connection, kind: ProfileKind, rows: Iterable[tuple[bytes | None, int]]) -> None:
     """Note of which texts (by hash) the vectors of these keys were made."""
-    table = "entity" if kind == Stale.NAME else "relation"
+    table = "entity" if kind == KeyKind.NAME else "relation"
     await db.executemany(f"UPDATE {table} SET embedded = ? WHERE id = ?", rows)
 
 
-async def surfaces(db: Connection, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
+async def load_display_names(db: Connection, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
     """The names as they are shown, and whether they have a profile."""
     rows = await db.execute_fetchall(
         "SELECT n.id, COALESCE(e.name, n.canonical), e.id IS NOT NULL FROM json_each(?) j"
@@ -232,7 +232,7 @@ async def surfaces(db: Connection, ids: Collection[int]) -> dict[int, tuple[str,
     return {id_: (surface, bool(described)) for id_, surface, described in rows}
 
 
-async def nodes(db: Connection, ids: Collection[int]) -> list[tuple[int, int, bool]]:
+async def load_graph_nodes(db: Connection, ids: Collection[int]) -> list[tuple[int, int, bool]]:
     """Id, space, and whether the graph has it, of these entities."""
     rows = await db.execute_fetchall(
         "SELECT e.id, e.space, e.graphed FROM json_each(?) j CROSS JOIN entity e ON e.id = j.value ORDER BY e.id",
@@ -241,7 +241,7 @@ async def nodes(db: Connection, ids: Collection[int]) -> list[tuple[int, int, bo
     return [(id_, space, bool(graphed)) for id_, space, graphed in rows]
 
 
-async def weights(db: Connection, ids: Collection[int]) -> dict[int, int]:
+async def load_weights(db: Connection, ids: Collection[int]) -> dict[int, int]:
     """The weights of these relations, as far as they have a profile."""
     rows = await db.execute_fetchall(
         "SELECT r.id, r.weight FROM json_each(?) j CROSS JOIN relation r ON r.id = j.value",
@@ -250,19 +250,19 @@ async def weights(db: Connection, ids: Collection[int]) -> dict[int, int]:
     return {row[0]: row[1] for row in rows}
 
 
-async def drop_profiles(db: Connection, kind: Kind, ids: Collection[int]) -> None:
+async def delete_profiles(db: Connection, kind: ProfileKind, ids: Collection[int]) -> None:
     """Remove the profiles of keys of which nothing is said any more; with a name, those of its pairs.
 
     They are stale too; but one that outlived its end would not be counted in the degree when the end comes back.
     """
-    table = "entity" if kind == Stale.NAME else "relation"
-    if kind == Stale.NAME:
+    table = "entity" if kind == KeyKind.NAME else "relation"
+    if kind == KeyKind.NAME:
         await db.executemany("DELETE FROM relation WHERE a = ? OR b = ?", [(id_, id_) for id_ in ids])
     await db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id_,) for id_ in ids])
-    await _use_memos(db, kind, [Profile(id_, 0, "", "", 0) for id_ in ids])
+    await _update_summary_use(db, kind, [Profile(id_, 0, "", "", 0) for id_ in ids])
 
 
-async def _use_memos(db: Connection, kind: Kind, rows: Sequence[Profile]) -> None:
+async def _update_summary_use(db: Connection, kind: ProfileKind, rows: Sequence[Profile]) -> None:
     """Say which summaries each profile rests on, and forget those on which none does."""
     listed = json.dumps([row.id for row in rows])
     former = await db.execute_fetchall(
@@ -271,7 +271,7 @@ async def _use_memos(db: Connection, kind: Kind, rows: Sequence[Profile]) -> Non
     )
     await db.executemany(
         "INSERT OR IGNORE INTO summary_use SELECT ?, ?, key FROM summary WHERE key = ?",
-        [(kind, row.id, key) for row in rows for key in row.memos],
+        [(kind, row.id, key) for row in rows for key in row.summary_keys],
     )
     await db.executemany(
         "DELETE FROM summary WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM summary_use WHERE key = ?1)",

@@ -28,7 +28,7 @@ class Connection(Protocol):
         """Run one statement and give its rows."""
 
 
-class Direct:
+class ThreadConnection:
     """A `Connection` on SQLite's own, to be used in its thread."""
 
     __slots__ = ("_sqlite",)
@@ -46,7 +46,7 @@ class Direct:
         return self._sqlite.execute(sql, parameters).fetchall()
 
 
-def run(work: Coroutine[Any, Any, Result]) -> Result:
+def run_to_completion(work: Coroutine[Any, Any, Result]) -> Result:
     """Drive a coroutine that awaits nothing but a `Direct` connection to its end."""
     try:
         work.send(None)

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import sqlite3
 
-from engine.errors import DamagedLedger, DiskTrouble, StoreError
+from engine.errors import CorruptLedger, DiskError, StoreError
 
 # A damaged file may make the module itself stumble over the text of a message.
-FAILURES = (sqlite3.Error, UnicodeDecodeError)
-DISK = ("full", "disk I/O", "readonly", "unable to open")
-DAMAGE = ("not a database", "malformed", "corrupt", "fts5", "decode")
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+DISK_MESSAGES = ("full", "disk I/O", "readonly", "unable to open")
+DAMAGE_MESSAGES = ("not a database", "malformed", "corrupt", "fts5", "decode")
 
-LOCKED = "Close whatever else has the file open, for instance a database browser or a backup tool; it is tried again."
+LOCKED_HINT = (
+    "Close whatever else has the file open, for instance a database browser or a backup tool; it is tried again."
+)
 
 
-def translated(error: BaseException, file: str = "ledger") -> BaseException:
+def translate_error(error: BaseException, file: str = "ledger") -> BaseException:
     """The same failure in the words of the error family, where it has one."""
-    if not isinstance(error, FAILURES):
+    if not isinstance(error, SQLITE_ERRORS):
         return error
     text = str(error)
-    if any(words in text for words in DISK):
-        return DiskTrouble(f"The {file} could not be read or written: {text}.")
+    if any(words in text for words in DISK_MESSAGES):
+        return DiskError(f"The {file} could not be read or written: {text}.")
     if "locked" in text or "busy" in text:
-        return StoreError(f"The database is locked by another program: {text}.", hint=LOCKED)
-    if any(words in text for words in DAMAGE):
-        return DamagedLedger(f"The {file} is damaged: {text}.")
+        return StoreError(f"The database is locked by another program: {text}.", hint=LOCKED_HINT)
+    if any(words in text for words in DAMAGE_MESSAGES):
+        return CorruptLedger(f"The {file} is damaged: {text}.")
     return error

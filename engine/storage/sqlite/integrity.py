@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from engine.errors import DamagedLedger, NewerSchema
+from engine.errors import CorruptLedger, NewerSchema
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,18 +21,18 @@ BLOCKED = (
 
 
 def check_places(database: Path, name: str) -> None:
-    """Raise DamagedLedger if a folder lies in the place of a database, or of a file that SQLite keeps beside it.
+    """Raise CorruptLedger if a folder lies in the place of a database, or of a file that SQLite keeps beside it.
 
     `name`: what the database is called in the sentence.
     """
     if database.is_dir():
-        raise DamagedLedger(f"The {name} {database} is a folder, not a file.")
+        raise CorruptLedger(f"The {name} {database} is a folder, not a file.")
     for log in (database.with_name(database.name + ending) for ending in LOGS):
         if log.is_dir():
-            raise DamagedLedger(f"The log of the {name}, {log}, is a folder, not a file.", hint=BLOCKED)
+            raise CorruptLedger(f"The log of the {name}, {log}, is a folder, not a file.", hint=BLOCKED)
 
 
-def problems(database: sqlite3.Connection) -> list[str]:
+def find_problems(database: sqlite3.Connection) -> list[str]:
     """Everything that is wrong with structure, indexes and constraints of a database.
 
     `quick_check` does not do: that of SQLite 3.40 reports false NULLs in WITHOUT ROWID tables whose key columns are
@@ -42,14 +42,14 @@ def problems(database: sqlite3.Connection) -> list[str]:
     return [] if found == ["ok"] else found
 
 
-def check(file: Path, table: str, latest: int) -> None:
+def check_file(file: Path, table: str, latest: int) -> None:
     """Check structure, indexes and constraints, that there is this table, and that the schema is at most the latest.
 
     Raises sqlite3.DatabaseError with everything that was found, and NewerSchema.
     """
     with closing(sqlite3.connect(file)) as database:
         database.execute("PRAGMA trusted_schema = OFF")
-        if found := problems(database):
+        if found := find_problems(database):
             raise sqlite3.DatabaseError("; ".join(found))
         [[version]] = database.execute("PRAGMA user_version")
         known = database.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone()

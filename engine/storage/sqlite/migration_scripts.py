@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-FIRST = 2  # the first schema has no script
+FIRST_NUMBER = 2  # the first schema has no script
 _NUMBER = re.compile(r"\d+")
 
 
-def migration_scripts(package: str) -> list[str]:
+def load_migration_scripts(package: str) -> list[str]:
     """The scripts in the package's folder `migrations`, in order."""
-    return numbered_scripts(files(package) / "migrations")
+    return load_numbered_scripts(files(package) / "migrations")
 
 
-def numbered_scripts(folder: Traversable) -> list[str]:
+def load_numbered_scripts(folder: Traversable) -> list[str]:
     """The SQL files of a folder in order. Raises ValueError unless their names count from 2 without a gap."""
     scripts = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
-    for number, script in enumerate(scripts, FIRST):
+    for number, script in enumerate(scripts, FIRST_NUMBER):
         found = _NUMBER.match(script.name)
         if found is None or int(found[0]) != number:
             raise ValueError(f"The migration {script.name} stands at the place of number {number:04d}.")

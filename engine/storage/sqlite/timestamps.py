@@ -8,13 +8,13 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 
-def stored(time: datetime | None) -> int | None:
+def to_micros(time: datetime | None) -> int | None:
     """A time as an integer; a time without a zone is taken as UTC."""
     if time is None:
         return None
     return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // MICROSECOND
 
 
-def shown(value: int | None) -> datetime | None:
+def from_micros(value: int | None) -> datetime | None:
     """An integer as a time."""
     return None if value is None else EPOCH + value * MICROSECOND

@@ -6,8 +6,8 @@ import sqlite3
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.storage.sqlite.connection import Direct, run
-from engine.storage.sqlite.errors import translated
+from engine.storage.sqlite.connection import ThreadConnection, run_to_completion
+from engine.storage.sqlite.errors import translate_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-async def within_thread(connection: aiosqlite.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
+async def run_in_thread(connection: aiosqlite.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
     """Run `work` on SQLite's own connection, in its thread: aiosqlite's own way to run a call, for more than one."""
     # There is no public way; the version is pinned, and a test holds it.
     result: Result = await connection._execute(work, connection._conn)  # type: ignore[no-untyped-call]  # noqa: SLF001
     return result
 
 
-def transaction(db: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
+def run_transaction(db: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
     """What all the works give, in one transaction: they happen together or not at all."""
     db.execute("BEGIN IMMEDIATE")
     try:
-        results = [run(work(Direct(db))) for work in works]
+        results = [run_to_completion(work(ThreadConnection(db))) for work in works]
         db.commit()
     except BaseException:
         with suppress(sqlite3.Error):
@@ -41,24 +41,24 @@ def transaction(db: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
     return results
 
 
-def snapshot(db: sqlite3.Connection, work: Work) -> Any:
+def run_snapshot(db: sqlite3.Connection, work: Work) -> Any:
     """What the work reads, all of it as of one moment."""
     db.execute("BEGIN")
     try:
-        return run(work(Direct(db)))
+        return run_to_completion(work(ThreadConnection(db)))
     finally:
         with suppress(sqlite3.Error):
             db.rollback()
 
 
 @asynccontextmanager
-async def held_snapshot(connection: aiosqlite.Connection) -> AsyncIterator[None]:
+async def hold_snapshot(connection: aiosqlite.Connection) -> AsyncIterator[None]:
     """While inside, the connection reads as of one moment."""
     try:
         await connection.execute("BEGIN")
         yield
     except sqlite3.Error as error:
-        raise translated(error) from error
+        raise translate_error(error) from error
     finally:
         with suppress(sqlite3.Error):
             await connection.rollback()

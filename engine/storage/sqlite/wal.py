@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-SHORT = 32 << 20  # bytes from which on the log is written back
+MAX_LOG_SIZE = 32 << 20  # bytes from which on the log is written back
 
 
-def size(database: Path) -> int:
+def log_size(database: Path) -> int:
     """Bytes of a database's log, as far as that can be seen."""
     try:
         return database.with_name(f"{database.name}-wal").stat().st_size
@@ -19,12 +19,12 @@ def size(database: Path) -> int:
         return 0
 
 
-def write_back(db: sqlite3.Connection) -> None:
+def checkpoint_log(db: sqlite3.Connection) -> None:
     """Write back what nobody reads from the log any more; it hinders no reader."""
     db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
 
-def emptied(db: sqlite3.Connection, busy: int) -> bool:
+def truncate_log(db: sqlite3.Connection, busy: int) -> bool:
     """Write the log back and empty it, if nobody is reading from it at this moment; says whether it is empty.
 
     `busy`: milliseconds that other statements of this connection wait for a lock; a writer that waited here would keep

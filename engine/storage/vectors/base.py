@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-Table = Literal["chunks", "entities", "relations"]
+VectorTable = Literal["chunks", "entities", "relations"]
 
 
-class Row(NamedTuple):
+class VectorRow(NamedTuple):
     """What one vector belongs to: `part` numbers the vectors of one id from 0; room is 0 but for chunks."""
 
     id: int
@@ -22,7 +22,7 @@ class Row(NamedTuple):
     part: int
 
 
-class Hit(NamedTuple):
+class VectorHit(NamedTuple):
     """A row found, with its cosine similarity (exact, not quantised)."""
 
     id: int
@@ -31,7 +31,7 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class VectorFilter:
     """Where to search: rows of the spaces or of the rooms, and only `ids` if given.
 
     `population` is the number of rows by space in the table searched; it chooses the plan.
@@ -39,26 +39,26 @@ class Area:
 
     spaces: frozenset[int]
     rooms: frozenset[int] = frozenset()
-    population: Mapping[int, int] = field(default_factory=dict)
+    rows_by_space: Mapping[int, int] = field(default_factory=dict)
     ids: frozenset[int] | None = None
 
 
-class Vectors(Protocol):
+class VectorStore(Protocol):
     """What the engine wants from a vector store. All writes may be repeated without harm; one writer a table."""
 
-    async def put(self, table: Table, rows: Sequence[Row], vectors: np.ndarray) -> None:
+    async def upsert(self, table: VectorTable, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
         """Insert or replace. All parts of an id come in one call; parts of it that do not come are removed."""
 
-    async def drop(self, table: Table, ids: Collection[int]) -> None:
+    async def delete(self, table: VectorTable, ids: Collection[int]) -> None:
         """Remove all rows of the ids. Missing ones are no error."""
 
-    async def search(self, table: Table, vector: np.ndarray, k: int, area: Area) -> list[Hit]:
+    async def search(self, table: VectorTable, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
         """The k most similar rows within the area, best first; filtered inside the search; no area, no hits."""
 
-    async def fetch(self, table: Table, ids: Collection[int]) -> dict[int, np.ndarray]:
+    async def fetch(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
         """The vectors by id, shape (parts, dim); missing ids are absent."""
 
-    async def everything(self, table: Table) -> list[Row]:
+    async def list_rows(self, table: VectorTable) -> list[VectorRow]:
         """All rows that are there, for verification."""
 
     async def clear(self) -> None:

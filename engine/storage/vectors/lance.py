@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import structlog
 
-from engine.data_dir import erase, make_folder
-from engine.errors import BrokenProjection, EngineError, OtherEmbedder, StoreError
-from engine.memory import return_large_blocks
+from engine.data_dir import ensure_directory, remove_tree
+from engine.errors import CorruptProjection, EmbedderMismatch, EngineError, StoreError
+from engine.memory import configure_malloc
 from engine.scheduling.supervisor import Supervisor
-from engine.scheduling.tasks import completed
-from engine.storage.library_errors import told_in_words
-from engine.storage.vectors.base import Area, Hit, Row, Table
-from engine.storage.vectors.lance_maintenance import INDEX_ABOVE, Tidier
-from engine.storage.vectors.lance_table import LanceTable, schema
+from engine.scheduling.tasks import wait_for_completion
+from engine.storage.library_errors import translate_library_errors
+from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
+from engine.storage.vectors.lance_maintenance import INDEX_ABOVE, TableMaintenance
+from engine.storage.vectors.lance_table import LanceTable, build_schema
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-TABLES: tuple[Table, ...] = get_args(Table)
+TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
 INDEX_CACHE = 96 << 20
 METADATA_CACHE = 16 << 20
 # Every so many writes (each leaves a file) or new rows (each is searched without the index) a table is tidied.
-TIDY_WRITES = 100
-TIDY_ROWS = 8_000
-TIDY_SHARE = 10
+MAINTENANCE_WRITES = 100
+MAINTENANCE_ROWS = 8_000
+MAINTENANCE_SHARE = 10
 # A table is also tidied when it has rested for so many seconds after a few writes, or rows.
-REST = 5.0
-FEW_WRITES, FEW_ROWS = 8, 128
+IDLE_SECONDS = 5.0
+IDLE_WRITES, IDLE_ROWS = 8, 128
 
 
 class LanceVectors:
@@ -48,174 +48,178 @@ class LanceVectors:
         self._supervisor = supervisor or Supervisor()
         self._connection = connection
         self._dim = dim
-        self._tables: dict[Table, LanceTable] = {}
-        self._tidiers: dict[Table, Tidier] = {}
-        self._put_since: dict[Table, int] = dict.fromkeys(TABLES, 0)
-        self._background: dict[Table, asyncio.Task[None]] = {}
-        self._resting: dict[Table, asyncio.TimerHandle] = {}
+        self._tables: dict[VectorTable, LanceTable] = {}
+        self._maintenance: dict[VectorTable, TableMaintenance] = {}
+        self._new_rows: dict[VectorTable, int] = dict.fromkeys(TABLES, 0)
+        self._running_maintenance: dict[VectorTable, asyncio.Task[None]] = {}
+        self._idle_timers: dict[VectorTable, asyncio.TimerHandle] = {}
 
     @classmethod
     async def open(cls, path: Path, dim: int, supervisor: Supervisor | None = None) -> LanceVectors:
         """The vectors in the folder `path`, made if there are none; `dim` dimensions each.
 
-        Raises OtherEmbedder, DiskTrouble, or BrokenProjection if the files cannot be read; then `erase` helps.
+        Raises EmbedderMismatch, DiskError, or CorruptProjection if the files cannot be read; then `erase` helps.
         """
-        with told_in_words(path):
-            vectors = cls(path, await _connected(path), dim, supervisor)
+        with translate_library_errors(path):
+            vectors = cls(path, await _connect(path), dim, supervisor)
             for name in TABLES:
-                await vectors._start(name)
+                await vectors._open_table(name)
         return vectors
 
     @staticmethod
     async def erase(path: Path) -> None:
         """Remove the files of a store that is not open."""
-        await completed(asyncio.to_thread(erase, path, ignore_errors=True))
+        await wait_for_completion(asyncio.to_thread(remove_tree, path, ignore_errors=True))
 
-    async def put(self, table: Table, rows: Sequence[Row], vectors: np.ndarray) -> None:
+    async def upsert(self, table: VectorTable, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
         if not rows:
             return
-        await self._open(table).put(rows, vectors)
-        self._put_since[table] += len(rows)
-        await self._keep_tidy(table)
+        await self._get_table(table).upsert(rows, vectors)
+        self._new_rows[table] += len(rows)
+        await self._schedule_maintenance(table)
 
-    async def drop(self, table: Table, ids: Collection[int]) -> None:
-        await self._open(table).drop(ids)
-        await self._keep_tidy(table)
+    async def delete(self, table: VectorTable, ids: Collection[int]) -> None:
+        await self._get_table(table).delete(ids)
+        await self._schedule_maintenance(table)
 
-    def top(self, table: Table) -> int:
+    def max_id(self, table: VectorTable) -> int:
         """The highest id of a table, -1 if it is empty."""
-        return self._open(table).top
+        return self._get_table(table).max_id
 
-    async def search(self, table: Table, vector: np.ndarray, k: int, area: Area) -> list[Hit]:
-        return await self._open(table).search(vector, k, area)
+    async def search(self, table: VectorTable, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
+        return await self._get_table(table).search(vector, k, area)
 
-    async def fetch(self, table: Table, ids: Collection[int]) -> dict[int, np.ndarray]:
-        return await self._open(table).fetch(ids)
+    async def fetch(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
+        return await self._get_table(table).fetch(ids)
 
-    async def everything(self, table: Table) -> list[Row]:
-        return await self._open(table).keys()
+    async def list_rows(self, table: VectorTable) -> list[VectorRow]:
+        return await self._get_table(table).list_rows()
 
     async def clear(self) -> None:
         """Empty all tables; those whose files are damaged are removed and made anew."""
         try:
             for name in TABLES:
-                await self._empty(name)
-        except BrokenProjection as error:
+                await self._clear_table(name)
+        except CorruptProjection as error:
             log.warning("vectors_recreated", error=str(error))
-            await self._recreate()
+            await self._recreate_tables()
 
-    async def _empty(self, name: Table) -> None:
-        await self._finish(name)
-        table = self._open(name)
-        with told_in_words(self._path):
-            async with table.writing:
-                made = self._connection.create_table(name, schema=schema(self._dim), mode="overwrite")
-                await table.start(await completed(made))
-        await self._tidy(name, purge=True)
+    async def _clear_table(self, name: VectorTable) -> None:
+        await self._wait_for_maintenance(name)
+        table = self._get_table(name)
+        with translate_library_errors(self._path):
+            async with table.write_lock:
+                made = self._connection.create_table(name, schema=build_schema(self._dim), mode="overwrite")
+                await table.attach(await wait_for_completion(made))
+        await self._run_maintenance(name, purge=True)
 
-    async def _recreate(self) -> None:
+    async def _recreate_tables(self) -> None:
         """Remove all files, and begin with empty tables."""
         for name in TABLES:
             with suppress(EngineError):
-                await self._finish(name)
+                await self._wait_for_maintenance(name)
         self._connection.close()
         await self.erase(self._path)
-        with told_in_words(self._path):
-            self._connection = await _connected(self._path)
+        with translate_library_errors(self._path):
+            self._connection = await _connect(self._path)
             for name in TABLES:
-                await self._start(name)
+                await self._open_table(name)
 
     async def compact(self) -> None:
         for name in TABLES:
-            await self._finish(name)
-            await self._tidy(name, purge=True)
+            await self._wait_for_maintenance(name)
+            await self._run_maintenance(name, purge=True)
 
     async def close(self) -> None:
         """Release the files. May be called twice."""
-        for timer in self._resting.values():
+        for timer in self._idle_timers.values():
             timer.cancel()
         for name in list(self._tables):
-            await self._finish(name)
+            await self._wait_for_maintenance(name)
         self._tables.clear()
         self._connection.close()
 
-    async def _start(self, name: Table) -> None:
+    async def _open_table(self, name: VectorTable) -> None:
         if name in (await self._connection.list_tables()).tables:
             table = await self._connection.open_table(name)
             found = (await table.schema()).field("vector").type.list_size
             if found != self._dim:
-                raise OtherEmbedder(f"The vectors in {self._path} have {found} dimensions, the embedder {self._dim}.")
+                raise EmbedderMismatch(
+                    f"The vectors in {self._path} have {found} dimensions, the embedder {self._dim}."
+                )
         else:
-            table = await self._connection.create_table(name, schema=schema(self._dim))
+            table = await self._connection.create_table(name, schema=build_schema(self._dim))
         opened = LanceTable(self._path / f"{name}.lance", self._dim)
-        await opened.start(table)
-        self._tables[name], self._tidiers[name] = opened, Tidier(opened)
+        await opened.attach(table)
+        self._tables[name], self._maintenance[name] = opened, TableMaintenance(opened)
 
-    def _open(self, name: Table) -> LanceTable:
+    def _get_table(self, name: VectorTable) -> LanceTable:
         if name not in self._tables:
             raise StoreError(f"The vectors in {self._path} are closed.")
         return self._tables[name]
 
-    async def _keep_tidy(self, name: Table) -> None:
+    async def _schedule_maintenance(self, name: VectorTable) -> None:
         """Start to tidy in the background when it is time; what went wrong the last time is raised here."""
-        running = self._background.get(name)
+        running = self._running_maintenance.get(name)
         if running is not None and running.done():
-            del self._background[name]
+            del self._running_maintenance[name]
             running.result()
-        if name not in self._background and await self._is_time(name):
-            self._begin(name)
-        self._rest(name)
+        if name not in self._running_maintenance and await self._needs_maintenance(name):
+            self._start_maintenance(name)
+        self._restart_idle_timer(name)
 
-    def _rest(self, name: Table) -> None:
+    def _restart_idle_timer(self, name: VectorTable) -> None:
         """The time of rest begins anew."""
-        if name in self._resting:
-            self._resting[name].cancel()
-        self._resting[name] = asyncio.get_running_loop().call_later(REST, self._at_rest, name)
+        if name in self._idle_timers:
+            self._idle_timers[name].cancel()
+        self._idle_timers[name] = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._handle_idle, name)
 
-    def _at_rest(self, name: Table) -> None:
+    def _handle_idle(self, name: VectorTable) -> None:
         """Tidy what was written since the last tidying; one that is under way is waited for, one that failed told."""
-        running = self._background.get(name)
+        running = self._running_maintenance.get(name)
         if running is not None and not running.done():
-            self._rest(name)
-        elif (running is None or running.exception() is None) and self._wants_order(name):
-            self._begin(name)
+            self._restart_idle_timer(name)
+        elif (running is None or running.exception() is None) and self._needs_idle_maintenance(name):
+            self._start_maintenance(name)
 
-    def _wants_order(self, name: Table) -> bool:
+    def _needs_idle_maintenance(self, name: VectorTable) -> bool:
         """Whether so much is new that searches get notably faster: what has no index yet is read row by row."""
-        table = self._open(name)
-        return table.writes >= FEW_WRITES or (table.indexed and self._put_since[name] >= FEW_ROWS)
+        table = self._get_table(name)
+        return table.writes >= IDLE_WRITES or (table.is_indexed and self._new_rows[name] >= IDLE_ROWS)
 
-    def _begin(self, name: Table) -> None:
-        self._background[name] = self._supervisor.spawn(f"tidy {name}", self._tidy(name, purge=False))
+    def _start_maintenance(self, name: VectorTable) -> None:
+        self._running_maintenance[name] = self._supervisor.spawn(
+            f"tidy {name}", self._run_maintenance(name, purge=False)
+        )
 
-    async def _is_time(self, name: Table) -> bool:
-        table = self._open(name)
-        if table.writes >= TIDY_WRITES:
+    async def _needs_maintenance(self, name: VectorTable) -> bool:
+        table = self._get_table(name)
+        if table.writes >= MAINTENANCE_WRITES:
             return True
-        if self._put_since[name] < TIDY_ROWS:
+        if self._new_rows[name] < MAINTENANCE_ROWS:
             return False
-        rows = await table.size()
-        return rows > INDEX_ABOVE and self._put_since[name] >= rows // TIDY_SHARE
+        rows = await table.count_rows()
+        return rows > INDEX_ABOVE and self._new_rows[name] >= rows // MAINTENANCE_SHARE
 
-    async def _tidy(self, name: Table, *, purge: bool) -> None:
-        self._put_since[name] = 0
-        await self._tidiers[name].tidy(purge=purge)
+    async def _run_maintenance(self, name: VectorTable, *, purge: bool) -> None:
+        self._new_rows[name] = 0
+        await self._maintenance[name].run(purge=purge)
 
-    async def _finish(self, name: Table) -> None:
+    async def _wait_for_maintenance(self, name: VectorTable) -> None:
         """Wait for the tidying under way, if any; of a failure its supervisor knows."""
-        if (task := self._background.pop(name, None)) is not None:
+        if (task := self._running_maintenance.pop(name, None)) is not None:
             await asyncio.wait({task})
 
 
-async def _connected(path: Path) -> Any:
-    lancedb = await asyncio.to_thread(_prepare, path)
+async def _connect(path: Path) -> Any:
+    lancedb = await asyncio.to_thread(_load_library, path)
     session = lancedb.Session(index_cache_size_bytes=INDEX_CACHE, metadata_cache_size_bytes=METADATA_CACHE)
     return await lancedb.connect_async(str(path), session=session)
 
 
-def _prepare(path: Path) -> Any:
-    make_folder(path)
-    return_large_blocks()
+def _load_library(path: Path) -> Any:
+    ensure_directory(path)
+    configure_malloc()
     # The library tells its own workings on stderr; it reads this once, when it is loaded.
     os.environ.setdefault("LANCEDB_LOG", "error")
     # Arrow's own allocator keeps what it has freed: 190 MB after 3,000 documents. It too is chosen when loaded.

@@ -6,10 +6,10 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from engine.memory import give_back
-from engine.scheduling.tasks import completed
-from engine.storage.library_errors import told_in_words
-from engine.storage.vectors.search_plan import PARTITION_ROWS, among
+from engine.memory import trim_heap
+from engine.scheduling.tasks import wait_for_completion
+from engine.storage.library_errors import translate_library_errors
+from engine.storage.vectors.search_plan import PARTITION_ROWS, build_in_clause
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,101 +18,107 @@ if TYPE_CHECKING:
 
 # Up to here every search reads all rows, which is exact and fast enough.
 INDEX_ABOVE = 8_000
-SCALARS_ABOVE = 2_000
-RETRAIN_AT = 4.0
+SCALAR_INDEX_ABOVE = 2_000
+RETRAIN_GROWTH = 4.0
 # Rounds of k-means that find the centres of the partitions; the library's own 50 take five times as long for nothing.
-ROUNDS = 10
-MOVED_AT_ONCE = 4_000
+KMEANS_ROUNDS = 10
+REWRITE_BATCH = 4_000
 # Each tidying adds a part to an index, every search looks through all of them, and files of different parts are never
 # merged: with so many, and one more for every so many rows, the index is built anew.
-PARTS, ROWS_A_PART = 8, 50_000
+MAX_INDEX_PARTS, ROWS_PER_PART = 8, 50_000
 # The library rewrites a file once more than a tenth of its rows are gone, never before.
 REWRITE_SHARE = 10
-KEEP = timedelta(days=7)
+VERSION_MAX_AGE = timedelta(days=7)
 # Zero would do, but is warned about: it is safe only with one process and no reader of an old version, as here.
-AT_ONCE = timedelta(milliseconds=1)
+MIN_VERSION_AGE = timedelta(milliseconds=1)
 
 
-class Tidier:
+class TableMaintenance:
     """Tidies one table; never twice at once."""
 
     def __init__(self, table: LanceTable) -> None:
         self._table = table
-        self._tidying = asyncio.Lock()
-        self._trained = 0
+        self._lock = asyncio.Lock()
+        self._trained_rows = 0
 
-    async def tidy(self, *, purge: bool) -> None:
+    async def run(self, *, purge: bool) -> None:
         """Merge files, bring the indexes up to date, remove old files; `purge`: those of dropped rows too.
 
         Writers wait while files are merged, not while an index is built. Searches go on all the time.
         """
-        async with self._tidying:
-            with told_in_words(self._table.folder):
-                await self._merge(purge=purge and self._table.dropped)
-                await self._index()
-                await self._prune()
-        await asyncio.to_thread(give_back)
+        async with self._lock:
+            with translate_library_errors(self._table.folder):
+                await self._merge_files(purge=purge and self._table.has_deleted_rows)
+                await self._build_indexes()
+                await self._remove_old_files()
+        await asyncio.to_thread(trim_heap)
 
-    async def _merge(self, *, purge: bool) -> None:
+    async def _merge_files(self, *, purge: bool) -> None:
         table = self._table
-        async with table.writing:
+        async with table.write_lock:
             table.writes = 0
-            await completed(table.table.optimize(cleanup_older_than=KEEP))
-            if purge and torn_files(table.folder):
-                await self._prune_versions()
-                await self._move_out()
-                await completed(table.table.optimize(cleanup_older_than=KEEP))
-            table.dropped = table.dropped and not purge
+            await wait_for_completion(table.table.optimize(cleanup_older_than=VERSION_MAX_AGE))
+            if purge and find_torn_fragments(table.folder):
+                await self._remove_old_versions()
+                await self._rewrite_fragments()
+                await wait_for_completion(table.table.optimize(cleanup_older_than=VERSION_MAX_AGE))
+            table.has_deleted_rows = table.has_deleted_rows and not purge
 
-    async def _move_out(self) -> None:
+    async def _rewrite_fragments(self) -> None:
         """Move a tenth of the rows out of every file that still holds dropped ones, so that the file is rewritten."""
         table = self._table
         moving: list[int] = []
-        for fragment in torn_files(table.folder):
+        for fragment in find_torn_fragments(table.folder):
             inside = (await table.table.query().fragment_ids([fragment]).select(["id"]).to_arrow())["id"].to_pylist()
             moving += sorted(inside)[: len(inside) // REWRITE_SHARE + 1]
-        for start in range(0, len(moving), MOVED_AT_ONCE):
-            where = among("id", moving[start : start + MOVED_AT_ONCE])
-            await table.write(await table.table.query().where(where).to_arrow())
+        for start in range(0, len(moving), REWRITE_BATCH):
+            where = build_in_clause("id", moving[start : start + REWRITE_BATCH])
+            await table.merge_rows(await table.table.query().where(where).to_arrow())
 
-    async def _index(self) -> None:
+    async def _build_indexes(self) -> None:
         """Scalar indexes for the filters; the vector index when the table is large, anew when it has grown much."""
         from lancedb.index import Bitmap, BTree, IvfRq  # noqa: PLC0415  - heavy, and only needed once a store is open
 
-        table, rows, existing = self._table, await self._table.size(), await self._table.index_columns()
-        if rows > SCALARS_ABOVE:
+        table, rows, existing = self._table, await self._table.count_rows(), await self._table.index_columns()
+        if rows > SCALAR_INDEX_ABOVE:
             for column, kind in (("id", BTree()), ("space", Bitmap()), ("room", Bitmap())):
                 if column not in existing:
-                    await completed(table.table.create_index(column, config=kind))
+                    await wait_for_completion(table.table.create_index(column, config=kind))
         if rows <= INDEX_ABOVE:
             return
-        self._trained = self._trained or (rows if "vector" in existing else 0)
-        if "vector" not in existing or rows >= RETRAIN_AT * self._trained or await self._scattered(rows):
+        self._trained_rows = self._trained_rows or (rows if "vector" in existing else 0)
+        if (
+            "vector" not in existing
+            or rows >= RETRAIN_GROWTH * self._trained_rows
+            or await self._is_index_fragmented(rows)
+        ):
             kind = IvfRq(
                 distance_type="cosine",
                 num_partitions=max(1, rows // PARTITION_ROWS),
                 num_bits=2,
-                max_iterations=ROUNDS,
+                max_iterations=KMEANS_ROUNDS,
             )
-            await completed(table.table.create_index("vector", config=kind, replace=True))
-            self._trained, table.indexed = rows, True
+            await wait_for_completion(table.table.create_index("vector", config=kind, replace=True))
+            self._trained_rows, table.is_indexed = rows, True
 
-    async def _scattered(self, rows: int) -> bool:
+    async def _is_index_fragmented(self, rows: int) -> bool:
         stats = await self._table.table.index_stats("vector_idx")
-        return stats is not None and (stats.num_indices or 0) > PARTS + rows // ROWS_A_PART
+        return stats is not None and (stats.num_indices or 0) > MAX_INDEX_PARTS + rows // ROWS_PER_PART
 
-    async def _prune(self) -> None:
+    async def _remove_old_files(self) -> None:
         """Remove files that no search uses any more; whoever searches from now on uses the newest ones."""
-        async with self._table.writing:
-            await self._prune_versions()
+        async with self._table.write_lock:
+            await self._remove_old_versions()
 
-    async def _prune_versions(self) -> None:
+    async def _remove_old_versions(self) -> None:
         # It may merge once more before it removes what was merged: a search that began in between would lose its files.
-        async with self._table.unread():
-            await completed(self._table.table.optimize(cleanup_older_than=AT_ONCE, delete_unverified=True))
+        async with self._table.block_reads():
+            await wait_for_completion(
+                self._table.table.optimize(cleanup_older_than=MIN_VERSION_AGE, delete_unverified=True)
+            )
 
 
-def torn_files(folder: Path) -> list[int]:
+def find_torn_fragments(folder: Path) -> list[int]:
     """The fragments of a table of which some rows are gone but whose files still hold them.
 
     Lance lists them in `_deletions/<fragment>-<version>-<random>.<kind>` (Lance table format, "Deletion Files").

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.scheduling.tasks import completed
-from engine.storage.library_errors import told_in_words
-from engine.storage.vectors.base import Area, Hit, Row
-from engine.storage.vectors.search_plan import Plan, among, condition, plan, upper_bound
-from engine.text.similarity import directions
+from engine.scheduling.tasks import wait_for_completion
+from engine.storage.library_errors import translate_library_errors
+from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
+from engine.storage.vectors.search_plan import SearchPlan, build_filter, build_in_clause, max_matching_rows, plan_search
+from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-KEYS = ("id", "space", "room", "part")
-BATCH = 10_000
+KEY_COLUMNS = ("id", "space", "room", "part")
+BATCH_ROWS = 10_000
 
 
 class LanceTable:
@@ -31,67 +31,69 @@ class LanceTable:
 
     def __init__(self, folder: Path, dim: int) -> None:
         self.folder = folder
-        self.writing = asyncio.Lock()
-        self.indexed = False
+        self.write_lock = asyncio.Lock()
+        self.is_indexed = False
         self.writes = 0
-        self.dropped = True  # what happened before this process began is not known
+        self.has_deleted_rows = True  # what happened before this process began is not known
         self._dim = dim
-        self._top = -1
-        self._parts = False
+        self._max_id = -1
+        self._has_parts = False
         self._reads: set[asyncio.Future[None]] = set()
         self._readable = asyncio.Event()
         self._readable.set()
 
-    async def start(self, table: Any) -> None:
+    async def attach(self, table: Any) -> None:
         """Work on this table from now on; learn what is in it."""
         self.table = table
         found = await table.query().select(["id", "part"]).to_arrow()
-        self._top = int(found["id"].to_numpy().max(initial=-1))
-        self._parts = bool(found["part"].to_numpy().any())
-        self.indexed = "vector" in await self.index_columns()
+        self._max_id = int(found["id"].to_numpy().max(initial=-1))
+        self._has_parts = bool(found["part"].to_numpy().any())
+        self.is_indexed = "vector" in await self.index_columns()
 
     async def index_columns(self) -> set[str]:
         """The columns that have an index."""
         return {column for index in await self.table.list_indices() for column in index.columns}
 
-    async def put(self, rows: Sequence[Row], vectors: np.ndarray) -> None:
+    async def upsert(self, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
         """Insert or replace; parts of the ids that do not come are removed."""
         last = {(row.id, row.part): place for place, row in enumerate(rows)}
         places = sorted(last.values())
         keys = [rows[place] for place in places]
-        content = directions(np.asarray(vectors).reshape(len(rows), self._dim)[places])
-        with told_in_words(self.folder):
-            async with self.writing:
-                for start in range(0, len(keys), BATCH):
-                    await self._put(keys[start : start + BATCH], content[start : start + BATCH])
-                self._parts = self._parts or any(row.part for row in keys)
-                if self._parts:
-                    await completed(self.table.delete(_other_parts(keys)))
+        content = unit_vectors(np.asarray(vectors).reshape(len(rows), self._dim)[places])
+        with translate_library_errors(self.folder):
+            async with self.write_lock:
+                for start in range(0, len(keys), BATCH_ROWS):
+                    await self._upsert_batch(keys[start : start + BATCH_ROWS], content[start : start + BATCH_ROWS])
+                self._has_parts = self._has_parts or any(row.part for row in keys)
+                if self._has_parts:
+                    await wait_for_completion(self.table.delete(_other_parts_filter(keys)))
 
-    async def drop(self, ids: Collection[int]) -> None:
+    async def delete(self, ids: Collection[int]) -> None:
         """Remove all rows of the ids."""
         if not ids:
             return
-        with told_in_words(self.folder):
-            async with self.writing:
+        with translate_library_errors(self.folder):
+            async with self.write_lock:
                 ordered = sorted(ids)
-                for start in range(0, len(ordered), BATCH):
-                    await completed(self.table.delete(among("id", ordered[start : start + BATCH])))
+                for start in range(0, len(ordered), BATCH_ROWS):
+                    await wait_for_completion(
+                        self.table.delete(build_in_clause("id", ordered[start : start + BATCH_ROWS]))
+                    )
                     self.writes += 1
-                self.dropped = True
+                self.has_deleted_rows = True
 
-    async def search(self, vector: np.ndarray, k: int, area: Area) -> list[Hit]:
+    async def search(self, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
         """The k most similar rows of the area, best first; ties by id and part. No direction, no hits."""
-        where = condition(area)
-        query = directions(np.asarray(vector).reshape(1, self._dim))[0]
+        where = build_filter(area)
+        query = unit_vectors(np.asarray(vector).reshape(1, self._dim))[0]
         if where is None or k <= 0 or not query.any():
             return []
-        with told_in_words(self.folder):
-            async with self.reading():
-                found = await (await self._query(query, k, area, where)).to_arrow()
+        with translate_library_errors(self.folder):
+            async with self.hold_files():
+                found = await (await self._build_query(query, k, area, where)).to_arrow()
         hits = zip(*(found[name].to_pylist() for name in ("id", "part", "_distance")), strict=True)
         return sorted(
-            (Hit(number, part, min(1.0, max(-1.0, 1.0 - distance))) for number, part, distance in hits),
+            (VectorHit(number, part, min(1.0, max(-1.0, 1.0 - distance))) for number, part, distance in hits),
             key=lambda hit: (-hit.similarity, hit.id, hit.part),
         )
 
@@ -99,38 +101,38 @@ class LanceTable:
         """The vectors by id, shape (parts, dim), parts in order."""
         parts: dict[int, list[tuple[int, np.ndarray]]] = {}
         ordered = sorted(ids)
-        for start in range(0, len(ordered), BATCH):
-            where = among("id", ordered[start : start + BATCH])
-            with told_in_words(self.folder):
-                async with self.reading():
+        for start in range(0, len(ordered), BATCH_ROWS):
+            where = build_in_clause("id", ordered[start : start + BATCH_ROWS])
+            with translate_library_errors(self.folder):
+                async with self.hold_files():
                     found = await self.table.query().where(where).select(["id", "part", "vector"]).to_arrow()
-            vectors = matrix(found["vector"], self._dim)
-            for place, (number, part) in enumerate(_pairs(found)):
+            vectors = read_vectors(found["vector"], self._dim)
+            for place, (number, part) in enumerate(_id_parts(found)):
                 parts.setdefault(number, []).append((part, vectors[place]))
         return {
             number: np.stack([vector for _, vector in sorted(some, key=lambda one: one[0])])
             for number, some in parts.items()
         }
 
-    async def keys(self) -> list[Row]:
+    async def list_rows(self) -> list[VectorRow]:
         """All rows without their vectors, in order."""
-        with told_in_words(self.folder):
-            async with self.reading():
-                found = await self.table.query().select(list(KEYS)).to_arrow()
-        return sorted(Row(*row) for row in zip(*(found[name].to_pylist() for name in KEYS), strict=True))
+        with translate_library_errors(self.folder):
+            async with self.hold_files():
+                found = await self.table.query().select(list(KEY_COLUMNS)).to_arrow()
+        return sorted(VectorRow(*row) for row in zip(*(found[name].to_pylist() for name in KEY_COLUMNS), strict=True))
 
     @property
-    def top(self) -> int:
+    def max_id(self) -> int:
         """The highest id that was ever here while this was open, -1 if there was none."""
-        return self._top
+        return self._max_id
 
-    async def size(self) -> int:
+    async def count_rows(self) -> int:
         """The number of rows."""
-        with told_in_words(self.folder):
+        with translate_library_errors(self.folder):
             return int(await self.table.count_rows())
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[None]:
+    async def hold_files(self) -> AsyncIterator[None]:
         """While inside, the files which this read began with stay."""
         await self._readable.wait()
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -142,7 +144,7 @@ class LanceTable:
             over.set_result(None)
 
     @asynccontextmanager
-    async def unread(self) -> AsyncIterator[None]:
+    async def block_reads(self) -> AsyncIterator[None]:
         """While inside, nobody reads: those who do are waited for, others wait. For whoever holds the lock."""
         self._readable.clear()
         try:
@@ -152,72 +154,73 @@ class LanceTable:
         finally:
             self._readable.set()
 
-    async def write(self, rows: pa.Table) -> None:
+    async def merge_rows(self, rows: pa.Table) -> None:
         """Insert or replace by (id, part). For whoever holds the lock."""
         merge = self.table.merge_insert(["id", "part"])
-        await completed(merge.when_matched_update_all().when_not_matched_insert_all().execute(rows))
+        await wait_for_completion(merge.when_matched_update_all().when_not_matched_insert_all().execute(rows))
         self.writes += 1
 
-    async def _put(self, keys: Sequence[Row], vectors: np.ndarray) -> None:
+    async def _upsert_batch(self, keys: Sequence[VectorRow], vectors: np.ndarray) -> None:
         """Ids above all that were ever here are appended, which is far cheaper than looking for them."""
-        new = np.fromiter((row.id > self._top for row in keys), bool, len(keys))
+        new = np.fromiter((row.id > self._max_id for row in keys), bool, len(keys))
         fresh = [row for row, is_new in zip(keys, new, strict=True) if is_new]
         former = [row for row, is_new in zip(keys, new, strict=True) if not is_new]
         if former:
-            await self.write(columns(former, vectors[~new]))
+            await self.merge_rows(build_columns(former, vectors[~new]))
         if fresh:
-            await completed(self.table.add(columns(fresh, vectors[new])))
+            await wait_for_completion(self.table.add(build_columns(fresh, vectors[new])))
             self.writes += 1
-        self._top = max(self._top, *(row.id for row in keys))
+        self._max_id = max(self._max_id, *(row.id for row in keys))
 
-    async def _query(self, query: np.ndarray, k: int, area: Area, where: str) -> Any:
-        chosen = await self._plan(k, area, where)
+    async def _build_query(self, query: np.ndarray, k: int, area: VectorFilter, where: str) -> Any:
+        chosen = await self._choose_plan(k, area, where)
         search = self.table.query().where(where).nearest_to(query).distance_type("cosine").limit(k)
         search = search.select(["id", "part", "_distance"])
         if chosen.exact:
             return search.bypass_vector_index()
         return search.nprobes(chosen.probes).refine_factor(chosen.refine)
 
-    async def _plan(self, k: int, area: Area, where: str) -> Plan:
-        if not self.indexed:
-            return Plan(exact=True)
-        in_area = upper_bound(area)
+    async def _choose_plan(self, k: int, area: VectorFilter, where: str) -> SearchPlan:
+        if not self.is_indexed:
+            return SearchPlan(exact=True)
+        in_area = max_matching_rows(area)
         if in_area is None:
             in_area = await self.table.count_rows(where)
-        return plan(in_area, await self.size(), k)
+        return plan_search(in_area, await self.count_rows(), k)
 
 
-def schema(dim: int) -> pa.Schema:
+def build_schema(dim: int) -> pa.Schema:
     """The columns of a table."""
     import pyarrow as pa  # noqa: PLC0415  - heavy, and only needed once a store is open
 
-    numbers = zip(KEYS, (pa.int64(), pa.int32(), pa.int32(), pa.int16()), strict=True)
+    numbers = zip(KEY_COLUMNS, (pa.int64(), pa.int32(), pa.int32(), pa.int16()), strict=True)
     return pa.schema([*numbers, ("vector", pa.list_(pa.float32(), dim))])
 
 
-def columns(rows: Sequence[Row], vectors: np.ndarray) -> pa.Table:
+def build_columns(rows: Sequence[VectorRow], vectors: np.ndarray) -> pa.Table:
     """Rows and their vectors as the table takes them."""
     import pyarrow as pa  # noqa: PLC0415  - see above
 
-    shape = schema(vectors.shape[1])
+    shape = build_schema(vectors.shape[1])
     numbers = [
-        pa.array(values, shape.field(name).type) for name, values in zip(KEYS, zip(*rows, strict=True), strict=True)
+        pa.array(values, shape.field(name).type)
+        for name, values in zip(KEY_COLUMNS, zip(*rows, strict=True), strict=True)
     ]
     flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).reshape(-1))
     return pa.table([*numbers, pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])], schema=shape)
 
 
-def matrix(column: Any, dim: int) -> np.ndarray:
+def read_vectors(column: Any, dim: int) -> np.ndarray:
     """A column of vectors as float32 of shape (n, dim)."""
     chunks = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in column.chunks]
     return np.concatenate([*chunks, np.empty(0, np.float32)]).reshape(-1, dim)
 
 
-def _pairs(found: Any) -> zip[tuple[int, int]]:
+def _id_parts(found: Any) -> zip[tuple[int, int]]:
     return zip(found["id"].to_pylist(), found["part"].to_pylist(), strict=True)
 
 
-def _other_parts(rows: Sequence[Row]) -> str:
+def _other_parts_filter(rows: Sequence[VectorRow]) -> str:
     """The filter for rows of the same ids whose part is not among those given."""
     parts: dict[int, list[int]] = {}
     for row in rows:
@@ -226,5 +229,6 @@ def _other_parts(rows: Sequence[Row]) -> str:
     for number, own in parts.items():
         ids.setdefault(tuple(sorted(own)), []).append(number)
     return " OR ".join(
-        f"({among('id', numbers)} AND part NOT IN ({','.join(map(str, own))}))" for own, numbers in ids.items()
+        f"({build_in_clause('id', numbers)} AND part NOT IN ({','.join(map(str, own))}))"
+        for own, numbers in ids.items()
     )

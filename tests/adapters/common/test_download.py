@@ -13,7 +13,7 @@ from aiohttp import web
 from adapters.discord.guild import files as discord
 from adapters.slack.workspace import files as slack
 from bot.platform.models import Upload
-from engine.errors import TooLarge
+from engine.errors import DocumentTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -48,11 +48,11 @@ async def address(request: pytest.FixtureRequest) -> AsyncIterator[str]:
 
 
 async def from_slack(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    return await slack._read(response, UPLOAD, limit)
+    return await slack._read_body(response, UPLOAD, limit)
 
 
 async def from_discord(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    return await discord._read(response, UPLOAD, limit)
+    return await discord._read_body(response, UPLOAD, limit)
 
 
 @pytest.mark.parametrize("read", [from_slack, from_discord])
@@ -60,7 +60,7 @@ async def test_a_compressed_body_is_unpacked_no_further_than_a_file_may_be(addre
     async with aiohttp.ClientSession() as session, session.get(address) as response:
         tracemalloc.start()
         try:
-            with pytest.raises(TooLarge):
+            with pytest.raises(DocumentTooLarge):
                 await read(response, MIB)
             _, peak = tracemalloc.get_traced_memory()
         finally:

@@ -14,24 +14,24 @@ from prompt_toolkit.output import DummyOutput
 from rich.console import Console
 
 from adapters.console import converse
-from adapters.console.chat_loop import Conversation
+from adapters.console.chat_loop import ChatLoop
 from adapters.console.commands import COMMANDS
-from adapters.console.terminal_input import typed
-from bot.admin.requests import Ask, Forget, Look, Request, Tell
-from bot.admin.results import Cited, Done, Recalled, Said, Seen, Told
-from bot.cli.chat_session import Dialogue
+from adapters.console.terminal_input import read_terminal
+from bot.admin.requests import Ask, Forget, GetEntity, GetStatus, OperationRequest
+from bot.admin.results import AnswerDelta, AnswerEnd, Completed, EntityResult, RetrievalSummary, StatusResult
+from bot.cli.chat_session import ChatSession
 from bot.cli.render.console import Screen
-from bot.plugins import adapter, conversation
-from bot.settings import load
-from engine.errors import NotFound, Unavailable
-from engine.models import EntityRow, Source, Turn
-from engine.storage.ledger.queries.stats import Status
+from bot.plugins import load_adapter, load_conversation
+from bot.settings import load_settings
+from engine.errors import ModelUnavailable, NotFound
+from engine.models import ChatTurn, ContextEntity, Source
+from engine.storage.ledger.queries.stats import IndexStatus
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
-    from bot.admin.results import Event
+    from bot.admin.results import OperationResult
 
 LONG = "The berth costs nine crowns a night. " * 8
 SOURCE = Source(1, "d", "p", "Rules", "p. 3", "", "", None, LONG, "s", "r", "c")
@@ -41,29 +41,29 @@ class Desk:
     """Answers as it is told, and remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.heard: list[Request] = []
+        self.heard: list[OperationRequest] = []
         self.gate = asyncio.Event()
         self.gate.set()
         self.asked = asyncio.Event()
 
-    async def perform(self, request: Request) -> AsyncGenerator[Event]:
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         self.heard.append(request)
         self.asked.set()
         if isinstance(request, Ask):
             if "error" in request.text:
-                raise Unavailable("The model is away.", hint="Wait.")
-            yield Recalled(0, 0, 1)
-            yield Said("Nine crowns [1].")
+                raise ModelUnavailable("The model is away.", hint="Wait.")
+            yield RetrievalSummary(0, 0, 1)
+            yield AnswerDelta("Nine crowns [1].")
             await self.gate.wait()
-            yield Cited((SOURCE,), ())
-        elif isinstance(request, Look):
-            yield Seen(EntityRow(request.name, "thing", "A berth."), ())
+            yield AnswerEnd((SOURCE,), ())
+        elif isinstance(request, GetEntity):
+            yield EntityResult(ContextEntity(request.name, "thing", "A berth."), ())
         elif isinstance(request, Forget):
             if request.document == "none.md":
                 raise NotFound("There is no such document.")
-            yield Done(f"Forgotten: {request.document}")
-        elif isinstance(request, Tell):
-            yield Told(Status({"indexed": 2}, 1, 1, 1, 1, 0, 0, 0))
+            yield Completed(f"Forgotten: {request.document}")
+        elif isinstance(request, GetStatus):
+            yield StatusResult(IndexStatus({"indexed": 2}, 1, 1, 1, 1, 0, 0, 0))
 
 
 class Place:
@@ -74,13 +74,13 @@ class Place:
         self.file = io.StringIO()
         out, err = (Console(file=self.file, width=80, highlight=False) for _ in range(2))
         screen = Screen(out, err)
-        self.dialogue = Dialogue(self.desk, screen, "s", "mix")
-        self.conversation = Conversation(self.dialogue, interruptible=interruptible)
+        self.dialogue = ChatSession(self.desk, screen, "s", "mix")
+        self.conversation = ChatLoop(self.dialogue, interruptible=interruptible)
 
     async def said(self, line: str) -> str:
         self.file.truncate(0)
         self.file.seek(0)
-        assert await self.conversation.obey(line)
+        assert await self.conversation.handle_line(line)
         return self.file.getvalue()
 
 
@@ -100,7 +100,7 @@ async def test_the_next_question_knows_what_was_said_without_the_old_numbers(pla
     await place.said("For whom?")
     second = place.desk.heard[1]
     assert isinstance(second, Ask)
-    assert second.history == (Turn("user", "What is the fee?"), Turn("assistant", "Nine crowns."))
+    assert second.history == (ChatTurn("user", "What is the fee?"), ChatTurn("assistant", "Nine crowns."))
 
 
 async def test_new_forgets_what_was_said(place: Place) -> None:
@@ -162,7 +162,7 @@ async def test_an_error_is_told_and_the_conversation_goes_on_without_it(place: P
 
 @pytest.mark.parametrize("line", ["/quit", "/exit\n", "quit", " Exit. ", "QUIT!"])
 async def test_quit_leaves(place: Place, line: str) -> None:
-    assert not await place.conversation.obey(line)
+    assert not await place.conversation.handle_line(line)
 
 
 @pytest.mark.parametrize("line", ["help", "Help!", "/help"])
@@ -195,11 +195,13 @@ async def test_ctrl_c_stops_the_answer_and_nothing_else() -> None:
 async def test_a_pipe_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("What is the fee?\n\n/status\n"))
     desk = Desk()
-    await converse(desk, load(space="s"), history=(Turn("user", "Hello"), Turn("assistant", "Hm.")))
+    await converse(desk, load_settings(space="s"), history=(ChatTurn("user", "Hello"), ChatTurn("assistant", "Hm.")))
     shown = capsys.readouterr().out
     assert "› What is the fee?\nNine crowns [1]." in shown
     assert "2 indexed" in shown
-    assert desk.heard[0] == Ask("What is the fee?", ("s",), history=(Turn("user", "Hello"), Turn("assistant", "Hm.")))
+    assert desk.heard[0] == Ask(
+        "What is the fee?", ("s",), history=(ChatTurn("user", "Hello"), ChatTurn("assistant", "Hm."))
+    )
 
 
 async def test_lines_are_typed_with_a_history_that_is_never_written_down(
@@ -213,7 +215,7 @@ async def test_lines_are_typed_with_a_history_that_is_never_written_down(
 
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         keys.send_text("What is\x03What is the fee?\r\r/status\r\x04")
-        assert [line async for line in typed(greet)] == ["What is the fee?", "/status"]
+        assert [line async for line in read_terminal(greet)] == ["What is the fee?", "/status"]
     assert greeted.is_set()
     assert os.listdir(tmp_path) == []  # noqa: PTH208  - a glance, in a test
 
@@ -223,7 +225,7 @@ async def test_what_keeps_the_service_from_opening_ends_the_conversation() -> No
         raise NotFound("There is nothing.")
 
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()), pytest.raises(NotFound):
-        [line async for line in typed(greet)]
+        [line async for line in read_terminal(greet)]
 
 
 async def test_the_greeting_says_how_much_is_known(place: Place) -> None:
@@ -232,6 +234,6 @@ async def test_the_greeting_says_how_much_is_known(place: Place) -> None:
 
 
 def test_the_console_is_found_by_its_name() -> None:
-    assert conversation("console") is converse
+    assert load_conversation("console") is converse
     with pytest.raises(NotFound):
-        adapter("telegraph")
+        load_adapter("telegraph")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.platform.events import Installed
+from bot.platform.events import WorkspaceJoined
 from tests.adapters.discord.ears import Ear, connected
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from adapters.discord.platform import Discord
-    from bot.platform.models import Place
+    from adapters.discord.platform import DiscordPlatform
+    from bot.platform.models import Location
 
 
 @dataclass
@@ -33,21 +33,21 @@ class Town:
     bob: Person
 
     @property
-    def platform(self) -> Discord:
+    def platform(self) -> DiscordPlatform:
         return self.ear.platform
 
     @property
     def mention(self) -> str:
         return f"<@{self.fake.world.app.id}>"
 
-    def place(self, channel: Channel) -> Place:
-        return self.platform.whereabouts.known(int(self.guild.id), int(channel.id))  # type: ignore[return-value]
+    def place(self, channel: Channel) -> Location:
+        return self.platform.channel_lookup.get_cached_place(int(self.guild.id), int(channel.id))  # type: ignore[return-value]
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fake tells of all its servers at once."""
-    monkeypatch.setattr("adapters.discord.client.QUIET", 0.05)
+    monkeypatch.setattr("adapters.discord.client.GUILD_READY_TIMEOUT", 0.05)
 
 
 @pytest.fixture
@@ -64,6 +64,6 @@ async def town(fake: FakeDiscord, tmp_path: Path) -> AsyncIterator[Town]:
     cellar = fake.channel(guild, "cellar", only=[ada])
     forum = fake.channel(guild, "ideas", "forum")
     async with connected(fake, tmp_path) as ear:
-        await ear.hears(Installed)
+        await ear.hears(WorkspaceJoined)
         ear.heard.clear()
         yield Town(fake, ear, guild, square, cellar, forum, ada, bob)

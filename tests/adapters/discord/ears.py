@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from adapters.discord.platform import Discord
-    from bot.platform.events import Happening
-    from bot.platform.models import Place
+    from adapters.discord.platform import DiscordPlatform
+    from bot.platform.events import PlatformEvent
+    from bot.platform.models import Location
     from tests.support.discord_server import FakeDiscord
 
 T = TypeVar("T")
@@ -30,11 +30,11 @@ class Ear:
     """Keeps what it hears, once by key; `names` are what it suggests; `broken`: it can keep nothing."""
 
     def __init__(self) -> None:
-        self.heard: list[Happening] = []
+        self.heard: list[PlatformEvent] = []
         self.keys: set[str] = set()
         self.names: list[str] = []
-        self.asked_for: list[tuple[str, Place, str]] = []
-        self.platforms: list[Discord] = []
+        self.asked_for: list[tuple[str, Location, str]] = []
+        self.platforms: list[DiscordPlatform] = []
         self.caught_up = 0
         self.doubted = 0
         self.signs = 0
@@ -43,22 +43,22 @@ class Ear:
         self._stirred = asyncio.Event()
 
     @property
-    def platform(self) -> Discord:
+    def platform(self) -> DiscordPlatform:
         return self.platforms[-1]
 
-    def attach(self, platform: Discord) -> None:
+    def attach(self, platform: DiscordPlatform) -> None:
         self.platforms.append(platform)
         self._stirred.set()
 
-    def doubt(self, platform: str) -> None:
+    def suspend_visibility(self, platform: str) -> None:
         assert platform == "discord"
         self.doubted += 1
 
-    async def catch_up(self, platform: str) -> None:
+    async def reconcile(self, platform: str) -> None:
         assert platform == "discord"
         self.caught_up += 1
 
-    async def hear(self, happening: Happening, *keys: str) -> bool:
+    async def receive(self, happening: PlatformEvent, *keys: str) -> bool:
         if self.broken:
             raise StoreError("The disk is away.")
         if self.keys & {*keys}:
@@ -68,11 +68,11 @@ class Ear:
         self._stirred.set()
         return True
 
-    async def suggest(self, person: str, place: Place, prefix: str) -> list[str]:
+    async def suggest_names(self, person: str, place: Location, prefix: str) -> list[str]:
         self.asked_for.append((person, place, prefix))
         return self.names
 
-    def alive(self, platform: str) -> None:
+    def record_activity(self, platform: str) -> None:
         assert platform == "discord"
         self.signs += 1
 

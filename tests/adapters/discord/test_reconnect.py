@@ -12,8 +12,8 @@ from discord.http import Route
 
 from adapters.discord import run
 from bot.errors import PlatformError, SetupError
-from bot.platform.events import Heard
-from bot.server import Connection
+from bot.platform.events import MessageReceived
+from bot.server import PlatformConnection
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.discord.ears import Ear, settings_for
 from tests.support.discord_server import FakeDiscord
@@ -30,7 +30,9 @@ async def serving(fake: FakeDiscord, home: Path, **given: str) -> AsyncIterator[
     """The adapter, begun again as the program does."""
     base, gateway = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
     ear, stop, supervisor = Ear(), asyncio.Event(), Supervisor(first_wait=0.01, longest_wait=0.05)
-    task = Connection("discord", lambda: run(ear, settings_for(fake, home, **given), stop), stop).start(supervisor)
+    task = PlatformConnection("discord", lambda: run(ear, settings_for(fake, home, **given), stop), stop).start(
+        supervisor
+    )
     try:
         yield ear, task
     finally:
@@ -46,7 +48,7 @@ async def hears(fake: FakeDiscord, ear: Ear) -> None:
     ada, square = fake.member(guild, "Ada"), fake.channel(guild, "square")
     await ear.attached()
     await ada.says(square, "hello")
-    assert (await ear.hears(Heard)).message.text == "hello"
+    assert (await ear.hears(MessageReceived)).message.text == "hello"
     assert ear.doubted
     assert ear.caught_up
 
@@ -56,7 +58,7 @@ async def hears(fake: FakeDiscord, ear: Ear) -> None:
 async def test_what_may_pass_at_the_start_is_tried_again(
     fake: FakeDiscord, tmp_path: Path, route: tuple[str, str], how: dict[str, Any]
 ) -> None:
-    fake.fails(*route, **{"times": 12, **how})
+    fake.fail_next(*route, **{"times": 12, **how})
     async with serving(fake, tmp_path, discord_gateway="") as (ear, task):
         await hears(fake, ear)
         assert not task.done()
@@ -95,7 +97,7 @@ async def test_a_gateway_that_is_down_at_the_first_attempt_is_tried_again(
 async def test_a_dispatch_that_cannot_be_parsed_is_left_out(town: Town, name: str, data: Any) -> None:
     town.fake.gateway.sessions.emit(name, data, 0)
     await town.ada.says(town.square, "hello")
-    assert (await town.ear.hears(Heard)).message.text == "hello"
+    assert (await town.ear.hears(MessageReceived)).message.text == "hello"
     assert town.ear.caught_up == 1
 
 
@@ -113,14 +115,14 @@ async def test_one_that_tells_who_reads_what_is_not_left_out(fake: FakeDiscord, 
 
 async def test_a_server_of_which_a_part_is_not_understood_is_not_known(town: Town) -> None:
     place, guild = town.place(town.square), town.fake.world.guilds[town.guild.id]
-    assert (await town.platform.channel(place)).kind == "open"
+    assert (await town.platform.fetch_channel(place)).kind == "open"
     town.fake.gateway.sessions.emit("GUILD_CREATE", {"id": guild.id, "roles": [], "channels": [{"id": 3}]}, 0)
     await town.ada.says(town.square, "hello")
     async with asyncio.timeout(5):
         while town.platform.client.get_guild(int(guild.id)) is not None:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.01)
     with pytest.raises(PlatformError):
-        await town.platform.channel(place)
+        await town.platform.fetch_channel(place)
 
 
 @pytest.mark.parametrize("code", [4004, 4013])
@@ -130,7 +132,7 @@ async def test_a_connection_that_is_refused_for_good_is_told_with_the_way_out(
     fake.guild("Harbour")
     async with serving(fake, tmp_path) as (ear, task):
         await ear.attached()
-        fake.gateway.drop(code)
+        fake.gateway.disconnect(code)
         with pytest.raises(SetupError, match=str(code)) as refused:
             await asyncio.wait_for(task, 10)
         assert "THREADLORE_DISCORD_TOKEN" in refused.value.hint

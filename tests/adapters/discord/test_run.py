@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.discord.api.endpoints import FILES, elsewhere, own_host
-from adapters.discord.interactions.command_sync import FILE
+from adapters.discord.api.endpoints import FILE_HOSTS, custom_file_host, is_custom_api
+from adapters.discord.interactions.command_sync import SYNC_FILE
 from bot.errors import PlatformError
-from bot.platform.events import Clicked, Heard
-from bot.platform.models import Button, Card, Place
+from bot.platform.events import ButtonPressed, MessageReceived
+from bot.platform.models import Button, Card, Location
 from bot.settings import Settings
 from tests.adapters.discord.ears import Ear, connected
 from tests.support.discord_server import FakeDiscord
@@ -30,8 +30,8 @@ async def test_commands_are_registered_when_they_are_others_than_before(fake: Fa
         assert len(fake.calls_to(*COMMANDS)) == 1
     async with connected(fake, tmp_path):
         assert len(fake.calls_to(*COMMANDS)) == 1
-    known = json.loads((tmp_path / FILE).read_text())
-    (tmp_path / FILE).write_text(json.dumps(dict.fromkeys(known, "other")))
+    known = json.loads((tmp_path / SYNC_FILE).read_text())
+    (tmp_path / SYNC_FILE).write_text(json.dumps(dict.fromkeys(known, "other")))
     async with connected(fake, tmp_path):
         assert len(fake.calls_to(*COMMANDS)) == 2
 
@@ -41,16 +41,16 @@ async def test_the_link_that_invites_the_bot_is_printed_and_stands_in_the_readme
 ) -> None:
     with capture_logs() as logs:
         async with connected(fake, tmp_path):
-            await fake.until(lambda: any(each["event"] == "discord.invite_link" for each in logs))
+            await fake.wait_for(lambda: any(each["event"] == "discord.invite_link" for each in logs))
     [link] = {each["link"] for each in logs if each["event"] == "discord.invite_link"}
     assert f"client_id={fake.world.app.id}&" in link
     assert link.replace(f"client_id={fake.world.app.id}", "client_id=APPLICATION_ID") in README.read_text()
 
 
 async def test_commands_that_are_refused_do_not_keep_the_bot_away(fake: FakeDiscord, tmp_path: Path) -> None:
-    fake.fails(*COMMANDS, status=403)
+    fake.fail_next(*COMMANDS, status=403)
     async with connected(fake, tmp_path):
-        assert not (tmp_path / FILE).exists()
+        assert not (tmp_path / SYNC_FILE).exists()
 
 
 async def test_a_wrong_token_is_told_in_words(fake: FakeDiscord, tmp_path: Path) -> None:
@@ -85,31 +85,31 @@ async def test_a_server_that_is_not_there_is_told_in_words(fake: FakeDiscord, tm
 
 
 async def test_a_lost_connection_goes_on_where_it_was(town: Town) -> None:
-    town.fake.gateway.drop()
+    town.fake.gateway.disconnect()
     await town.ada.says(town.square, "while you were away")
-    assert (await town.ear.hears(Heard)).message.text == "while you were away"
+    assert (await town.ear.hears(MessageReceived)).message.text == "while you were away"
     assert (town.ear.caught_up, town.ear.doubted) == (1, 1)
 
 
 async def test_a_connection_that_begins_anew_asks_to_catch_up(town: Town) -> None:
     town.fake.gateway.invalidate()
-    await town.fake.until(lambda: town.ear.caught_up == 2, 10.0)
+    await town.fake.wait_for(lambda: town.ear.caught_up == 2, 10.0)
 
 
 async def test_buttons_of_a_former_run_work(fake: FakeDiscord, tmp_path: Path) -> None:
     guild = fake.guild("Harbour")
     ada, square = fake.member(guild, "Ada"), fake.channel(guild, "square")
     async with connected(fake, tmp_path) as ear:
-        place = Place("discord", guild.id, square.id)
+        place = Location("discord", guild.id, square.id)
         message = await ear.platform.post(place, Card("Hello", None, (Button("👎", "down", "a1"),)))
     async with connected(fake, tmp_path, Ear()) as ear:
         await ada.clicks(square.messages[message], "👎")
-        assert (await ear.hears(Clicked)).action == "down"
+        assert (await ear.hears(ButtonPressed)).action == "down"
 
 
 def test_files_come_from_discord_and_from_another_server_only_if_one_is_set(tmp_path: Path) -> None:
     usual = Settings(home=tmp_path)
     other = Settings(home=tmp_path, discord_api_base="http://127.0.0.1:8080/api/v10")
-    assert (elsewhere(usual), own_host(usual)) == (False, "")
-    assert (elsewhere(other), own_host(other)) == (True, "127.0.0.1")
-    assert "cdn.discordapp.com" in FILES
+    assert (is_custom_api(usual), custom_file_host(usual)) == (False, "")
+    assert (is_custom_api(other), custom_file_host(other)) == (True, "127.0.0.1")
+    assert "cdn.discordapp.com" in FILE_HOSTS

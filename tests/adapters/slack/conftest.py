@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import aiohttp
 import pytest
 
-from adapters.slack import studied
+from adapters.slack import build_context
 from adapters.slack.api import clients
-from adapters.slack.api.rate_limits import Pace
+from adapters.slack.api.rate_limits import RateLimits
 from adapters.slack.platform import SlackPlatform
 from bot.settings import Settings
 from tests.adapters.slack.talking import Talk
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from contextlib import AbstractAsyncContextManager
 
-    from adapters.slack.context import Study
+    from adapters.slack.context import SlackContext
 
 
 def settings_for(slack: FakeSlack) -> Settings:
@@ -35,7 +35,7 @@ def settings_for(slack: FakeSlack) -> Settings:
 class Desk:
     """The adapter between two starts: what one run remembers."""
 
-    def __init__(self, platform: SlackPlatform, study: Study) -> None:
+    def __init__(self, platform: SlackPlatform, study: SlackContext) -> None:
         self.platform = platform
         self.study = study
 
@@ -45,8 +45,8 @@ async def opened(slack: FakeSlack) -> AsyncIterator[Desk]:
     """A run of the adapter without its socket, in the time of the workspace."""
     settings = settings_for(slack)
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session:
-        study = await studied(settings, session, Pace(slack.clock.now, slack.clock.sleep))
-        yield Desk(SlackPlatform(study, clients.pager(settings, session), settings.member_age), study)
+        study = await build_context(settings, session, RateLimits(slack.clock.now, slack.clock.sleep))
+        yield Desk(SlackPlatform(study, clients.history_client(settings, session), settings.member_age), study)
         for task in list(study.tasks):
             task.cancel()
 
@@ -57,7 +57,7 @@ MANIFEST = json.loads((resources.files("adapters.slack") / "manifest.json").read
 @pytest.fixture
 async def slack() -> AsyncIterator[FakeSlack]:
     """A workspace in which the app is installed as the manifest says."""
-    async with FakeSlack(App.of(MANIFEST)) as fake:
+    async with FakeSlack(App.from_manifest(MANIFEST)) as fake:
         yield fake
 
 

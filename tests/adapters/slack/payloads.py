@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from adapters.slack.identity import Us
+from adapters.slack.identity import BotIdentity
 
-US = Us(team="T1", user="UBOT", bot="BBOT", url="https://small.slack.com/")
+US = BotIdentity(team="T1", user="UBOT", bot="BBOT", url="https://small.slack.com/")
 
 
 def envelope(event: dict[str, Any], event_id: str = "Ev1") -> dict[str, Any]:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.platform.models import Button, Cited, Closing, Place
-from bot.platform.ports import Target
+from bot.platform.models import AnswerFooter, Button, FooterSource, Location
+from bot.platform.ports import ReplyTarget
 
 if TYPE_CHECKING:
     from bot.platform.ports import Reply
     from tests.adapters.slack.conftest import Desk
-    from tests.support.slack_server import Entry, FakeSlack, Person, Room, Said
+    from tests.support.slack_server import Entry, FakeSlack, Person, Room, SentMessage
 
-CLOSING = Closing(
+CLOSING = AnswerFooter(
     "a1",
-    (Cited(1, "#roof · 2026-05-01", "https://smallco.slack.com/archives/C1/p1", "it leaks"),),
+    (FooterSource(1, "#roof · 2026-05-01", "https://smallco.slack.com/archives/C1/p1", "it leaks"),),
     "Answered from what everyone in #roof can see.",
     (Button("👍", "up", "a1"), Button("👎", "down", "a1"), Button("Delete", "delete", "a1")),
 )
-BARE = Closing("a1")
+BARE = AnswerFooter("a1")
 
 
 class Talk:
     """A question in a channel, and what becomes of it."""
 
-    def __init__(self, slack: FakeSlack, ada: Person, room: Room, said: Said) -> None:
+    def __init__(self, slack: FakeSlack, ada: Person, room: Room, said: SentMessage) -> None:
         self.slack = slack
         self.ada = ada
         self.room = room
@@ -32,9 +32,9 @@ class Talk:
 
     def reply(self, desk: Desk, *, fresh: bool = True, mark: str = "", answer: str = "a1") -> Reply:
         if fresh:
-            desk.platform.heard(self.room.id, self.said.ts)
-        place = Place("slack", self.slack.space.team, self.room.id, self.said.message.thread_ts)
-        return desk.platform.reply(Target(answer, place, self.ada.id, self.said.ts, mark=mark))
+            desk.platform.record_question(self.room.id, self.said.ts)
+        place = Location("slack", self.slack.space.team, self.room.id, self.said.message.thread_ts)
+        return desk.platform.start_reply(ReplyTarget(answer, place, self.ada.id, self.said.ts, reply_ref=mark))
 
     @property
     def replies(self) -> list[Entry]:

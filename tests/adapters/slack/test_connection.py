@@ -8,7 +8,7 @@ import aiohttp
 from slack_bolt.async_app import AsyncApp
 
 from adapters.slack.api import clients
-from adapters.slack.connection import Watchdog
+from adapters.slack.connection import SocketConnection
 from tests.adapters.slack.conftest import settings_for
 from tests.support.slack_server import Fault
 
@@ -34,12 +34,12 @@ class Signs:
 async def watched(slack: FakeSlack, silence: float) -> AsyncIterator[Signs]:
     signs, stop = Signs(), asyncio.Event()
     async with aiohttp.ClientSession() as session:
-        client = clients.reader(settings_for(slack), session)
+        client = clients.idempotent_client(settings_for(slack), session)
         app = AsyncApp(client=client, logger=client.logger)
-        dog = Watchdog(app, slack.space.app.app_token, signs.live, signs.miss, silence)
+        dog = SocketConnection(app, slack.space.app.app_token, signs.live, signs.miss, silence)
         await dog.connect()
-        await slack.connected()
-        watching = asyncio.create_task(dog.keep(stop))
+        await slack.wait_until_connected()
+        watching = asyncio.create_task(dog.run(stop))
         try:
             yield signs
         finally:
@@ -51,21 +51,21 @@ async def watched(slack: FakeSlack, silence: float) -> AsyncIterator[Signs]:
 async def test_a_socket_that_is_silent_is_replaced_and_what_was_missed_is_looked_for(slack: FakeSlack) -> None:
     async with watched(slack, 0.3) as signs:
         first = slack.socket.ready[0]
-        await slack.until(lambda: slack.socket.ready and slack.socket.ready[0] is not first)
-        await slack.until(lambda: signs.missed)
-        assert slack.called("auth.test")
+        await slack.wait_for(lambda: slack.socket.ready and slack.socket.ready[0] is not first)
+        await slack.wait_for(lambda: signs.missed)
+        assert slack.calls_to("auth.test")
 
 
 async def test_it_is_tried_again_until_slack_is_back(slack: FakeSlack) -> None:
-    slack.fails("auth.test", Fault("error", error="internal_error"))
+    slack.fail_next("auth.test", Fault("error", error="internal_error"))
     async with watched(slack, 0.3) as signs:
-        await slack.until(lambda: signs.missed, timeout=10)
-        assert len(slack.called("auth.test")) >= 2
+        await slack.wait_for(lambda: signs.missed, timeout=10)
+        assert len(slack.calls_to("auth.test")) >= 2
 
 
 async def test_a_living_socket_is_left_alone(slack: FakeSlack) -> None:
     async with watched(slack, 30.0) as signs:
         first = slack.socket.ready[0]
-        await slack.until(lambda: signs.alive)  # Slack says hello
+        await slack.wait_for(lambda: signs.alive)  # Slack says hello
         assert slack.socket.ready[0] is first
         assert not signs.missed

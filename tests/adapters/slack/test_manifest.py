@@ -5,10 +5,10 @@ import json
 from datetime import UTC, datetime
 from importlib import resources
 
-from adapters.slack.events.listener import NOTES, PROMPTS
-from adapters.slack.events.translate import EVENTS
-from bot.bot import HELP
-from engine.text.overview_request import recognize
+from adapters.slack.events.listener import SIDE_HANDLERS, SUGGESTED_PROMPTS
+from adapters.slack.events.translate import EVENT_TRANSLATORS
+from bot.bot import HELP_WORDS
+from engine.text.overview_request import parse_overview_request
 from tests.adapters.slack.conftest import MANIFEST
 from tests.support.slack_server.app import NEEDS
 
@@ -17,7 +17,11 @@ SCOPES = frozenset(MANIFEST["oauth_config"]["scopes"]["bot"])
 
 
 def test_whatever_is_subscribed_to_is_understood() -> None:
-    understood = EVENTS.keys() | NOTES.keys() | {f"message.{kind}" for kind in ("channels", "groups", "im", "mpim")}
+    understood = (
+        EVENT_TRANSLATORS.keys()
+        | SIDE_HANDLERS.keys()
+        | {f"message.{kind}" for kind in ("channels", "groups", "im", "mpim")}
+    )
     assert understood >= SUBSCRIBED
 
 
@@ -35,8 +39,8 @@ def test_the_app_is_an_agent_with_a_command_and_a_socket() -> None:
 
 
 def test_no_more_than_four_beginnings_are_offered_the_same_before_and_after_the_first_look() -> None:
-    assert len(PROMPTS) <= 4
-    assert MANIFEST["features"]["agent_view"]["suggested_prompts"] == list(PROMPTS)
+    assert len(SUGGESTED_PROMPTS) <= 4
+    assert MANIFEST["features"]["agent_view"]["suggested_prompts"] == list(SUGGESTED_PROMPTS)
 
 
 def test_the_manifest_for_free_plans_lacks_the_agent_features_alone() -> None:
@@ -49,6 +53,6 @@ def test_the_manifest_for_free_plans_lacks_the_agent_features_alone() -> None:
 
 
 def test_every_beginning_that_is_offered_is_understood_without_a_model() -> None:
-    said = [prompt["message"] for prompt in PROMPTS]
-    assert all(text in HELP or recognize(text, datetime.now(UTC)) for text in said)
-    assert len([text for text in said if text not in HELP]) == 3
+    said = [prompt["message"] for prompt in SUGGESTED_PROMPTS]
+    assert all(text in HELP_WORDS or parse_overview_request(text, datetime.now(UTC)) for text in said)
+    assert len([text for text in said if text not in HELP_WORDS]) == 3

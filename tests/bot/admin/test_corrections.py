@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.admin.document_lookup import LOCAL
-from bot.admin.operations import work_on
-from bot.admin.requests import Forget, Hide, Look, Merge, Pin, Rebuild, State
-from bot.admin.results import Done, Seen
-from engine.errors import NotFound, Unreachable
+from bot.admin.document_lookup import LOCAL_SPACE
+from bot.admin.operations import run_operation
+from bot.admin.requests import AddFact, Forget, GetEntity, Hide, Merge, Reindex, SetDescription
+from bot.admin.results import Completed, EntityResult
+from engine.errors import ModelUnreachable, NotFound
 from tests.support import parrot
 from tests.support.engines import doc
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("taken_in")
 
 
-async def look(perform: Perform, name: str) -> Seen:
-    [seen] = await perform(Look(name, (LOCAL,)))
-    assert isinstance(seen, Seen)
+async def look(perform: Perform, name: str) -> EntityResult:
+    [seen] = await perform(GetEntity(name, (LOCAL_SPACE,)))
+    assert isinstance(seen, EntityResult)
     return seen
 
 
-def others(seen: Seen) -> set[str]:
+def others(seen: EntityResult) -> set[str]:
     return {end for each in seen.relations for end in (each.source, each.target)} - {seen.entity.name}
 
 
@@ -43,56 +43,58 @@ async def test_an_unknown_name_is_an_error_with_names_that_are_alike(perform: Pe
 
 async def test_merged_names_are_one_until_they_are_parted(perform: Perform) -> None:
     assert "Kiosk" not in others(await look(perform, "Mina"))
-    await perform(Merge(LOCAL, "Mina", "Ada"))
+    await perform(Merge(LOCAL_SPACE, "Mina", "Ada"))
     assert "Kiosk" in others(await look(perform, "Mina"))
     assert (await look(perform, "Mina")).entity == (await look(perform, "Ada")).entity
-    await perform(Merge(LOCAL, "Mina"))
+    await perform(Merge(LOCAL_SPACE, "Mina"))
     assert "Kiosk" not in others(await look(perform, "Mina"))
 
 
 async def test_a_merge_with_a_name_that_was_not_read_yet_says_so(perform: Perform) -> None:
-    *_, last = await perform(Merge(LOCAL, "Minna", "Mina"))
-    assert last == Done("“Minna” now leads to “Mina”. “Minna” was not read anywhere yet: is it written as you mean it?")
+    *_, last = await perform(Merge(LOCAL_SPACE, "Minna", "Mina"))
+    assert last == Completed(
+        "“Minna” now leads to “Mina”. “Minna” was not read anywhere yet: is it written as you mean it?"
+    )
     with pytest.raises(NotFound, match="Neither “Otto” nor “Emil”"):
-        await perform(Merge(LOCAL, "Otto", "Emil"))
+        await perform(Merge(LOCAL_SPACE, "Otto", "Emil"))
 
 
 async def test_a_correction_does_not_wait_for_a_model_that_is_away(tmp_path: Path) -> None:
-    away = parrot.Parrot()
-    away.failing["extract", "Carla"] = Unreachable("Nobody is there.")
-    async with parrot.desk(tmp_path / "other", away) as desk, asyncio.timeout(20):
-        await desk.engine.add(doc("a", "Ada met Bob.", space=LOCAL))
-        await desk.engine.settled()
-        await desk.engine.add(doc("b", "Carla met Bob.", space=LOCAL))
-        *_, done = [event async for event in work_on(desk, Merge(LOCAL, "Bob", "Ada"))]
-        assert done == Done("“Bob” now leads to “Ada”.")
+    away = parrot.EchoLanguage()
+    away.failing["extract", "Carla"] = ModelUnreachable("Nobody is there.")
+    async with parrot.open_engine_context(tmp_path / "other", away) as desk, asyncio.timeout(20):
+        await desk.engine.add(doc("a", "Ada met Bob.", space=LOCAL_SPACE))
+        await desk.engine.wait_until_indexed()
+        await desk.engine.add(doc("b", "Carla met Bob.", space=LOCAL_SPACE))
+        *_, done = [event async for event in run_operation(desk, Merge(LOCAL_SPACE, "Bob", "Ada"))]
+        assert done == Completed("“Bob” now leads to “Ada”.")
 
 
 async def test_a_pinned_description_stays_through_a_rebuild_and_can_be_taken_back(perform: Perform) -> None:
-    await perform(Pin(LOCAL, "Mina", "The captain."))
-    await perform(Rebuild())
+    await perform(SetDescription(LOCAL_SPACE, "Mina", "The captain."))
+    await perform(Reindex())
     assert (await look(perform, "Mina")).entity.description == "The captain."
-    await perform(Pin(LOCAL, "Mina", ""))
+    await perform(SetDescription(LOCAL_SPACE, "Mina", ""))
     assert (await look(perform, "Mina")).entity.description != "The captain."
 
 
 async def test_a_hidden_name_is_out_of_sight_until_it_is_shown_again(perform: Perform) -> None:
-    await perform(Hide(LOCAL, "Mina"))
+    await perform(Hide(LOCAL_SPACE, "Mina"))
     assert "Mina" not in others(await look(perform, "Gudgeon"))
-    await perform(Hide(LOCAL, "Mina", hidden=False))
+    await perform(Hide(LOCAL_SPACE, "Mina", hidden=False))
     assert "Mina" in others(await look(perform, "Gudgeon"))
 
 
 async def test_what_a_person_states_is_known_until_it_is_forgotten(perform: Perform) -> None:
-    *_, done = await perform(State(LOCAL, "Gudgeon", "The Gudgeon belongs to Otto.", "Otto", keywords="owner"))
+    *_, done = await perform(AddFact(LOCAL_SPACE, "Gudgeon", "The Gudgeon belongs to Otto.", "Otto", keywords="owner"))
     assert "Otto" in others(await look(perform, "Gudgeon"))
-    assert isinstance(done, Done)
+    assert isinstance(done, Completed)
     key = done.text.split("`")[1].rpartition(" ")[2]
-    await perform(Forget(key, (LOCAL,)))
+    await perform(Forget(key, (LOCAL_SPACE,)))
     assert "Otto" not in others(await look(perform, "Gudgeon"))
 
 
 async def test_a_name_of_a_type_can_be_stated(perform: Perform) -> None:
-    await perform(State(LOCAL, "Otto", "Owner of the Gudgeon.", type="Person"))
+    await perform(AddFact(LOCAL_SPACE, "Otto", "Owner of the Gudgeon.", type="Person"))
     seen = await look(perform, "Otto")
     assert (seen.entity.type, seen.entity.description) == ("person", "Owner of the Gudgeon.")

@@ -11,90 +11,90 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import texts
-from bot.answers.corrections import BURST, EVERY, GIVEN_UP, AnswerCorrector
-from bot.answers.draft import Draft
-from bot.answers.request import answer_id, heard
-from bot.answers.sources.graph_evidence import note_facts
-from bot.errors import PlatformError, Withheld
-from bot.ingest.documents import Shelf
+from bot.answers.corrections import CORRECTION_BURST, CORRECTION_INTERVAL, GIVE_UP_AFTER, AnswerCorrector
+from bot.answers.draft import AnswerDraft
+from bot.answers.request import answer_id, request_from_message
+from bot.answers.sources.graph_evidence import record_graph_facts
+from bot.errors import PermissionDenied, PlatformError
+from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync.retention import Retention
-from bot.platform.events import Changed, Deleted, Edited, Gone, Unshared
-from engine.models import Condensed, Context, EntityRow, Question, Scope
-from engine.storage.ledger.queries.provenance import Stating
-from tests.support.asking import Speaker, asking
+from bot.platform.events import ChannelRemoved, FilesRemoved, MessageEdited, MessagesDeleted, VisibilityChanged
+from engine.models import Context, ContextEntity, Question, Scope, SearchQuery
+from engine.storage.ledger.queries.provenance import StatingPassage
+from tests.support.asking import CannedLanguage, open_answering_bot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
-    from bot.platform.models import Message, Place
-    from bot.store import Stored
-    from tests.support.asking import Asking
-    from tests.support.fake_platform import Written
+    from bot.platform.models import Location, Message
+    from bot.store import StoredAnswer
+    from tests.support.asking import AnsweringFixture
+    from tests.support.fake_platform import RecordedReply
 
-    Removal = Callable[[Asking, Message], Awaitable[object]]
+    Removal = Callable[[AnsweringFixture, Message], Awaitable[object]]
 
 ASKED = "When do the Tiles come?"
 
 
 @pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "home") as opened:
+async def home(tmp_path: Path) -> AsyncIterator[AnsweringFixture]:
+    async with open_answering_bot(tmp_path / "home") as opened:
         yield opened
 
 
 @pytest.fixture
-async def roof(home: Asking) -> Place:
-    return await home.joined("ROOF", "ada", "bob")
+async def roof(home: AnsweringFixture) -> Location:
+    return await home.join_channel("ROOF", "ada", "bob")
 
 
 @pytest.fixture
-async def tiles(home: Asking, roof: Place) -> Message:
-    said = await home.say(roof, "ada", "The Tiles come on Monday.")
-    await home.learnt()
+async def tiles(home: AnsweringFixture, roof: Location) -> Message:
+    said = await home.post(roof, "ada", "The Tiles come on Monday.")
+    await home.wait_until_indexed()
     return said
 
 
-async def corrected(home: Asking, now: float | None = None) -> None:
+async def corrected(home: AnsweringFixture, now: float | None = None) -> None:
     """The corrector looks once."""
-    await (AnswerCorrector(home.house, lambda: now) if now else AnswerCorrector(home.house)).run()
+    await (AnswerCorrector(home.context, lambda: now) if now else AnswerCorrector(home.context)).process_due()
 
 
-async def stored(home: Asking, reply: Written) -> Stored:
-    found = await home.house.store.answers.get(reply.target.answer)
+async def stored(home: AnsweringFixture, reply: RecordedReply) -> StoredAnswer:
+    found = await home.context.store.answers.get(reply.target.answer)
     assert found is not None
     return found
 
 
-async def forget_message(home: Asking, message: Message) -> None:
-    await home.listening.forget_message(message.place, message.id)
+async def forget_message(home: AnsweringFixture, message: Message) -> None:
+    await home.ingest_service.forget_message(message.location, message.id)
 
 
-async def forget_document(home: Asking, message: Message) -> None:
-    await home.listening.forget_document(f"{message.place.room}:window:{message.id}")
+async def forget_document(home: AnsweringFixture, message: Message) -> None:
+    await home.ingest_service.forget_document(f"{message.location.room}:window:{message.id}")
 
 
-async def forget_person(home: Asking, message: Message) -> None:
-    await home.listening.forget_person("slack", "T1", message.author)
+async def forget_person(home: AnsweringFixture, message: Message) -> None:
+    await home.ingest_service.forget_person("slack", "T1", message.author)
 
 
-async def leave(home: Asking, message: Message) -> None:
-    await home.listening.take(Gone(message.place))
+async def leave(home: AnsweringFixture, message: Message) -> None:
+    await home.ingest_service.handle(ChannelRemoved(message.location))
 
 
-async def edit(home: Asking, message: Message) -> None:
+async def edit(home: AnsweringFixture, message: Message) -> None:
     await home.edit(message, "The Tiles come on Thursday.")
 
 
-async def edit_while_away(home: Asking, message: Message) -> None:
-    home.platform.edit(message, "The Tiles come on Thursday.")
-    await home.listening.catch_up("slack")
-    await home.listening.past()
+async def edit_while_away(home: AnsweringFixture, message: Message) -> None:
+    home.platform.edit_message(message, "The Tiles come on Thursday.")
+    await home.ingest_service.start_reconciliation("slack")
+    await home.ingest_service.run_sync()
 
 
-async def age(home: Asking, message: Message) -> None:
-    later = replace(home.house, settings=home.house.settings.model_copy(update={"retention_days": 1}))
-    await Retention(later, Shelf(later)).forget_old(message.time.replace(year=2027))
+async def age(home: AnsweringFixture, message: Message) -> None:
+    later = replace(home.context, settings=home.context.settings.model_copy(update={"retention_days": 1}))
+    await Retention(later, ConversationDocuments(later)).delete_expired(message.time.replace(year=2027))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ async def age(home: Asking, message: Message) -> None:
     [edit, edit_while_away, lambda home, said: home.delete(said), forget_message, forget_document, forget_person, age],
 )
 async def test_a_posted_answer_is_replaced_once_its_source_changed(
-    home: Asking, roof: Place, tiles: Message, remove: Removal
+    home: AnsweringFixture, roof: Location, tiles: Message, remove: Removal
 ) -> None:
     reply = await home.ask(roof, "bob", ASKED)
     assert "Monday" in reply.text
@@ -113,55 +113,57 @@ async def test_a_posted_answer_is_replaced_once_its_source_changed(
         == texts.SOURCE_REMOVED
         == "A source of this answer was removed or changed. Ask again for a current answer."
     )
-    assert await home.house.store.corrections.due(2e10, ("slack",), 9) == []
+    assert await home.context.store.answer_corrections.list_due(2e10, ("slack",), 9) == []
 
 
-async def test_so_it_is_where_its_channel_was_left(home: Asking, roof: Place, tiles: Message) -> None:
-    hall = await home.joined("HALL", "bob")
+async def test_so_it_is_where_its_channel_was_left(home: AnsweringFixture, roof: Location, tiles: Message) -> None:
+    hall = await home.join_channel("HALL", "bob")
     reply = await home.ask(hall, "bob", ASKED)
     await leave(home, tiles)
     await corrected(home)
     assert reply.text == texts.SOURCE_REMOVED
 
 
-async def test_and_where_its_channel_turned_private(home: Asking, roof: Place, tiles: Message) -> None:
-    hall = await home.joined("HALL", "bob")
+async def test_and_where_its_channel_turned_private(home: AnsweringFixture, roof: Location, tiles: Message) -> None:
+    hall = await home.join_channel("HALL", "bob")
     elsewhere, there = await home.ask(hall, "bob", ASKED), await home.ask(roof, "bob", ASKED)
     for kind in ("closed", "open", "closed"):
-        home.platform.change("ROOF", kind=kind)
-        await home.listening.take(Changed(roof))
+        home.platform.change_channel("ROOF", kind=kind)
+        await home.ingest_service.handle(VisibilityChanged(roof))
         await corrected(home)
     assert elsewhere.text == texts.SOURCE_REMOVED
     assert (await stored(home, elsewhere)).text == ""
     assert "Monday" in there.text
 
 
-async def test_a_move_that_hides_nothing_corrects_nothing(home: Asking, roof: Place, tiles: Message) -> None:
-    home.platform.change("ROOF", kind="closed")
-    await home.listening.take(Changed(roof))
-    direct = home.platform.open("D1", "ada", kind="direct")
+async def test_a_move_that_hides_nothing_corrects_nothing(
+    home: AnsweringFixture, roof: Location, tiles: Message
+) -> None:
+    home.platform.change_channel("ROOF", kind="closed")
+    await home.ingest_service.handle(VisibilityChanged(roof))
+    direct = home.platform.add_channel("D1", "ada", kind="direct")
     reply = await home.ask(direct, "ada", ASKED)
     assert "Monday" in reply.text
-    home.platform.change("ROOF", kind="open")
-    await home.listening.take(Changed(roof))
+    home.platform.change_channel("ROOF", kind="open")
+    await home.ingest_service.handle(VisibilityChanged(roof))
     await corrected(home)
     assert "Monday" in reply.text
 
 
-async def test_a_file_that_was_taken_back_corrects_too(home: Asking, roof: Place) -> None:
-    upload = home.platform.upload("notes.txt", b"The Nails come on Friday, says Mina.")
-    said = home.platform.say(roof, "ada", "", uploads=(upload,))
-    await home.listening.filing.file(said)
-    await home.learnt()
+async def test_a_file_that_was_taken_back_corrects_too(home: AnsweringFixture, roof: Location) -> None:
+    upload = home.platform.add_file("notes.txt", b"The Nails come on Friday, says Mina.")
+    said = home.platform.add_message(roof, "ada", "", uploads=(upload,))
+    await home.ingest_service.files.ingest_and_confirm(said)
+    await home.wait_until_indexed()
     reply = await home.ask(roof, "bob", "When do the Nails come?")
     assert "Friday" in reply.text
-    await home.listening.take(Unshared(roof, (upload.id,)))
+    await home.ingest_service.handle(FilesRemoved(roof, (upload.id,)))
     await corrected(home)
     assert reply.text == texts.SOURCE_REMOVED
 
 
 async def test_what_is_stored_loses_answer_and_question(
-    home: Asking, roof: Place, tiles: Message, tmp_path: Path
+    home: AnsweringFixture, roof: Location, tiles: Message, tmp_path: Path
 ) -> None:
     reply = await home.ask(roof, "bob", "Do the Tiles come on Monday?")
     await home.edit(tiles, "The Tiles come on Thursday.")
@@ -171,7 +173,7 @@ async def test_what_is_stored_loses_answer_and_question(
         assert "Monday" not in "\n".join(connection.iterdump())
 
 
-async def test_neither_comes_back_as_history(home: Asking, roof: Place, tiles: Message) -> None:
+async def test_neither_comes_back_as_history(home: AnsweringFixture, roof: Location, tiles: Message) -> None:
     reply = await home.ask(roof, "bob", "Do the Tiles come on Monday?")
     thread = replace(roof, thread=reply.target.message)
     await home.edit(tiles, "The Tiles come on Thursday.")
@@ -184,13 +186,13 @@ async def test_neither_comes_back_as_history(home: Asking, roof: Place, tiles: M
 @pytest.mark.parametrize(
     "change",
     [
-        lambda home, said: home.listening.take(Edited(home.platform.unfurl(said))),
+        lambda home, said: home.ingest_service.handle(MessageEdited(home.platform.add_preview(said))),
         lambda home, said: home.edit(said, "  The Tiles  come on Monday. "),
-        lambda home, said: home.listening.take(Edited(said)),
+        lambda home, said: home.ingest_service.handle(MessageEdited(said)),
     ],
 )
 async def test_an_edit_that_changes_nothing_leaves_the_answer(
-    home: Asking, roof: Place, tiles: Message, change: Removal
+    home: AnsweringFixture, roof: Location, tiles: Message, change: Removal
 ) -> None:
     reply = await home.ask(roof, "bob", ASKED)
     await change(home, tiles)
@@ -200,11 +202,11 @@ async def test_an_edit_that_changes_nothing_leaves_the_answer(
 
 
 @pytest.mark.parametrize("change", [edit, lambda home, said: home.delete(said)])
-async def test_a_neighbor_that_was_not_used_may_change(home: Asking, roof: Place, change: Removal) -> None:
+async def test_a_neighbor_that_was_not_used_may_change(home: AnsweringFixture, roof: Location, change: Removal) -> None:
     home.language.reply = ("They come on Monday [1].",)
-    await home.say(roof, "ada", "The Tiles come on Monday.")
-    neighbor = await home.say(roof, "bob", "Somebody has seen the Cat?")
-    await home.learnt()
+    await home.post(roof, "ada", "The Tiles come on Monday.")
+    neighbor = await home.post(roof, "bob", "Somebody has seen the Cat?")
+    await home.wait_until_indexed()
     reply = await home.ask(roof, "bob", ASKED)
     assert "Monday" in reply.text
     assert "Cat" not in reply.text
@@ -226,23 +228,23 @@ async def test_a_neighbor_that_was_not_used_may_change(home: Asking, roof: Place
     ],
 )
 async def test_a_retelling_that_cites_nothing_counts_as_used(
-    home: Asking, roof: Place, change: Removal, told: str
+    home: AnsweringFixture, roof: Location, change: Removal, told: str
 ) -> None:
     home.language.reply = (told,)
-    await home.say(roof, "ada", "The Tiles come on Monday.")
-    neighbor = await home.say(roof, "bob", "Somebody has seen the Cat?")
-    await home.learnt()
+    await home.post(roof, "ada", "The Tiles come on Monday.")
+    neighbor = await home.post(roof, "bob", "Somebody has seen the Cat?")
+    await home.wait_until_indexed()
     reply = await home.ask(roof, "bob", ASKED)
     await change(home, neighbor)
     await corrected(home)
     assert reply.text == texts.SOURCE_REMOVED
 
 
-async def test_a_retelling_with_the_number_of_a_neighbor_is_no_history(home: Asking, roof: Place) -> None:
+async def test_a_retelling_with_the_number_of_a_neighbor_is_no_history(home: AnsweringFixture, roof: Location) -> None:
     home.language.reply = ("Am Montag, und jemand sucht ein Tier [1].",)
-    await home.say(roof, "ada", "The Tiles come on Monday.")
-    neighbor = await home.say(roof, "bob", "Somebody has seen the Cat?")
-    await home.learnt()
+    await home.post(roof, "ada", "The Tiles come on Monday.")
+    neighbor = await home.post(roof, "bob", "Somebody has seen the Cat?")
+    await home.wait_until_indexed()
     first = await home.ask(roof, "bob", ASKED)
     thread = replace(roof, thread=first.target.message)
     home.language.reply = ("So ist es [1].",)
@@ -254,34 +256,36 @@ async def test_a_retelling_with_the_number_of_a_neighbor_is_no_history(home: Ask
     assert "Tier" not in "".join(turn.text for turn in home.language.prompts[-1].history)
 
 
-async def test_what_a_model_was_shown_while_it_was_removed_is_no_history(home: Asking, roof: Place) -> None:
+async def test_what_a_model_was_shown_while_it_was_removed_is_no_history(
+    home: AnsweringFixture, roof: Location
+) -> None:
     home.language.reply = ("Am Montag. ", "Jemand sucht ein Tier [1].")
-    await home.say(roof, "ada", "The Tiles come on Monday.")
-    neighbor = await home.say(roof, "bob", "Somebody has seen the Cat?")
-    await home.learnt()
-    home.language.going.clear()
+    await home.post(roof, "ada", "The Tiles come on Monday.")
+    neighbor = await home.post(roof, "bob", "Somebody has seen the Cat?")
+    await home.wait_until_indexed()
+    home.language.gate.clear()
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(home.ask(roof, "bob", ASKED))
-        await home.language.said.wait()
+        await home.language.piece_sent.wait()
         await home.delete(neighbor)
-        home.language.going.set()
+        home.language.gate.set()
     reply = asking.result()
     assert (await stored(home, reply)).text == ""
     assert "Montag" in reply.text
 
 
-async def test_what_turned_private_leaves_the_history_of_other_channels(home: Asking, roof: Place) -> None:
-    hall = await home.joined("HALL", "bob")
-    await home.say(roof, "ada", "Somebody has seen the Cat of the Tiles?")
-    await home.say(hall, "bob", "The Tiles come on Monday.")
-    await home.learnt()
+async def test_what_turned_private_leaves_the_history_of_other_channels(home: AnsweringFixture, roof: Location) -> None:
+    hall = await home.join_channel("HALL", "bob")
+    await home.post(roof, "ada", "Somebody has seen the Cat of the Tiles?")
+    await home.post(hall, "bob", "The Tiles come on Monday.")
+    await home.wait_until_indexed()
     home.language.reply = ("Am Montag, und jemand sucht ein Tier [2].",)
     reply = await home.ask(hall, "bob", ASKED)
     found = await stored(home, reply)
     assert [each.room for each in found.sources] == [hall.room]
     assert found.text
-    home.platform.change("ROOF", kind="closed")
-    await home.listening.take(Changed(roof))
+    home.platform.change_channel("ROOF", kind="closed")
+    await home.ingest_service.handle(VisibilityChanged(roof))
     assert (await stored(home, reply)).text == ""
 
 
@@ -293,30 +297,30 @@ class Killed(BaseException):
 async def test_a_kill_between_the_change_and_the_redaction_loses_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Removal
 ) -> None:
-    async with asking(tmp_path / "home") as home:
-        roof = await home.joined("ROOF", "ada", "bob")
-        tiles = await home.say(roof, "ada", "The Tiles come on Monday.")
-        await home.learnt()
+    async with open_answering_bot(tmp_path / "home") as home:
+        roof = await home.join_channel("ROOF", "ada", "bob")
+        tiles = await home.post(roof, "ada", "The Tiles come on Monday.")
+        await home.wait_until_indexed()
         reply = await home.ask(roof, "bob", ASKED)
         platform = home.platform
         wrote = killed_after(monkeypatch, home, "amend", "forget")
         with pytest.raises(Killed):
             await change(home, tiles)
         assert wrote
-    async with asking(tmp_path / "home", platform=platform) as home:
-        await home.house.store.answers.blank_pending()
+    async with open_answering_bot(tmp_path / "home", platform=platform) as home:
+        await home.context.store.answers.redact_pending()
         assert (await stored(home, reply)).text == ""
         await corrected(home)
         assert reply.text == texts.SOURCE_REMOVED
-        assert await home.house.store.redactions.all() == []
+        assert await home.context.store.pending_redactions.list_all() == []
 
 
-def killed_after(monkeypatch: pytest.MonkeyPatch, home: Asking, *steps: str) -> list[str]:
+def killed_after(monkeypatch: pytest.MonkeyPatch, home: AnsweringFixture, *steps: str) -> list[str]:
     """Let the process end after the engine has done one of these; gives what it has done."""
     done: list[str] = []
 
     def ended(name: str) -> Callable[..., Awaitable[None]]:
-        step = getattr(home.house.desk.engine, name)
+        step = getattr(home.context.engine_context.engine, name)
 
         async def work(*given: object, **more: object) -> None:
             await step(*given, **more)
@@ -326,28 +330,28 @@ def killed_after(monkeypatch: pytest.MonkeyPatch, home: Asking, *steps: str) -> 
         return work
 
     for name in steps:
-        monkeypatch.setattr(home.house.desk.engine, name, ended(name))
+        monkeypatch.setattr(home.context.engine_context.engine, name, ended(name))
     return done
 
 
 async def test_an_edit_that_is_repeated_after_its_redaction_failed_redacts(
-    home: Asking, roof: Place, tiles: Message, monkeypatch: pytest.MonkeyPatch
+    home: AnsweringFixture, roof: Location, tiles: Message, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reply = await home.ask(roof, "bob", ASKED)
     with monkeypatch.context() as patched:
         killed_after(patched, home, "amend")
-        edited = home.platform.edit(tiles, "The Tiles come on Thursday.")
+        edited = home.platform.edit_message(tiles, "The Tiles come on Thursday.")
         with pytest.raises(Killed):
-            await home.listening.take(Edited(edited))
-    await home.listening.take(Edited(edited))
+            await home.ingest_service.handle(MessageEdited(edited))
+    await home.ingest_service.handle(MessageEdited(edited))
     assert (await stored(home, reply)).text == ""
 
 
 async def test_words_that_no_number_names_count_as_used(tmp_path: Path) -> None:
-    async with asking(tmp_path / "home", Speaker("They come on Monday, Orchid-7 says so.")) as home:
-        roof = await home.joined("ROOF", "ada", "bob")
-        said = await home.say(roof, "ada", "The Tiles are called ORCHID-7 inside.")
-        await home.learnt()
+    async with open_answering_bot(tmp_path / "home", CannedLanguage("They come on Monday, Orchid-7 says so.")) as home:
+        roof = await home.join_channel("ROOF", "ada", "bob")
+        said = await home.post(roof, "ada", "The Tiles are called ORCHID-7 inside.")
+        await home.wait_until_indexed()
         reply = await home.ask(roof, "bob", ASKED)
         await home.delete(said)
         await corrected(home)
@@ -355,28 +359,30 @@ async def test_words_that_no_number_names_count_as_used(tmp_path: Path) -> None:
 
 
 async def test_words_that_came_by_a_fact_of_the_graph_alone_count_as_used(tmp_path: Path) -> None:
-    async with asking(tmp_path / "home", Speaker("It is an Orchid.")) as home:
-        roof = await home.joined("ROOF", "ada", "bob")
-        said = await home.say(roof, "ada", "The Cat of Ada is an Orchid.")
-        await home.learnt()
-        fact = EntityRow("Cat", "thing", "The Cat is an Orchid.")
-        context = Context(Condensed("?"), "mix", (fact,))
-        passage = Stating(f"{roof.room}:window:{said.id}", roof.room, said.id, "Ada: The Cat of Ada is an Orchid.")
-        draft = Draft(heard(replace(said, text="What is it?")), text="It is an Orchid.")
-        await note_facts(Told(context, [passage, passage._replace(passage="m9", text="Nothing.")]), draft)
-        assert draft.stated == {f"{roof.room}:window:{said.id}", f"{roof.room}:message:{said.id}"}
-        assert draft.facts == {f"{roof.room}:window:{said.id}:part"}
+    async with open_answering_bot(tmp_path / "home", CannedLanguage("It is an Orchid.")) as home:
+        roof = await home.join_channel("ROOF", "ada", "bob")
+        said = await home.post(roof, "ada", "The Cat of Ada is an Orchid.")
+        await home.wait_until_indexed()
+        fact = ContextEntity("Cat", "thing", "The Cat is an Orchid.")
+        context = Context(SearchQuery("?"), "mix", (fact,))
+        passage = StatingPassage(
+            f"{roof.room}:window:{said.id}", roof.room, said.id, "Ada: The Cat of Ada is an Orchid."
+        )
+        draft = AnswerDraft(request_from_message(replace(said, text="What is it?")), text="It is an Orchid.")
+        await record_graph_facts(Told(context, [passage, passage._replace(passage="m9", text="Nothing.")]), draft)
+        assert draft.graph_used_keys == {f"{roof.room}:window:{said.id}", f"{roof.room}:message:{said.id}"}
+        assert draft.graph_shown_keys == {f"{roof.room}:window:{said.id}:part"}
 
 
-async def test_the_passages_behind_a_fact_of_the_graph_are_found(home: Asking, roof: Place) -> None:
-    upload = home.platform.upload("notes.txt", b"The Nails of Zanzibar come on Friday, says Mina.")
-    said = home.platform.say(roof, "ada", "", uploads=(upload,))
-    await home.listening.filing.file(said)
-    await home.learnt()
+async def test_the_passages_behind_a_fact_of_the_graph_are_found(home: AnsweringFixture, roof: Location) -> None:
+    upload = home.platform.add_file("notes.txt", b"The Nails of Zanzibar come on Friday, says Mina.")
+    said = home.platform.add_message(roof, "ada", "", uploads=(upload,))
+    await home.ingest_service.files.ingest_and_confirm(said)
+    await home.wait_until_indexed()
     scope = Scope(frozenset({"slack:T1:open"}), frozenset())
-    answer = await home.house.desk.engine.ask(Question("Who says that of Zanzibar?", scope))
+    answer = await home.context.engine_context.engine.ask(Question("Who says that of Zanzibar?", scope))
     assert answer.context.entities
-    [found] = await answer.passages_stating()
+    [found] = await answer.load_supporting_passages()
     assert (found.document, found.room) == (f"{roof.room}:file:{said.id}:{upload.id}", roof.room)
     assert "Zanzibar" in found.text
     await answer.aclose()
@@ -385,21 +391,21 @@ async def test_the_passages_behind_a_fact_of_the_graph_are_found(home: Asking, r
 class Told:
     """An answer that was shown these facts, and what they rest on."""
 
-    extractive = False
+    is_extractive = False
 
-    def __init__(self, context: Context, behind: list[Stating]) -> None:
+    def __init__(self, context: Context, behind: list[StatingPassage]) -> None:
         self.context = context
         self._behind = behind
 
-    async def passages_stating(self) -> list[Stating]:
+    async def load_supporting_passages(self) -> list[StatingPassage]:
         return self._behind
 
 
 async def test_a_follow_up_that_repeats_it_goes_too(tmp_path: Path) -> None:
-    async with asking(tmp_path / "home") as home:
-        roof = await home.joined("ROOF", "ada", "bob")
-        tiles = await home.say(roof, "ada", "The Tiles come on Monday.")
-        await home.learnt()
+    async with open_answering_bot(tmp_path / "home") as home:
+        roof = await home.join_channel("ROOF", "ada", "bob")
+        tiles = await home.post(roof, "ada", "The Tiles come on Monday.")
+        await home.wait_until_indexed()
         first = await home.ask(roof, "bob", ASKED)
         home.language.reply = ("As I said: Monday.",)
         second = await home.ask(replace(roof, thread=first.target.message), "bob", "Sure?")
@@ -411,29 +417,31 @@ async def test_a_follow_up_that_repeats_it_goes_too(tmp_path: Path) -> None:
         assert third.text == texts.NOTHING_FOUND
 
 
-async def test_a_platform_that_fails_is_tried_again_until_it_works(home: Asking, roof: Place, tiles: Message) -> None:
+async def test_a_platform_that_fails_is_tried_again_until_it_works(
+    home: AnsweringFixture, roof: Location, tiles: Message
+) -> None:
     reply = await home.ask(roof, "bob", ASKED)
     await home.delete(tiles)
     home.platform.failing["replace_answer"] = PlatformError("Down.")
     await corrected(home)
     assert "Monday" in reply.text
-    [waiting] = await home.house.store.corrections.due(2e10, ("slack",), 9)
-    assert waiting.tries == 1
+    [waiting] = await home.context.store.answer_corrections.list_due(2e10, ("slack",), 9)
+    assert waiting.attempts == 1
     del home.platform.failing["replace_answer"]
     await corrected(home)
     assert "Monday" in reply.text, "it is not due yet"
-    await corrected(home, waiting.since + 60)
+    await corrected(home, waiting.requested_at + 60)
     assert reply.text == texts.SOURCE_REMOVED
 
 
-async def test_one_that_refuses_is_given_up_in_the_end(home: Asking, roof: Place, tiles: Message) -> None:
+async def test_one_that_refuses_is_given_up_in_the_end(home: AnsweringFixture, roof: Location, tiles: Message) -> None:
     await home.ask(roof, "bob", ASKED)
     await home.delete(tiles)
-    home.platform.failing["replace_answer"] = Withheld("Never.")
+    home.platform.failing["replace_answer"] = PermissionDenied("Never.")
     await corrected(home)
-    [waiting] = await home.house.store.corrections.due(2e10, ("slack",), 9)
-    await corrected(home, waiting.since + GIVEN_UP + 1)
-    assert await home.house.store.corrections.due(2e10, ("slack",), 9) == []
+    [waiting] = await home.context.store.answer_corrections.list_due(2e10, ("slack",), 9)
+    await corrected(home, waiting.requested_at + GIVE_UP_AFTER + 1)
+    assert await home.context.store.answer_corrections.list_due(2e10, ("slack",), 9) == []
 
 
 async def test_many_leave_room_for_answers_and_one_that_breaks_stops_no_other(tmp_path: Path) -> None:
@@ -442,50 +450,52 @@ async def test_many_leave_room_for_answers_and_one_that_breaks_stops_no_other(tm
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    async with asking(tmp_path / "home", questions_per_minute=1000) as home:
-        roof = await home.joined("ROOF", "ada", "bob")
-        tiles = await home.say(roof, "ada", "The Tiles come on Monday.")
-        await home.learnt()
-        replies = [await home.ask(roof, "bob", ASKED) for _ in range(BURST + 3)]
+    async with open_answering_bot(tmp_path / "home", questions_per_minute=1000) as home:
+        roof = await home.join_channel("ROOF", "ada", "bob")
+        tiles = await home.post(roof, "ada", "The Tiles come on Monday.")
+        await home.wait_until_indexed()
+        replies = [await home.ask(roof, "bob", ASKED) for _ in range(CORRECTION_BURST + 3)]
         await home.delete(tiles)
         home.platform.failing["replace_answer"] = KeyError("unforeseen")
-        await AnswerCorrector(home.house, sleep=sleep).run()
+        await AnswerCorrector(home.context, sleep=sleep).process_due()
         assert "Monday" in replies[0].text
         del home.platform.failing["replace_answer"]
-        [first, *_] = await home.house.store.corrections.due(2e10, ("slack",), 99)
-        await AnswerCorrector(home.house, lambda: first.since + 60, sleep).run()
+        [first, *_] = await home.context.store.answer_corrections.list_due(2e10, ("slack",), 99)
+        await AnswerCorrector(home.context, lambda: first.requested_at + 60, sleep).process_due()
     assert {each.text for each in replies} == {texts.SOURCE_REMOVED}
-    assert waits == 6 * [EVERY]
+    assert waits == 6 * [CORRECTION_INTERVAL]
 
 
 async def test_a_restart_goes_on_with_it(tmp_path: Path) -> None:
-    async with asking(tmp_path / "home") as home:
-        roof = await home.joined("ROOF", "ada", "bob")
-        tiles = await home.say(roof, "ada", "The Tiles come on Monday.")
-        await home.learnt()
+    async with open_answering_bot(tmp_path / "home") as home:
+        roof = await home.join_channel("ROOF", "ada", "bob")
+        tiles = await home.post(roof, "ada", "The Tiles come on Monday.")
+        await home.wait_until_indexed()
         reply = await home.ask(roof, "bob", ASKED)
         await home.delete(tiles)
         platform = home.platform
-    async with asking(tmp_path / "home", platform=platform) as home:
+    async with open_answering_bot(tmp_path / "home", platform=platform) as home:
         await corrected(home)
     assert reply.text == texts.SOURCE_REMOVED
 
 
-async def test_a_platform_that_is_not_there_costs_no_try(home: Asking, roof: Place, tiles: Message) -> None:
+async def test_a_platform_that_is_not_there_costs_no_try(
+    home: AnsweringFixture, roof: Location, tiles: Message
+) -> None:
     await home.ask(roof, "bob", ASKED)
     await home.delete(tiles)
-    away = replace(home.house, platforms={})
-    await AnswerCorrector(away).run()
-    [waiting] = await home.house.store.corrections.due(2e10, ("slack",), 9)
-    assert waiting.tries == 0
+    away = replace(home.context, platforms={})
+    await AnswerCorrector(away).process_due()
+    [waiting] = await home.context.store.answer_corrections.list_due(2e10, ("slack",), 9)
+    assert waiting.attempts == 0
 
 
 @pytest.mark.parametrize("lasting", [False, True])
 async def test_what_one_alone_saw_is_replaced_where_the_platform_can(
-    home: Asking, roof: Place, tiles: Message, *, lasting: bool
+    home: AnsweringFixture, roof: Location, tiles: Message, *, lasting: bool
 ) -> None:
-    home.platform.marks_private = lasting
-    reply = await home.command(roof, "bob", ASKED)
+    home.platform.can_edit_private = lasting
+    reply = await home.ask_by_command(roof, "bob", ASKED)
     await home.delete(tiles)
     await corrected(home)
     assert (reply.text == texts.SOURCE_REMOVED) is lasting
@@ -495,14 +505,14 @@ async def test_what_one_alone_saw_is_replaced_where_the_platform_can(
 
 
 @pytest.mark.parametrize("member", [False, True])
-async def test_what_one_alone_saw_stays_while_that_person_may_read_it(home: Asking, *, member: bool) -> None:
-    roof, hall = await home.joined("ROOF", "ada", "bob"), await home.joined("HALL", "ada", "bob")
-    await home.say(roof, "ada", "The Tiles come on Monday.")
-    await home.learnt()
-    reply = await home.command(hall, "bob", ASKED)
+async def test_what_one_alone_saw_stays_while_that_person_may_read_it(home: AnsweringFixture, *, member: bool) -> None:
+    roof, hall = await home.join_channel("ROOF", "ada", "bob"), await home.join_channel("HALL", "ada", "bob")
+    await home.post(roof, "ada", "The Tiles come on Monday.")
+    await home.wait_until_indexed()
+    reply = await home.ask_by_command(hall, "bob", ASKED)
     assert "Monday" in reply.text
-    home.platform.change("ROOF", kind="closed", members=frozenset({"ada", "bob"} if member else {"ada"}))
-    await home.listening.take(Changed(roof))
+    home.platform.change_channel("ROOF", kind="closed", members=frozenset({"ada", "bob"} if member else {"ada"}))
+    await home.ingest_service.handle(VisibilityChanged(roof))
     await corrected(home)
     assert ("Monday" in reply.text) is member
     assert (reply.text == texts.SOURCE_REMOVED) is not member
@@ -510,13 +520,13 @@ async def test_what_one_alone_saw_stays_while_that_person_may_read_it(home: Aski
 
 @pytest.mark.parametrize("drop", ["its question", "its asker"])
 async def test_an_answer_whose_question_is_gone_is_corrected_all_the_same(
-    home: Asking, roof: Place, tiles: Message, drop: str
+    home: AnsweringFixture, roof: Location, tiles: Message, drop: str
 ) -> None:
     reply = await home.ask(roof, "bob", ASKED)
     if drop == "its question":
-        await home.listening.take(Deleted(roof, (reply.target.message,)))
+        await home.ingest_service.handle(MessagesDeleted(roof, (reply.target.message,)))
     else:
-        await home.listening.forget_person("slack", "T1", "bob")
+        await home.ingest_service.forget_person("slack", "T1", "bob")
     left = await stored(home, reply)
     assert (left.question, left.text) == ("", "")
     assert "Monday" in reply.text
@@ -525,26 +535,28 @@ async def test_an_answer_whose_question_is_gone_is_corrected_all_the_same(
     assert reply.text == texts.SOURCE_REMOVED
 
 
-async def test_an_edited_question_is_kept_as_it_reads_now(home: Asking, roof: Place, tiles: Message) -> None:
-    question = home.platform.say(roof, "bob", "<@BOT> When do the Tils come, Zanzibar?")
-    await home.hear(question, addressed=True)
+async def test_an_edited_question_is_kept_as_it_reads_now(
+    home: AnsweringFixture, roof: Location, tiles: Message
+) -> None:
+    question = home.platform.add_message(roof, "bob", "<@BOT> When do the Tils come, Zanzibar?")
+    await home.receive(question, addressed=True)
     await home.answer(question)
     await home.edit(question, "<@BOT> When do the Tiles come?")
-    found = await home.house.store.answers.get(answer_id(roof, question.id))
+    found = await home.context.store.answers.get(answer_id(roof, question.id))
     assert found is not None
     assert found.question == "<@BOT> When do the Tiles come?"
     assert found.state == "done"
 
 
 async def test_words_that_only_the_question_had_leave_the_answer_with_it(tmp_path: Path) -> None:
-    async with asking(tmp_path / "home", Speaker("For Zanzibar they come on Monday [1].")) as home:
-        roof = await home.joined("ROOF", "ada", "bob")
-        await home.say(roof, "ada", "The Tiles come on Monday.")
-        await home.learnt()
-        question = home.platform.say(roof, "bob", "<@BOT> When do the Tiles for Zanzibar come?")
-        await home.hear(question, addressed=True)
+    async with open_answering_bot(tmp_path / "home", CannedLanguage("For Zanzibar they come on Monday [1].")) as home:
+        roof = await home.join_channel("ROOF", "ada", "bob")
+        await home.post(roof, "ada", "The Tiles come on Monday.")
+        await home.wait_until_indexed()
+        question = home.platform.add_message(roof, "bob", "<@BOT> When do the Tiles for Zanzibar come?")
+        await home.receive(question, addressed=True)
         await home.answer(question)
         await home.edit(question, "<@BOT> When do the Tiles come?")
-        found = await home.house.store.answers.get(answer_id(roof, question.id))
+        found = await home.context.store.answers.get(answer_id(roof, question.id))
         assert found is not None
         assert (found.question, found.text) == ("", "")

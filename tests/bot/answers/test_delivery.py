@@ -11,15 +11,15 @@ import pytest
 
 from bot import texts
 from bot.answers import delivery as delivering
-from bot.answers.delivery import Delivery
+from bot.answers.delivery import StreamingReply
 from bot.errors import PlatformError
-from bot.platform.models import Closing
-from bot.platform.ports import Limits
+from bot.platform.models import AnswerFooter
+from bot.platform.ports import MessageLimits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-CLOSING = Closing("a1")
+CLOSING = AnswerFooter("a1")
 
 
 class Reply:
@@ -29,7 +29,7 @@ class Reply:
     """
 
     def __init__(self) -> None:
-        self.mark = ""
+        self.reply_ref = ""
         self.said: list[tuple[str, ...]] = []
         self.times: list[float] = []
         self.statuses: list[str] = []
@@ -50,12 +50,12 @@ class Reply:
             if name in self.failing:
                 raise self.failing.pop(name)
             await self.gate.wait()
-            self.mark = "m1"
+            self.reply_ref = "m1"
         finally:
             self._busy = False
             self.news.set()
 
-    async def status(self, words: str) -> None:
+    async def show_status(self, words: str) -> None:
         self.statuses.append(words)
         await self._call("status")
 
@@ -68,7 +68,7 @@ class Reply:
         await self._call("show")
         return True
 
-    async def finish(self, parts: Sequence[str], closing: Closing) -> None:
+    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
         await self._call("finish")
         self.finished = tuple(parts)
 
@@ -111,42 +111,42 @@ def marks() -> list[str]:
 
 
 @pytest.fixture
-async def delivery(reply: Reply, marks: list[str]) -> AsyncIterator[Delivery]:
+async def delivery(reply: Reply, marks: list[str]) -> AsyncIterator[StreamingReply]:
     async def mark(name: str) -> None:
         marks.append(name)
 
-    async with Delivery(reply, Limits(2000, 0.05, 256), mark) as opened:
+    async with StreamingReply(reply, MessageLimits(2000, 0.05, 256), mark) as opened:
         yield opened
 
 
-async def test_a_status_is_shown_at_once(delivery: Delivery, reply: Reply) -> None:
-    delivery.status("is searching…")
+async def test_a_status_is_shown_at_once(delivery: StreamingReply, reply: Reply) -> None:
+    delivery.set_status("is searching…")
     await reply.news.wait()
     assert reply.statuses == ["is searching…"]
 
 
-async def test_first_words_do_not_wait(delivery: Delivery, reply: Reply) -> None:
+async def test_first_words_do_not_wait(delivery: StreamingReply, reply: Reply) -> None:
     began = time.monotonic()
-    delivery.say("Noon")
+    delivery.set_text("Noon")
     await reply.shows("Noon")
     assert reply.times[0] - began < 0.04
 
 
-async def test_later_words_come_not_faster_than_allowed(delivery: Delivery, reply: Reply) -> None:
+async def test_later_words_come_not_faster_than_allowed(delivery: StreamingReply, reply: Reply) -> None:
     text = ""
     for piece in ("All ", "that ", "is ", "said ", "here ", "comes ", "in ", "pieces "):
         text += piece
-        delivery.say(text)
+        delivery.set_text(text)
         await reply.shows(text)
     assert all(later - earlier >= 0.049 for earlier, later in pairwise(reply.times))
 
 
-async def test_words_that_come_while_a_call_is_slow_go_out_together(delivery: Delivery, reply: Reply) -> None:
+async def test_words_that_come_while_a_call_is_slow_go_out_together(delivery: StreamingReply, reply: Reply) -> None:
     reply.gate.clear()
-    delivery.say("a")
+    delivery.set_text("a")
     await asyncio.sleep(0)
     for length in range(2, 30):
-        delivery.say("a" * length)
+        delivery.set_text("a" * length)
         await asyncio.sleep(0)
     reply.gate.set()
     await reply.shows("a" * 29)
@@ -154,20 +154,20 @@ async def test_words_that_come_while_a_call_is_slow_go_out_together(delivery: De
 
 
 async def test_words_that_came_too_early_are_shown_soon_though_no_others_follow(
-    delivery: Delivery, reply: Reply
+    delivery: StreamingReply, reply: Reply
 ) -> None:
     reply.early = 2
-    keeper = delivery.may = Gatekeeper(True)
-    delivery.say("a")
+    keeper = delivery.can_show = Gatekeeper(True)
+    delivery.set_text("a")
     await reply.until(lambda: bool(reply.said))
     assert reply.said == [("a",)]
     assert keeper.asked == 3
-    assert delivery.first_words is not None
+    assert delivery.first_shown_at is not None
 
 
-async def test_the_end_waits_for_the_call_that_is_under_way(delivery: Delivery, reply: Reply) -> None:
+async def test_the_end_waits_for_the_call_that_is_under_way(delivery: StreamingReply, reply: Reply) -> None:
     reply.gate.clear()
-    delivery.say("a")
+    delivery.set_text("a")
     await reply.until(lambda: bool(reply.said))
     ending = asyncio.create_task(delivery.finish("abc", CLOSING))
     await asyncio.sleep(0)
@@ -176,94 +176,96 @@ async def test_the_end_waits_for_the_call_that_is_under_way(delivery: Delivery, 
     assert (reply.said, reply.finished) == ([("a",)], ("abc",))
 
 
-async def test_the_mark_is_told_as_soon_as_there_is_one(delivery: Delivery, reply: Reply, marks: list[str]) -> None:
-    delivery.say("a")
+async def test_the_mark_is_told_as_soon_as_there_is_one(
+    delivery: StreamingReply, reply: Reply, marks: list[str]
+) -> None:
+    delivery.set_text("a")
     await reply.shows("a")
     await delivery.finish("a", CLOSING)
     assert marks == ["m1"]
 
 
-async def test_a_write_that_fails_is_made_up_for(delivery: Delivery, reply: Reply) -> None:
+async def test_a_write_that_fails_is_made_up_for(delivery: StreamingReply, reply: Reply) -> None:
     reply.failing["show"] = PlatformError("Too fast.")
-    delivery.say("a")
+    delivery.set_text("a")
     await reply.news.wait()
-    delivery.say("ab")
+    delivery.set_text("ab")
     await reply.shows("ab")
     assert await delivery.finish("abc", CLOSING)
     assert reply.finished == ("abc",)
 
 
-async def test_an_end_that_fails_is_an_error(delivery: Delivery, reply: Reply) -> None:
+async def test_an_end_that_fails_is_an_error(delivery: StreamingReply, reply: Reply) -> None:
     reply.failing["finish"] = PlatformError("No.")
     with pytest.raises(PlatformError):
         await delivery.finish("a", CLOSING)
 
 
-async def test_a_fault_of_the_adapter_costs_no_answer(delivery: Delivery, reply: Reply) -> None:
+async def test_a_fault_of_the_adapter_costs_no_answer(delivery: StreamingReply, reply: Reply) -> None:
     reply.failing["show"] = ZeroDivisionError("bug")
-    delivery.say("a")
+    delivery.set_text("a")
     await reply.until(lambda: not reply.failing)
     assert await delivery.finish("ab", CLOSING)
     assert reply.finished == ("ab",)
 
 
-async def test_readers_are_looked_at_before_every_write(delivery: Delivery, reply: Reply) -> None:
-    keeper = delivery.may = Gatekeeper(True)
-    delivery.say("a")
+async def test_readers_are_looked_at_before_every_write(delivery: StreamingReply, reply: Reply) -> None:
+    keeper = delivery.can_show = Gatekeeper(True)
+    delivery.set_text("a")
     await reply.shows("a")
-    delivery.say("ab")
+    delivery.set_text("ab")
     await reply.shows("ab")
     await delivery.finish("abc", CLOSING)
     assert keeper.asked == 3
 
 
-async def test_if_they_are_others_all_is_taken_back_at_once(delivery: Delivery, reply: Reply) -> None:
-    delivery.may = Gatekeeper(True, False)
-    delivery.say("the secret is")
+async def test_if_they_are_others_all_is_taken_back_at_once(delivery: StreamingReply, reply: Reply) -> None:
+    delivery.can_show = Gatekeeper(True, False)
+    delivery.set_text("the secret is")
     await reply.shows("the secret is")
-    delivery.say("the secret is out")
+    delivery.set_text("the secret is out")
     await reply.until(lambda: bool(reply.replaced))
-    delivery.say("the secret is out of the bag")
+    delivery.set_text("the secret is out of the bag")
     assert not await delivery.finish("the secret is out of the bag", CLOSING)
-    assert reply.replaced == delivery.withdrawn == texts.WITHDRAWN
+    assert reply.replaced == delivery.withdrawal_text == texts.ANSWER_WITHDRAWN
     assert (reply.said, reply.finished) == ([("the secret is",)], None)
 
 
-async def test_also_at_the_very_end(delivery: Delivery, reply: Reply) -> None:
-    delivery.may = Gatekeeper(False)
+async def test_also_at_the_very_end(delivery: StreamingReply, reply: Reply) -> None:
+    delivery.can_show = Gatekeeper(False)
     assert not await delivery.finish("the secret", CLOSING)
-    assert (reply.replaced, reply.finished) == (texts.WITHDRAWN, None)
+    assert (reply.replaced, reply.finished) == (texts.ANSWER_WITHDRAWN, None)
 
 
-async def test_taking_back_is_tried_again_at_the_end(delivery: Delivery, reply: Reply) -> None:
-    delivery.may = Gatekeeper(True, False)
-    delivery.say("the secret is")
+async def test_taking_back_is_tried_again_at_the_end(delivery: StreamingReply, reply: Reply) -> None:
+    delivery.can_show = Gatekeeper(True, False)
+    delivery.set_text("the secret is")
     await reply.shows("the secret is")
     reply.failing["replace"] = PlatformError("No.")
-    delivery.say("the secret is out")
+    delivery.set_text("the secret is out")
     await reply.until(lambda: not reply.failing)
     assert not await delivery.finish("the secret is out", CLOSING)
-    assert reply.replaced == texts.WITHDRAWN
+    assert reply.replaced == texts.ANSWER_WITHDRAWN
 
 
 async def test_unknown_readers_see_nothing_further(
-    delivery: Delivery, reply: Reply, monkeypatch: pytest.MonkeyPatch
+    delivery: StreamingReply, reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivering, "AGAIN", 0.01)
-    delivery.may = Gatekeeper(None, None, True)
-    delivery.say("a")
+    monkeypatch.setattr(delivering, "RECHECK_DELAY", 0.01)
+    delivery.can_show = Gatekeeper(None, None, True)
+    delivery.set_text("a")
     await reply.shows("a")
     assert await delivery.finish("ab", CLOSING)
 
 
 async def test_and_if_they_stay_unknown_it_is_taken_back(
-    delivery: Delivery, reply: Reply, monkeypatch: pytest.MonkeyPatch
+    delivery: StreamingReply, reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivering, "AGAIN", 0.01)
-    delivery.may = Gatekeeper(None)
-    delivery.say("a")
+    monkeypatch.setattr(delivering, "RECHECK_DELAY", 0.01)
+    delivery.can_show = Gatekeeper(None)
+    delivery.set_text("a")
     assert not await delivery.finish("ab", CLOSING)
-    assert (reply.replaced, reply.said) == (texts.READERS_UNKNOWN, [])
+    assert (reply.replaced, reply.said) == (texts.AUDIENCE_UNKNOWN, [])
 
 
 async def test_a_status_is_shown_again_before_it_fades(reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,13 +274,13 @@ async def test_a_status_is_shown_again_before_it_fades(reply: Reply, monkeypatch
     async def mark(_: str) -> None:
         return
 
-    async with Delivery(reply, Limits(2000, 0.0, 256), mark) as opened:
-        opened.status("is searching…")
+    async with StreamingReply(reply, MessageLimits(2000, 0.0, 256), mark) as opened:
+        opened.set_status("is searching…")
         await reply.until(lambda: len(reply.statuses) > 2)
     assert set(reply.statuses) == {"is searching…"}
 
 
-async def test_a_long_answer_is_given_in_parts(delivery: Delivery, reply: Reply) -> None:
+async def test_a_long_answer_is_given_in_parts(delivery: StreamingReply, reply: Reply) -> None:
     assert await delivery.finish("word " * 1000, CLOSING)
     assert reply.finished is not None
     assert len(reply.finished) == 3

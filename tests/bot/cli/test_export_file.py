@@ -5,38 +5,38 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.admin.results import Line
-from bot.cli.export_file import save
-from engine.errors import DiskTrouble
+from bot.admin.results import ExportLine
+from bot.cli.export_file import save_lines
+from engine.errors import DiskError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
 
-async def lines(*texts: str, error: Exception | None = None) -> AsyncIterator[Line]:
+async def lines(*texts: str, error: Exception | None = None) -> AsyncIterator[ExportLine]:
     for text in texts:
-        yield Line(text)
+        yield ExportLine(text)
     if error:
         raise error
 
 
 async def test_a_file_is_there_whole_or_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "facts.jsonl"
-    await save(lines("a", "b"), path)
+    await save_lines(lines("a", "b"), path)
     assert path.read_text() == "a\nb\n"
     with pytest.raises(ValueError, match="enough"):
-        await save(lines("c", error=ValueError("enough")), path)
+        await save_lines(lines("c", error=ValueError("enough")), path)
     assert path.read_text() == "a\nb\n"
     assert os.listdir(tmp_path) == ["facts.jsonl"]  # noqa: PTH208  - a glance, in a test
 
 
 async def test_without_a_file_the_lines_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    await save(lines("a"), None)
+    await save_lines(lines("a"), None)
     assert capsys.readouterr().out == "a\n"
 
 
 async def test_a_folder_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
-    with pytest.raises(DiskTrouble, match=r"nowhere does not exist\.$") as caught:
-        await save(lines("a"), tmp_path / "nowhere" / "facts.jsonl")
+    with pytest.raises(DiskError, match=r"nowhere does not exist\.$") as caught:
+        await save_lines(lines("a"), tmp_path / "nowhere" / "facts.jsonl")
     assert "Make the folder" in caught.value.hint

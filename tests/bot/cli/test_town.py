@@ -10,15 +10,15 @@ from xml.etree import ElementTree as ET
 import pypdfium2
 import pytest
 
-from bot.cli.demo import TOWN
+from bot.cli.demo import TOWN_DIR
 from tests.acceptance.demo_questions import source_text
 
-ROOMS = sorted(path.name for path in TOWN.glob("*.jsonl"))
+ROOMS = sorted(path.name for path in TOWN_DIR.glob("*.jsonl"))
 every_room = pytest.mark.parametrize("room", ROOMS)
 
 
 def messages(room: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (TOWN / room).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in (TOWN_DIR / room).read_text(encoding="utf-8").splitlines()]
 
 
 def words(text: str) -> str:
@@ -32,7 +32,7 @@ def prose(document: str) -> list[str]:
 
 
 def test_the_town_is_a_dozen_documents_in_several_formats_and_three_rooms() -> None:
-    suffixes = [path.suffix for path in TOWN.iterdir()]
+    suffixes = [path.suffix for path in TOWN_DIR.iterdir()]
     assert {suffix: suffixes.count(suffix) for suffix in suffixes} == {
         ".md": 5,
         ".txt": 2,
@@ -41,7 +41,7 @@ def test_the_town_is_a_dozen_documents_in_several_formats_and_three_rooms() -> N
         ".docx": 2,
         ".jsonl": 3,
     }
-    assert sum(path.stat().st_size for path in TOWN.iterdir()) < 400_000
+    assert sum(path.stat().st_size for path in TOWN_DIR.iterdir()) < 400_000
 
 
 def test_a_dozen_people_chat_a_few_hundred_times_over_some_weeks() -> None:
@@ -73,7 +73,7 @@ def test_a_thread_is_named_by_its_first_message(room: str) -> None:
 
 @pytest.mark.parametrize(("name", "pages"), [("harbour-rules.pdf", 4), ("lighthouse-survey.pdf", 3)])
 def test_the_pdfs_say_what_their_sources_say(name: str, pages: int) -> None:
-    with pypdfium2.PdfDocument(TOWN / name) as pdf:
+    with pypdfium2.PdfDocument(TOWN_DIR / name) as pdf:
         text = words(" ".join(page.get_textpage().get_text_bounded() for page in pdf))
         assert len(pdf) == pages
     assert [line for line in prose(name) if line not in text] == []
@@ -81,6 +81,6 @@ def test_the_pdfs_say_what_their_sources_say(name: str, pages: int) -> None:
 
 @pytest.mark.parametrize("name", ["cooperative-report.docx", "lifeboat-rota.docx"])
 def test_the_docx_files_say_what_their_sources_say(name: str) -> None:
-    with zipfile.ZipFile(TOWN / name) as packed:
+    with zipfile.ZipFile(TOWN_DIR / name) as packed:
         text = "\n".join(ET.fromstring(packed.read("word/document.xml")).itertext())
     assert [line for line in prose(name) if line not in text] == []

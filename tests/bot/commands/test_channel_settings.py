@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.errors import NotAllowed, Withheld
+from bot.errors import NotAllowed, PermissionDenied
 from bot.store import ChannelSettings
-from engine.errors import BadQuestion
+from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
     from tests.bot.commands.conftest import Workspace
 
 
 async def kept(workspace: Workspace) -> ChannelSettings:
-    return await workspace.house.store.channels.get(workspace.square.room)
+    return await workspace.context.store.channel_settings.get(workspace.square.room)
 
 
 @pytest.mark.parametrize("line", ["settings", "settings answers all", "backfill 3"])
@@ -51,14 +51,14 @@ async def test_each_setting_can_be_changed_and_taken_back(workspace: Workspace) 
     ],
 )
 async def test_what_a_setting_cannot_be_is_told(workspace: Workspace, line: str, told: str) -> None:
-    with pytest.raises(BadQuestion, match=told):
+    with pytest.raises(InvalidQuestion, match=told):
         await workspace.command("ada", f"settings {line}")
     assert await kept(workspace) == ChannelSettings()
 
 
 async def test_a_talk_with_the_bot_alone_is_not_switched_on(workspace: Workspace) -> None:
-    alone = workspace.platform.open("ALONE", "bob", kind="direct")
-    with pytest.raises(BadQuestion, match="no messages"):
+    alone = workspace.platform.add_channel("ALONE", "bob", kind="direct")
+    with pytest.raises(InvalidQuestion, match="no messages"):
         await workspace.command("bob", "settings ingest on", alone)
     assert "ingest" not in (await workspace.command("bob", "settings", alone)).text
 
@@ -67,7 +67,7 @@ async def test_a_channel_in_which_the_bot_may_not_say_so_is_not_read_yet(workspa
     await workspace.command("ada", "settings ingest off")
     assert not (await kept(workspace)).ingest
     assert workspace.platform.posts == []
-    workspace.platform.failing["post"] = Withheld("Not here.")
+    workspace.platform.failing["post"] = PermissionDenied("Not here.")
     assert "as soon as I may write here" in (await workspace.command("ada", "settings ingest on")).text
 
 
@@ -86,18 +86,18 @@ async def test_what_it_reads_of_the_past_is_told(workspace: Workspace) -> None:
 async def test_the_past_of_a_channel_is_read_as_far_as_wanted(workspace: Workspace) -> None:
     card = await workspace.command("ada", "backfill 30 days")
     assert "the last 30 days" in card.text
-    horizon = await workspace.house.store.rooms.horizon(workspace.square.room)
+    horizon = await workspace.context.store.channels.get_horizon(workspace.square.room)
     assert horizon is not None
     assert abs(datetime.now(UTC) - timedelta(days=30) - horizon) < timedelta(minutes=1)
 
 
 @pytest.mark.parametrize("days", ["0", "many", "99999", "-1"])
 async def test_a_number_of_days_that_is_none_is_told(workspace: Workspace, days: str) -> None:
-    with pytest.raises(BadQuestion, match="no number of days"):
+    with pytest.raises(InvalidQuestion, match="no number of days"):
         await workspace.command("ada", f"backfill {days}")
 
 
 async def test_nothing_is_fetched_where_reading_is_switched_off(workspace: Workspace) -> None:
     await workspace.command("ada", "settings ingest off")
-    with pytest.raises(BadQuestion, match="switched off"):
+    with pytest.raises(InvalidQuestion, match="switched off"):
         await workspace.command("ada", "backfill 3")

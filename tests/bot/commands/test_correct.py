@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.commands import run
+from bot.commands import run_command
 from bot.errors import NotAllowed
-from bot.platform.events import Called
-from engine.errors import BadQuestion, NotFound
+from bot.platform.events import CommandInvoked
+from engine.errors import InvalidQuestion, NotFound
 from engine.models import Scope
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 async def workspace(workspace: Workspace) -> Workspace:
     """Its channels were told that they are read."""
     for place in (workspace.square, workspace.attic):
-        await workspace.house.store.rooms.note_announced(place.room)
+        await workspace.context.store.channels.record_announced(place.room)
     return workspace
 
 
 async def names_around(workspace: Workspace, name: str, person: str = "ada") -> str:
-    await workspace.house.desk.engine.settled()
+    await workspace.context.engine_context.engine.wait_until_indexed()
     return (await workspace.command(person, f"graph {name}")).text
 
 
@@ -58,9 +58,9 @@ async def test_what_is_corrected_in_a_channel_follows_it_into_another_space(work
     await workspace.say("ada", "Mina met Otto. Minna saw Carla.")
     for line in ('pin Mina "The captain."', "hide Carla", "merge Minna Otto", 'state Mina "Keeps the zither."'):
         await workspace.command("ada", f"correct {line}")
-    engine = workspace.house.desk.engine
-    await engine.settled()
-    home = await workspace.house.readers.home(workspace.square)
+    engine = workspace.context.engine_context.engine
+    await engine.wait_until_indexed()
+    home = await workspace.context.audience.get_home_space(workspace.square)
     await engine.move_room(workspace.square.room, "another space")
 
     async def corrected(space: str) -> set[str]:
@@ -87,9 +87,9 @@ async def test_only_who_may_write_in_a_channel_can_state_something_there(workspa
     await workspace.say("ada", "Mina met Otto.")
     with pytest.raises(NotAllowed, match="may write"):
         await workspace.command("eve", statement)  # she reads it, but has not joined it
-    called = Called("c1", workspace.square, "bob", "correct", statement.partition(" ")[2], may_write=False)
+    called = CommandInvoked("c1", workspace.square, "bob", "correct", statement.partition(" ")[2], may_write=False)
     with pytest.raises(NotAllowed, match="may write"):
-        await run(workspace, called)  # type: ignore[arg-type]
+        await run_command(workspace, called)  # type: ignore[arg-type]
     assert "bees" not in await names_around(workspace, "Mina")
 
 
@@ -98,22 +98,27 @@ async def test_who_is_forgotten_takes_his_statements_along(workspace: Workspace)
     await workspace.command("bob", 'correct state Mina "Mina keeps bees."')
     await workspace.command("bob", "forget me")
     assert "bees" not in await names_around(workspace, "Mina")
-    with pytest.raises(BadQuestion, match="remember-me"):
+    with pytest.raises(InvalidQuestion, match="remember-me"):
         await workspace.command("bob", 'correct state Mina "Mina keeps bees."')
 
 
 async def test_nothing_can_be_stated_where_nothing_is_read(workspace: Workspace) -> None:
     await workspace.command("ada", "settings ingest off")
-    with pytest.raises(BadQuestion, match="switched off"):
+    with pytest.raises(InvalidQuestion, match="switched off"):
         await workspace.command("bob", 'correct state Mina "Mina keeps bees."')
 
 
 async def test_nothing_can_be_stated_in_a_channel_that_was_never_told_that_it_is_read(workspace: Workspace) -> None:
-    hall = workspace.platform.open("HALL", "ada", "bob")
-    with pytest.raises(BadQuestion, match="not one that I read") as caught:
+    hall = workspace.platform.add_channel("HALL", "ada", "bob")
+    with pytest.raises(InvalidQuestion, match="not one that I read") as caught:
         await workspace.command("bob", 'correct state Mina "Mina keeps bees."', hall)
     assert "Invite me" in caught.value.hint
-    assert await workspace.house.desk.engine.documents(await workspace.house.readers.scope_here(hall)) == []
+    assert (
+        await workspace.context.engine_context.engine.list_documents(
+            await workspace.context.audience.scope_for_channel(hall)
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("line", ["merge Mina Otto", "unmerge Mina", "pin Mina Captain", "hide Mina", "unhide Mina"])
@@ -138,7 +143,7 @@ async def test_who_cannot_read_the_whole_space_of_a_channel_cannot_correct_it(wo
 
 @pytest.mark.parametrize("line", ["", "burn Mina", "merge Mina", 'pin Mina a "b c"'])
 async def test_a_correction_that_cannot_be_read_is_answered_with_examples(workspace: Workspace, line: str) -> None:
-    with pytest.raises(BadQuestion) as caught:
+    with pytest.raises(InvalidQuestion) as caught:
         await workspace.command("ada", f"correct {line}")
     assert "/threadlore correct merge" in caught.value.hint
 

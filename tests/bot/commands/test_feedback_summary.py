@@ -2,23 +2,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.commands.feedback_summary import LATELY, LISTED
+from bot.commands.feedback_summary import MAX_LISTED, SUMMARY_PERIOD
 from bot.errors import PlatformError
-from bot.store import Stored
+from bot.store import StoredAnswer
 from tests.bot.commands.conftest import NOW
 
 if TYPE_CHECKING:
-    from bot.platform.models import Place
+    from bot.platform.models import Location
     from tests.bot.commands.conftest import Workspace
 
 
 async def judged(workspace: Workspace, id_: str, *, mark: str = "", up: bool = False) -> None:
     """Bob thinks so of an answer that stands in these messages."""
-    await workspace.house.store.answers.mark(id_, mark)
-    await workspace.house.store.feedback.put(id_, "bob", up)
+    await workspace.context.store.answers.save_reply_ref(id_, mark)
+    await workspace.context.store.feedback.record(id_, "bob", up)
 
 
-async def told(workspace: Workspace, person: str, place: Place | None = None) -> str:
+async def told(workspace: Workspace, person: str, place: Location | None = None) -> str:
     """What somebody's status says of answers."""
     text = (await workspace.command(person, "status", place)).text
     return text[text.index("**Answers") :] if "**Answers" in text else ""
@@ -55,8 +55,8 @@ async def test_where_nobody_pressed_a_thumb_nothing_is_told(workspace: Workspace
 async def test_a_private_answer_and_one_in_a_channel_that_the_manager_is_not_in_are_counted_alone(
     workspace: Workspace,
 ) -> None:
-    den = workspace.platform.open("DEN", "bob", kind="closed")
-    await workspace.house.store.rooms.note(den, "den")
+    den = workspace.platform.add_channel("DEN", "bob", kind="closed")
+    await workspace.context.store.channels.upsert(den, "den")
     await workspace.answered("a1", private=True)
     await workspace.answered("a2", channel="DEN")
     for id_ in ("a1", "a2"):
@@ -65,10 +65,10 @@ async def test_a_private_answer_and_one_in_a_channel_that_the_manager_is_not_in_
 
 
 async def test_the_question_is_linked_where_there_is_one_and_only_the_latest_are(workspace: Workspace) -> None:
-    answers = workspace.house.store.answers
-    for number in range(LISTED + 1):
-        time = NOW - LATELY + LATELY / 10 * (number + 1)
-        await answers.begin(Stored(f"a{number}", workspace.square, "bob", "What?", time, f"m{number}"))
+    answers = workspace.context.store.answers
+    for number in range(MAX_LISTED + 1):
+        time = NOW - SUMMARY_PERIOD + SUMMARY_PERIOD / 10 * (number + 1)
+        await answers.begin(StoredAnswer(f"a{number}", workspace.square, "bob", "What?", time, f"m{number}"))
         await workspace.answered(f"a{number}")
         await judged(workspace, f"a{number}", mark=f"SQUARE:b{number}")
     text = await told(workspace, "ada")
@@ -76,7 +76,7 @@ async def test_the_question_is_linked_where_there_is_one_and_only_the_latest_are
 
 
 async def test_what_is_older_than_a_month_is_not_told(workspace: Workspace) -> None:
-    time = NOW - LATELY - LATELY / 30
-    await workspace.house.store.answers.begin(Stored("a1", workspace.square, "bob", "What?", time, "m1"))
+    time = NOW - SUMMARY_PERIOD - SUMMARY_PERIOD / 30
+    await workspace.context.store.answers.begin(StoredAnswer("a1", workspace.square, "bob", "What?", time, "m1"))
     await judged(workspace, "a1")
     assert await told(workspace, "ada") == ""

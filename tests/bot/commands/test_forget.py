@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import NotAllowed
-from engine.errors import BadQuestion, NotFound
+from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
     from tests.bot.commands.conftest import Workspace
 
 
 def link(workspace: Workspace, message: str, channel: str = "SQUARE") -> str:
-    return workspace.platform.link(workspace.platform.place(channel), message)
+    return workspace.platform.message_link(workspace.platform.place(channel), message)
 
 
 async def test_who_shared_a_file_can_have_it_forgotten_by_its_title(workspace: Workspace) -> None:
@@ -32,7 +32,7 @@ async def test_somebody_else_cannot_but_a_manager_can(workspace: Workspace) -> N
 
 async def test_in_a_talk_with_the_bot_alone_nobody_may_more_than_elsewhere(workspace: Workspace) -> None:
     await workspace.share("ada", "minutes.pdf", "The roof leaks.")
-    talk = workspace.platform.open("DM", "bob", kind="direct")
+    talk = workspace.platform.add_channel("DM", "bob", kind="direct")
     with pytest.raises(NotAllowed):
         await workspace.command("bob", "forget minutes.pdf", talk)
 
@@ -48,7 +48,7 @@ async def test_a_document_that_the_caller_cannot_read_does_not_exist_for_him(wor
 async def test_documents_of_one_title_are_told_apart_by_their_keys(workspace: Workspace) -> None:
     await workspace.share("ada", "minutes.pdf", "The roof leaks.")
     key = await workspace.share("ada", "minutes.pdf", "The roof is mended.", workspace.attic)
-    with pytest.raises(BadQuestion, match="could be 2 documents") as caught:
+    with pytest.raises(InvalidQuestion, match="could be 2 documents") as caught:
         await workspace.command("ada", "forget minutes.pdf")
     assert key in caught.value.hint
 
@@ -77,11 +77,11 @@ async def test_a_message_of_a_channel_that_the_caller_is_not_in_is_not_found(wor
 
 async def test_a_conversation_of_several_people_is_forgotten_by_managers_only(workspace: Workspace) -> None:
     said = await workspace.say("bob", "Mina sells tickets.")
-    key = f"{said.place.room}:window:{said.id}"
-    again = workspace.platform.say(workspace.square, "cid", "And cake.")
-    spoken = await workspace.shelf.written(again)
+    key = f"{said.location.room}:window:{said.id}"
+    again = workspace.platform.add_message(workspace.square, "cid", "And cake.")
+    spoken = await workspace.shelf.render_message(again)
     assert spoken is not None
-    await workspace.shelf.put(workspace.run_of(key, spoken), workspace.square)
+    await workspace.shelf.add_run(workspace.run_of(key, spoken), workspace.square)
     with pytest.raises(NotAllowed):
         await workspace.command("bob", f"forget {key}")
     await workspace.command("ada", f"forget {key}")
@@ -95,14 +95,14 @@ async def test_who_wants_to_be_forgotten_is(workspace: Workspace, line: str) -> 
     await workspace.say("ada", "It rains.")
     await workspace.command("bob", line)
     assert len(await workspace.known()) == 1
-    people = workspace.house.store.people
-    assert await people.opted_out("slack", "T1", "bob")
+    people = workspace.context.store.opt_outs
+    assert await people.is_opted_out("slack", "T1", "bob")
     await workspace.command("bob", "remember-me")
-    assert not await people.opted_out("slack", "T1", "bob")
+    assert not await people.is_opted_out("slack", "T1", "bob")
 
 
 async def test_nothing_to_forget_is_answered_with_an_example(workspace: Workspace) -> None:
-    with pytest.raises(BadQuestion) as caught:
+    with pytest.raises(InvalidQuestion) as caught:
         await workspace.command("bob", "forget")
     assert "/threadlore forget minutes.pdf" in caught.value.hint
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.commands import COMMANDS, offered
-from bot.commands.help import detail, overview
+from bot.commands import COMMANDS, list_commands
+from bot.commands.help import format_command_help, format_overview
 from bot.errors import PlatformError
 
 if TYPE_CHECKING:
@@ -36,10 +36,12 @@ async def test_a_command_is_explained_with_examples(workspace: Workspace) -> Non
 
 
 def test_commands_are_shown_as_each_platform_has_them() -> None:
-    assert "`/status`" in overview("discord", offered("discord"), manager=False)
-    assert "`/settings setting:… value:…`" in overview("discord", offered("discord"), manager=True)
-    assert "`/settings setting:ingest value:off`" in detail("discord", "settings", offered("discord")["settings"])
-    assert "`/threadlore status`" in overview("slack", offered("slack"), manager=False)
+    assert "`/status`" in format_overview("discord", list_commands("discord"), manager=False)
+    assert "`/settings setting:… value:…`" in format_overview("discord", list_commands("discord"), manager=True)
+    assert "`/settings setting:ingest value:off`" in format_command_help(
+        "discord", "settings", list_commands("discord")["settings"]
+    )
+    assert "`/threadlore status`" in format_overview("slack", list_commands("slack"), manager=False)
 
 
 async def test_where_no_file_can_come_with_a_command_there_is_no_command_for_it(workspace: Workspace) -> None:
@@ -47,23 +49,23 @@ async def test_where_no_file_can_come_with_a_command_there_is_no_command_for_it(
     assert "`/threadlore learn" not in text
     assert "share a file in a channel that I am in" in text
     assert (await workspace.command("bob", "learn")).text == text
-    assert "`/learn file:…`" in overview("discord", offered("discord"), manager=False)
+    assert "`/learn file:…`" in format_overview("discord", list_commands("discord"), manager=False)
 
 
 def test_how_to_ask_in_private_is_told_first() -> None:
-    assert "or:\n- `/threadlore ask QUESTION` – " in overview("slack", offered("slack"), manager=False)
-    assert "or:\n- `/ask` – " in overview("discord", offered("discord"), manager=False)
+    assert "or:\n- `/threadlore ask QUESTION` – " in format_overview("slack", list_commands("slack"), manager=False)
+    assert "or:\n- `/ask` – " in format_overview("discord", list_commands("discord"), manager=False)
 
 
 @pytest.mark.parametrize("platform", ["slack", "discord"])
 def test_help_fits_into_one_message_everywhere(platform: str) -> None:
-    assert len(overview(platform, offered(platform), manager=True)) < 2000
-    assert all(len(detail(platform, name, each)) < 1000 for name, each in offered(platform).items())
+    assert len(format_overview(platform, list_commands(platform), manager=True)) < 2000
+    assert all(len(format_command_help(platform, name, each)) < 1000 for name, each in list_commands(platform).items())
 
 
 def test_names_are_such_as_platforms_allow_for_commands() -> None:
     assert all(name.replace("-", "").isalpha() and name.islower() and len(name) <= 32 for name in COMMANDS)
-    assert all(len(each.about) <= 100 for each in COMMANDS.values())
+    assert all(len(each.summary) <= 100 for each in COMMANDS.values())
 
 
 async def test_capitals_do_not_matter(workspace: Workspace) -> None:

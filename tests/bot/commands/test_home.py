@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.commands.home import homepage
+from bot.commands.home import build_home_card
 from bot.platform.models import Button
 from tests.bot.commands.conftest import NOW, store, workspace
 
@@ -15,7 +15,7 @@ __all__ = ["store", "workspace"]
 
 
 async def page(workspace: Workspace, person: str) -> Card:
-    return await homepage(workspace.house, "slack", "T1", person, NOW)
+    return await build_home_card(workspace.context, "slack", "T1", person, NOW)
 
 
 async def test_the_page_lists_what_this_person_may_read(workspace: Workspace) -> None:
@@ -33,8 +33,8 @@ async def test_the_page_lists_what_this_person_may_read(workspace: Workspace) ->
 
 async def test_a_guest_sees_only_channels_that_he_is_in(workspace: Workspace) -> None:
     assert "I read no channel that you can read" in (await page(workspace, "gus")).text
-    workspace.platform.open("YARD", "ada", "gus")
-    await workspace.house.store.rooms.note(workspace.platform.place("YARD"), "yard")
+    workspace.platform.add_channel("YARD", "ada", "gus")
+    await workspace.context.store.channels.upsert(workspace.platform.place("YARD"), "yard")
     text = (await page(workspace, "gus")).text
     assert "#yard" in text
     assert "#square" not in text

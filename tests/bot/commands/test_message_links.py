@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.commands.message_links import bare, candidates, is_address
+from bot.commands.message_links import candidate_message_ids, is_message_link, strip_link_markup
 
 
 @pytest.mark.parametrize(
@@ -16,11 +16,11 @@ from bot.commands.message_links import bare, candidates, is_address
     ],
 )
 def test_an_address_is_told_from_a_title(words: str, *, address: bool) -> None:
-    assert is_address(words) is address
+    assert is_message_link(words) is address
 
 
 def test_brackets_and_label_are_no_part_of_it() -> None:
-    assert bare("<https://x.example/a|the roof>") == "https://x.example/a"
+    assert strip_link_markup("<https://x.example/a|the roof>") == "https://x.example/a"
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_brackets_and_label_are_no_part_of_it() -> None:
     ],
 )
 def test_a_message_is_found_in_the_addresses_that_platforms_copy(address: str, message: str) -> None:
-    assert candidates(address)[0] == message
+    assert candidate_message_ids(address)[0] == message

@@ -5,22 +5,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.admin.document_lookup import scope_of
-from bot.store import ChannelSettings, Drawn
-from bot.texts import UNHEARD
-from engine.errors import BadQuestion, NotFound, Unreachable
+from bot.admin.document_lookup import build_scope
+from bot.store import AnswerSource, ChannelSettings
+from bot.texts import MODEL_TROUBLE
+from engine.errors import InvalidQuestion, ModelUnreachable, NotFound
 from tests.support.engines import doc
-from tests.support.parrot import Parrot
+from tests.support.parrot import EchoLanguage
 
 if TYPE_CHECKING:
     from bot.platform.models import Message
     from tests.bot.commands.conftest import Workspace
 
 
-def drawn(number: int, message: Message, space: str) -> Drawn:
-    room = message.place.room
+def drawn(number: int, message: Message, space: str) -> AnswerSource:
+    room = message.location.room
     document = f"{room}:window:{message.id}"
-    return Drawn(number, f"#{number}", f"https://chat.example/{number}", "as shown", document, message.id, space, room)
+    return AnswerSource(
+        number, f"#{number}", f"https://chat.example/{number}", "as shown", document, message.id, space, room
+    )
 
 
 async def test_status_counts_what_the_caller_may_read_and_nothing_else(workspace: Workspace) -> None:
@@ -33,16 +35,16 @@ async def test_status_counts_what_the_caller_may_read_and_nothing_else(workspace
 
 async def test_status_tells_of_trouble_with_the_model_and_not_where_it_lives(workspace: Workspace) -> None:
     await workspace.say("ada", "Mina sells tickets.")
-    engine = workspace.house.desk.engine
+    engine = workspace.context.engine_context.engine
     language = engine._runtime.language
-    assert isinstance(language, Parrot)
-    language.failing["extract", "Carla"] = Unreachable("Cannot reach the model at 10.0.0.7:11434.")
+    assert isinstance(language, EchoLanguage)
+    language.failing["extract", "Carla"] = ModelUnreachable("Cannot reach the model at 10.0.0.7:11434.")
     await engine.add(doc("news", "Carla met Bob.", space="slack:T1:open", room=workspace.square.room))
     async with asyncio.timeout(20):
-        while not (await engine.status(scope_of(["slack:T1:open"]))).trouble:  # noqa: ASYNC110 - it comes by itself
+        while not (await engine.get_status(build_scope(["slack:T1:open"]))).trouble:  # noqa: ASYNC110 - it comes by itself
             await asyncio.sleep(0.01)
     shown = (await workspace.command("bob", "status")).text
-    assert UNHEARD in shown
+    assert MODEL_TROUBLE in shown
     assert "10.0.0.7" not in shown
 
 
@@ -53,8 +55,8 @@ async def test_status_tells_when_the_channel_was_last_heard(workspace: Workspace
 
 
 async def test_status_tells_what_is_read_where_the_channel_is_not(workspace: Workspace) -> None:
-    talk = workspace.platform.open("DM", "bob", kind="direct")
-    yard = workspace.platform.open("YARD", "bob")
+    talk = workspace.platform.add_channel("DM", "bob", kind="direct")
+    yard = workspace.platform.add_channel("YARD", "bob")
     assert "alone with me" in (await workspace.command("bob", "status", talk)).text
     assert "This channel is not read." in (await workspace.command("bob", "status", yard)).text
 
@@ -90,7 +92,7 @@ async def test_another_ones_private_answer_has_no_sources_for_me(workspace: Work
     said = await workspace.say("ada", "Mina sells tickets.")
     await workspace.answered("a1", drawn(1, said, "slack:T1:open"), asker="ada", private=True)
     for line in ("sources", "sources a1"):
-        with pytest.raises(BadQuestion, match="Nothing was answered here"):
+        with pytest.raises(InvalidQuestion, match="Nothing was answered here"):
             await workspace.command("bob", line)
     assert "Mina" in (await workspace.command("ada", "sources a1")).text
 
@@ -99,21 +101,21 @@ async def test_the_last_answer_of_a_channel_may_stand_in_a_thread(workspace: Wor
     said = await workspace.say("ada", "Mina sells tickets.")
     await workspace.answered("a1", drawn(1, said, "slack:T1:open"), thread="m7")
     assert "Mina" in (await workspace.command("bob", "sources")).text
-    with pytest.raises(BadQuestion):
+    with pytest.raises(InvalidQuestion):
         await workspace.command("bob", "sources", workspace.platform.place("SQUARE", "m8"))
 
 
 async def test_what_was_forgotten_is_no_source_any_more(workspace: Workspace) -> None:
     said = await workspace.say("ada", "Mina sells tickets.")
     await workspace.answered("a1", drawn(1, said, "slack:T1:open"))
-    await workspace.listening.forget_message(said.place, said.id)
+    await workspace.ingest_service.forget_message(said.location, said.id)
     card = await workspace.command("bob", "sources")
     assert "forgotten since" in card.text
     assert "Mina" not in card.text
 
 
 async def test_of_a_channel_that_is_not_read_it_is_told_what_changes_that(workspace: Workspace) -> None:
-    await workspace.house.store.channels.put(workspace.square.room, ChannelSettings(ingest=False))
+    await workspace.context.store.channel_settings.save(workspace.square.room, ChannelSettings(ingest=False))
     await workspace.share("ada", "tiles.txt", "Red ones.")
     told = (await workspace.command("bob", "status")).text
     assert "This channel is not read. `/threadlore settings ingest on`, by a manager, changes that." in told
@@ -128,7 +130,7 @@ async def test_a_graph_is_a_picture_with_its_weightiest_relations_in_words(works
     assert "Mina met Otto." in card.text
     assert card.picture is not None
     assert card.picture.data.startswith(b"\x89PNG")
-    assert "Carla" in card.picture.words
+    assert "Carla" in card.picture.alt_text
 
 
 async def test_a_graph_shows_nothing_of_a_channel_that_the_caller_is_not_in(workspace: Workspace) -> None:
@@ -136,7 +138,7 @@ async def test_a_graph_shows_nothing_of_a_channel_that_the_caller_is_not_in(work
     await workspace.say("ada", "Mina met Treasure.", workspace.attic)
     bob, ada = await workspace.command("bob", "graph Mina"), await workspace.command("ada", "graph Mina")
     assert bob.picture is not None
-    assert "Treasure" not in bob.text + bob.picture.words
+    assert "Treasure" not in bob.text + bob.picture.alt_text
     assert "Treasure" in ada.text
     with pytest.raises(NotFound):
         await workspace.command("bob", "graph Treasure")
@@ -152,6 +154,6 @@ async def test_who_may_read_single_channels_only_is_told_that_there_is_no_pictur
 
 
 async def test_graph_without_a_name_is_answered_with_an_example(workspace: Workspace) -> None:
-    with pytest.raises(BadQuestion) as caught:
+    with pytest.raises(InvalidQuestion) as caught:
         await workspace.command("bob", "graph")
     assert "/threadlore graph Ada Lovelace" in caught.value.hint

@@ -6,20 +6,22 @@ import matplotlib as mpl
 import pytest
 from PIL import Image
 
-from bot.graph_image.canvas import png
-from bot.graph_image.model import Sketch, sketch
+from bot.graph_image.canvas import render_png
+from bot.graph_image.model import GraphModel, build_graph_model
 from tests.bot.graph_image.town import around
 
 MEGABYTE = 1_000_000
 
 
-def drawn(first: int, behind: int = 0, tail: str = "") -> Sketch:
+def drawn(first: int, behind: int = 0, tail: str = "") -> GraphModel:
     names = [f"Name {n:02}{tail}" for n in range(first)]
-    return sketch(around("Middle", names), [around(name, [f"{name} b", f"{name} c"]) for name in names[:behind]])
+    return build_graph_model(
+        around("Middle", names), [around(name, [f"{name} b", f"{name} c"]) for name in names[:behind]]
+    )
 
 
-def picture(of: Sketch) -> bytes:
-    return png(of, {node.key: node.name for node in of.nodes})
+def picture(of: GraphModel) -> bytes:
+    return render_png(of, {node.key: node.name for node in of.nodes})
 
 
 @pytest.mark.parametrize(("first", "behind"), [(1, 0), (8, 0), (24, 8)])
@@ -46,5 +48,5 @@ def test_the_libraries_own_settings_are_left_alone() -> None:
 
 
 def test_signs_of_formulas_are_only_signs() -> None:
-    made = sketch(around("Price $\\frac{1", ["$x$", "a_b^c", "100%"]))
+    made = build_graph_model(around("Price $\\frac{1", ["$x$", "a_b^c", "100%"]))
     assert picture(made).startswith(b"\x89PNG")

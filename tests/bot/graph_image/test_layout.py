@@ -4,19 +4,21 @@ from itertools import combinations
 
 import pytest
 
-from bot.graph_image.layout import Size, arranged, room_for
-from bot.graph_image.model import Sketch, sketch
+from bot.graph_image.layout import Size, arrange_boxes, image_size
+from bot.graph_image.model import GraphModel, build_graph_model
 from tests.bot.graph_image.town import around
 
 LONG = Size(190, 40)
 
 
-def drawn(first: int, behind: int) -> Sketch:
+def drawn(first: int, behind: int) -> GraphModel:
     names = [f"Name {n:02}" for n in range(first)]
-    return sketch(around("Middle", names), [around(name, [f"{name} b", f"{name} c"]) for name in names[:behind]])
+    return build_graph_model(
+        around("Middle", names), [around(name, [f"{name} b", f"{name} c"]) for name in names[:behind]]
+    )
 
 
-def sizes(of: Sketch) -> dict[str, Size]:
+def sizes(of: GraphModel) -> dict[str, Size]:
     return {node.key: Size(60 + 23 * (place % 7), 24 + 16 * (place % 2)) for place, node in enumerate(of.nodes)}
 
 
@@ -26,8 +28,8 @@ def sizes(of: Sketch) -> dict[str, Size]:
 def test_no_name_lies_on_another_or_leaves_the_picture(first: int, behind: int) -> None:
     made = drawn(first, behind)
     boxes = sizes(made)
-    room = room_for(list(boxes.values()), max(node.ring for node in made.nodes))
-    spots = arranged(made, boxes, room)
+    room = image_size(list(boxes.values()), max(node.ring for node in made.nodes))
+    spots = arrange_boxes(made, boxes, room)
     for one, other in combinations(spots, 2):
         across = abs(spots[one][0] - spots[other][0]) - (boxes[one].width + boxes[other].width) / 2
         up = abs(spots[one][1] - spots[other][1]) - (boxes[one].height + boxes[other].height) / 2
@@ -40,18 +42,18 @@ def test_no_name_lies_on_another_or_leaves_the_picture(first: int, behind: int) 
 def test_forty_long_names_find_room_too() -> None:
     made = drawn(39, 0)
     boxes = {node.key: LONG for node in made.nodes}
-    spots = arranged(made, boxes, room_for(list(boxes.values()), 1))
+    spots = arrange_boxes(made, boxes, image_size(list(boxes.values()), 1))
     for one, other in combinations(spots.values(), 2):
         assert abs(one[0] - other[0]) > LONG.width - 0.5 or abs(one[1] - other[1]) > LONG.height - 0.5
 
 
 def test_the_name_that_was_asked_for_stays_in_the_middle() -> None:
     made = drawn(24, 8)
-    room = room_for(list(sizes(made).values()), 2)
-    assert arranged(made, sizes(made), room)["middle"] == (room.width / 2, room.height / 2)
+    room = image_size(list(sizes(made).values()), 2)
+    assert arrange_boxes(made, sizes(made), room)["middle"] == (room.width / 2, room.height / 2)
 
 
 def test_the_same_names_stand_in_the_same_places() -> None:
     made = drawn(12, 5)
-    room = room_for(list(sizes(made).values()), 2)
-    assert arranged(made, sizes(made), room) == arranged(made, sizes(made), room)
+    room = image_size(list(sizes(made).values()), 2)
+    assert arrange_boxes(made, sizes(made), room) == arrange_boxes(made, sizes(made), room)

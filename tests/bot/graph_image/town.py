@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.models import EntityRow, RelationRow
+from engine.models import ContextEntity, ContextRelation
 from engine.retrieval.retriever import Neighbourhood
 
 if TYPE_CHECKING:
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 TYPES = ("person", "organization", "location", "event")
 
 
-def row(name: str, type_: str = "") -> EntityRow:
-    return EntityRow(name, type_ or TYPES[sum(map(ord, name)) % len(TYPES)], f"{name} is something.")
+def row(name: str, type_: str = "") -> ContextEntity:
+    return ContextEntity(name, type_ or TYPES[sum(map(ord, name)) % len(TYPES)], f"{name} is something.")
 
 
-def link(source: str, target: str, weight: float = 1.0, keywords: str = "trade,friends") -> RelationRow:
-    return RelationRow(source, target, keywords, f"{source} knows {target}.", weight)
+def link(source: str, target: str, weight: float = 1.0, keywords: str = "trade,friends") -> ContextRelation:
+    return ContextRelation(source, target, keywords, f"{source} knows {target}.", weight)
 
 
 def around(middle: str, names: Sequence[str], weights: Sequence[float] = ()) -> Neighbourhood:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from bot.cli.demo import TOWN
-from tests.bench.chat_cost import ALONE, cost
+from bot.cli.demo import TOWN_DIR
+from tests.bench.chat_cost import UNBATCHED, measure_cost
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NAMES = ("council.jsonl", "permits.txt", "ferry-timetable.md", "museum.html")
-FILES = [str(TOWN / name) for name in NAMES]
+FILES = [str(TOWN_DIR / name) for name in NAMES]
 
 
 async def test_at_most_three_tokens_are_sent_for_each_of_the_text_and_the_facts_are_the_same(tmp_path: Path) -> None:
-    shared, alone = await asyncio.gather(cost(tmp_path / "a", FILES), cost(tmp_path / "b", FILES, **ALONE))
+    shared, alone = await asyncio.gather(
+        measure_cost(tmp_path / "a", FILES), measure_cost(tmp_path / "b", FILES, **UNBATCHED)
+    )
     assert shared.ratio <= 3
     assert shared.calls <= alone.calls / 5
     assert shared.facts == alone.facts

@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import PlatformError
 from bot.platform import ttl_cache
-from bot.platform.ttl_cache import Beliefs
+from bot.platform.ttl_cache import TTLCache
 
 
 class Source:
@@ -18,7 +18,7 @@ class Source:
         self.count = 0
         self.now = 0.0
         self.failing: Exception | None = None
-        self.beliefs: Beliefs[int] = Beliefs(10.0, lambda: self.now)
+        self.beliefs: TTLCache[int] = TTLCache(10.0, lambda: self.now)
 
     async def look(self) -> int:
         self.count += 1
@@ -28,7 +28,7 @@ class Source:
         return self.count
 
     async def get(self, *key: str) -> int:
-        return await self.beliefs.get(key, self.look)
+        return await self.beliefs.get_or_fetch(key, self.look)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ async def test_without_an_age_nothing_is_believed(source: Source) -> None:
 async def test_keys_are_dropped_by_their_beginning(source: Source) -> None:
     await source.get("a", "x")
     await source.get("b", "x")
-    source.beliefs.drop(("a",))
+    source.beliefs.invalidate(("a",))
     assert [await source.get("a", "x"), await source.get("b", "x")] == [3, 2]
 
 
@@ -71,9 +71,9 @@ async def test_all_who_wait_are_told_of_a_failure(source: Source) -> None:
 
 
 async def test_a_lookup_that_hangs_is_given_up(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ttl_cache, "PATIENCE", 0.01)
+    monkeypatch.setattr(ttl_cache, "LOOKUP_TIMEOUT", 0.01)
     with pytest.raises(PlatformError):
-        await source.beliefs.get(("a",), hang)
+        await source.beliefs.get_or_fetch(("a",), hang)
 
 
 async def hang() -> int:
@@ -89,17 +89,17 @@ async def test_one_who_stops_waiting_leaves_the_lookup_to_others(source: Source)
 
 
 async def test_what_is_not_believed_any_more_makes_room(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ttl_cache, "KEPT", 3)
+    monkeypatch.setattr(ttl_cache, "MAX_ENTRIES", 3)
     for number in range(20):
         source.now += 20.0
         await source.get(str(number))
-    assert len(source.beliefs._facts) <= 3
+    assert len(source.beliefs._entries) <= 3
 
 
 async def test_what_changes_all_the_time_is_not_known(source: Source) -> None:
     async def look() -> int:
-        source.beliefs.drop(("a",))
+        source.beliefs.invalidate(("a",))
         return await source.look()
 
     with pytest.raises(PlatformError):
-        await source.beliefs.get(("a",), look)
+        await source.beliefs.get_or_fetch(("a",), look)

@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.store import Filed, Known, Store
+from bot.store import BotStore, FileRecord, MessageRecord
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 ROOM = "slack:T1:ROOF"
-FILE = Filed(f"{ROOM}:file:m1:F1", ROOM, "m1", "F1", "ada", START)
+FILE = FileRecord(f"{ROOM}:file:m1:F1", ROOM, "m1", "F1", "ada", START)
 
 
 async def test_only_files_that_came_with_known_messages_and_are_not_taken_in_are_owed(tmp_path: Path) -> None:
-    async with Store.open(tmp_path / "bot.db") as store:
-        await store.messages.note([Known(ROOM, "m1", "", "ada", START, "digest")])
-        second = replace(FILE, document=f"{ROOM}:file:m1:F2", upload="F2")
-        stated = replace(FILE, document="stated", message="", upload="")
-        for each in (FILE, second, stated, replace(FILE, document="commanded", message="c1")):
-            await store.files.note(each)
-        assert await store.files.owed(ROOM, 9) == [FILE, second]
-        assert await store.files.owed(ROOM, 1) == [FILE]
-        await store.files.settle(FILE.document)
-        assert await store.files.owed(ROOM, 9) == [second]
-        assert await store.files.owed("slack:T1:HALL", 9) == []
+    async with BotStore.open(tmp_path / "bot.db") as store:
+        await store.messages.insert([MessageRecord(ROOM, "m1", "", "ada", START, "digest")])
+        second = replace(FILE, document=f"{ROOM}:file:m1:F2", upload_id="F2")
+        stated = replace(FILE, document="stated", message_id="", upload_id="")
+        for each in (FILE, second, stated, replace(FILE, document="commanded", message_id="c1")):
+            await store.files.insert(each)
+        assert await store.files.list_pending(ROOM, 9) == [FILE, second]
+        assert await store.files.list_pending(ROOM, 1) == [FILE]
+        await store.files.record_applied(FILE.document)
+        assert await store.files.list_pending(ROOM, 9) == [second]
+        assert await store.files.list_pending("slack:T1:HALL", 9) == []

@@ -9,133 +9,137 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.platform.models import Place
-from bot.store import ChannelSettings, Filed, Known, Store, Stored
+from bot.platform.models import Location
+from bot.store import BotStore, ChannelSettings, FileRecord, MessageRecord, StoredAnswer
 from engine.errors import NewerSchema, StoreError
-from tests.support.engines import files_with
+from tests.support.engines import find_files_containing
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-ROOF, HALL = Place("slack", "T1", "ROOF"), Place("slack", "T2", "HALL")
+ROOF, HALL = Location("slack", "T1", "ROOF"), Location("slack", "T2", "HALL")
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    async with Store.open(tmp_path / "bot.db") as opened:
+async def store(tmp_path: Path) -> AsyncIterator[BotStore]:
+    async with BotStore.open(tmp_path / "bot.db") as opened:
         yield opened
 
 
 async def test_what_was_written_is_there_after_a_restart(tmp_path: Path) -> None:
     for _ in range(2):
-        async with Store.open(tmp_path / "bot.db") as store:
-            await store.rooms.note(ROOF, "roof", START)
-    async with Store.open(tmp_path / "bot.db") as store:
-        assert await store.rooms.known("slack") == [ROOF]
+        async with BotStore.open(tmp_path / "bot.db") as store:
+            await store.channels.upsert(ROOF, "roof", START)
+    async with BotStore.open(tmp_path / "bot.db") as store:
+        assert await store.channels.list_joined("slack") == [ROOF]
 
 
 async def test_a_file_of_a_later_version_is_refused_in_words(tmp_path: Path) -> None:
-    async with Store.open(tmp_path / "bot.db"):
+    async with BotStore.open(tmp_path / "bot.db"):
         pass
     with sqlite3.connect(tmp_path / "bot.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(NewerSchema, match="schema 99"):
-        async with Store.open(tmp_path / "bot.db"):
+        async with BotStore.open(tmp_path / "bot.db"):
             pass
 
 
 async def test_a_damaged_file_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "bot.db").write_text("This is no database, it is a letter. " * 100)
     with pytest.raises(StoreError):
-        async with Store.open(tmp_path / "bot.db"):
+        async with BotStore.open(tmp_path / "bot.db"):
             pass
 
 
-async def test_writers_at_once_do_not_hinder_each_other(store: Store) -> None:
-    await asyncio.gather(*(store.usage.add("slack", "T1", "2026-11-20", 1) for _ in range(50)))
-    assert await store.usage.of("slack", "T1", "2026-11-20") == 50
-    assert await store.usage.of("slack", "T1", "2026-11-21") == 0
+async def test_writers_at_once_do_not_hinder_each_other(store: BotStore) -> None:
+    await asyncio.gather(*(store.usage.add_tokens("slack", "T1", "2026-11-20", 1) for _ in range(50)))
+    assert await store.usage.get_tokens("slack", "T1", "2026-11-20") == 50
+    assert await store.usage.get_tokens("slack", "T1", "2026-11-21") == 0
 
 
-async def test_a_writer_that_is_cancelled_leaves_nothing_half_done(store: Store) -> None:
+async def test_a_writer_that_is_cancelled_leaves_nothing_half_done(store: BotStore) -> None:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(store.rooms.note(Place("slack", "T1", f"C{n}"), "x", START)) for n in range(20)]
+        tasks = [
+            group.create_task(store.channels.upsert(Location("slack", "T1", f"C{n}"), "x", START)) for n in range(20)
+        ]
         await asyncio.sleep(0)
         for task in tasks[::2]:
             task.cancel()
-    await store.rooms.note(ROOF, "roof", START)
-    known = await store.rooms.known("slack", "T1")
+    await store.channels.upsert(ROOF, "roof", START)
+    known = await store.channels.list_joined("slack", "T1")
     assert {f"C{n}" for n in range(1, 20, 2)} <= {each.channel for each in known}
 
 
-async def test_channels_are_read_unless_switched_off_or_not_invited(store: Store) -> None:
-    assert (await store.channels.get("slack:T1:ROOF")).ingest
-    assert not (await store.channels.get("discord:G1:ROOF")).ingest
+async def test_channels_are_read_unless_switched_off_or_not_invited(store: BotStore) -> None:
+    assert (await store.channel_settings.get("slack:T1:ROOF")).ingest
+    assert not (await store.channel_settings.get("discord:G1:ROOF")).ingest
     chosen = ChannelSettings("naive", "short", "de", "all", ingest=False)
-    await store.channels.put("slack:T1:ROOF", chosen)
-    assert await store.channels.get("slack:T1:ROOF") == chosen
+    await store.channel_settings.save("slack:T1:ROOF", chosen)
+    assert await store.channel_settings.get("slack:T1:ROOF") == chosen
 
 
-async def test_channels_are_known_by_workspace(store: Store) -> None:
-    await store.rooms.note(ROOF, "roof")
-    await store.rooms.note(HALL, "hall")
-    assert await store.rooms.known("slack") == [HALL, ROOF]
-    assert await store.rooms.known("slack", "T1") == [ROOF]
-    assert await store.rooms.known("discord") == []
-    await store.rooms.drop(ROOF)
-    assert (await store.rooms.name(ROOF.room), await store.rooms.name(HALL.room)) == (None, "hall")
+async def test_channels_are_known_by_workspace(store: BotStore) -> None:
+    await store.channels.upsert(ROOF, "roof")
+    await store.channels.upsert(HALL, "hall")
+    assert await store.channels.list_joined("slack") == [HALL, ROOF]
+    assert await store.channels.list_joined("slack", "T1") == [ROOF]
+    assert await store.channels.list_joined("discord") == []
+    await store.channels.delete(ROOF)
+    assert (await store.channels.get_name(ROOF.room), await store.channels.get_name(HALL.room)) == (None, "hall")
 
 
-async def test_a_channel_that_is_asked_for_further_back_remembers_that(store: Store) -> None:
-    await store.rooms.note(ROOF, "roof", START)
-    await store.rooms.note(ROOF, "new name", START.replace(year=2020))
-    await store.rooms.note(ROOF, "new name")
-    assert await store.rooms.horizon(ROOF.room) == START.replace(year=2020)
-    assert await store.rooms.name(ROOF.room) == "new name"
+async def test_a_channel_that_is_asked_for_further_back_remembers_that(store: BotStore) -> None:
+    await store.channels.upsert(ROOF, "roof", START)
+    await store.channels.upsert(ROOF, "new name", START.replace(year=2020))
+    await store.channels.upsert(ROOF, "new name")
+    assert await store.channels.get_horizon(ROOF.room) == START.replace(year=2020)
+    assert await store.channels.get_name(ROOF.room) == "new name"
 
 
-async def test_people_opt_out_by_workspace_and_in_again(store: Store) -> None:
-    await store.people.opt_out("slack", "T1", "ada")
-    assert await store.people.opted_out("slack", "T1", "ada")
-    assert not await store.people.opted_out("slack", "T2", "ada")
-    await store.people.opt_in("slack", "T1", "ada", START)
-    assert not await store.people.opted_out("slack", "T1", "ada")
+async def test_people_opt_out_by_workspace_and_in_again(store: BotStore) -> None:
+    await store.opt_outs.opt_out("slack", "T1", "ada")
+    assert await store.opt_outs.is_opted_out("slack", "T1", "ada")
+    assert not await store.opt_outs.is_opted_out("slack", "T2", "ada")
+    await store.opt_outs.opt_in("slack", "T1", "ada", START)
+    assert not await store.opt_outs.is_opted_out("slack", "T1", "ada")
 
 
-async def test_what_was_written_before_opting_in_again_stays_out(store: Store) -> None:
-    people, before, after = store.people, START - timedelta(days=1), START + timedelta(days=1)
+async def test_what_was_written_before_opting_in_again_stays_out(store: BotStore) -> None:
+    people, before, after = store.opt_outs, START - timedelta(days=1), START + timedelta(days=1)
     await people.opt_in("slack", "T1", "ada", before)
-    assert not await people.opted_out("slack", "T1", "ada", before - timedelta(days=1))
+    assert not await people.is_opted_out("slack", "T1", "ada", before - timedelta(days=1))
     await people.opt_out("slack", "T1", "ada")
-    assert await people.opted_out("slack", "T1", "ada", after)
+    assert await people.is_opted_out("slack", "T1", "ada", after)
     for time in (START, after):  # the second one is a repetition
         await people.opt_in("slack", "T1", "ada", time)
-        assert await people.opted_out("slack", "T1", "ada", before)
-        assert not await people.opted_out("slack", "T1", "ada", START)
+        assert await people.is_opted_out("slack", "T1", "ada", before)
+        assert not await people.is_opted_out("slack", "T1", "ada", START)
     await people.opt_out("slack", "T1", "ada")
-    assert await people.opted_out("slack", "T1", "ada", after)
+    assert await people.is_opted_out("slack", "T1", "ada", after)
 
 
-async def test_a_purge_leaves_other_workspaces_and_who_opted_out(store: Store) -> None:
+async def test_a_purge_leaves_other_workspaces_and_who_opted_out(store: BotStore) -> None:
     for place in (ROOF, HALL):
-        await store.rooms.note(place, "x", START)
-        await store.messages.note([Known(place.room, "m1", "", "ada", START, "digest", f"{place.room}:window:m1")])
-        await store.files.note(Filed(f"{place.room}:file", place.room, "m1", "F1", "ada", START))
-        await store.answers.begin(Stored(place.channel, place, "ada", "Who?", START))
-        await store.people.opt_out(place.platform, place.workspace, "bob")
-    await store.purge("slack", "T1")
-    assert await store.rooms.known("slack") == [HALL]
+        await store.channels.upsert(place, "x", START)
+        await store.messages.insert(
+            [MessageRecord(place.room, "m1", "", "ada", START, "digest", f"{place.room}:window:m1")]
+        )
+        await store.files.insert(FileRecord(f"{place.room}:file", place.room, "m1", "F1", "ada", START))
+        await store.answers.begin(StoredAnswer(place.channel, place, "ada", "Who?", START))
+        await store.opt_outs.opt_out(place.platform, place.workspace, "bob")
+    await store.delete_workspace("slack", "T1")
+    assert await store.channels.list_joined("slack") == [HALL]
     assert [await store.messages.get(place.room, "m1") is None for place in (ROOF, HALL)] == [True, False]
-    assert [len(await store.files.of_workspace("slack", name)) for name in ("T1", "T2")] == [0, 1]
+    assert [len(await store.files.list_by_workspace("slack", name)) for name in ("T1", "T2")] == [0, 1]
     assert [await store.answers.get(place.channel) is None for place in (ROOF, HALL)] == [True, False]
-    assert await store.people.opted_out("slack", "T1", "bob")
+    assert await store.opt_outs.is_opted_out("slack", "T1", "bob")
 
 
-async def test_what_was_removed_is_not_in_the_file_any_more(store: Store, tmp_path: Path) -> None:
-    await store.answers.begin(Stored("a1", ROOF, "ada", "swordfish?", START))
-    await store.answers.drop("a1")
+async def test_what_was_removed_is_not_in_the_file_any_more(store: BotStore, tmp_path: Path) -> None:
+    await store.answers.begin(StoredAnswer("a1", ROOF, "ada", "swordfish?", START))
+    await store.answers.delete("a1")
     await store.compact()
-    assert files_with(tmp_path, "swordfish") == []
+    assert find_files_containing(tmp_path, "swordfish") == []

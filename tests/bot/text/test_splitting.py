@@ -75,45 +75,45 @@ def plain(text: str) -> str:
 
 @given(TEXTS, LIMITS)
 def test_the_parts_hold_the_whole_text(text: str, limit: int) -> None:
-    pages = list(splitting._pages(text, limit))
+    pages = list(splitting._split_raw(text, limit))
     assert "".join("".join(raw for _, raw in pages).split()) == "".join(text.split())
-    assert splitting.parts(text, limit) == tuple(splitting.closed(opening + raw) for opening, raw in pages)
+    assert splitting.split_message(text, limit) == tuple(splitting.close_fence(opening + raw) for opening, raw in pages)
 
 
 @given(
     st.lists(st.sampled_from(["word ", "one. ", "\n", "\n\n", "x" * 70, "😀 ", "é", "[1] "]), max_size=300).map("".join)
 )
 def test_without_code_the_parts_are_the_text_itself(text: str) -> None:
-    assert "".join("".join(splitting.parts(text, 200)).split()) == "".join(text.split())
+    assert "".join("".join(splitting.split_message(text, 200)).split()) == "".join(text.split())
 
 
 @given(TEXTS, LIMITS)
 def test_no_part_is_too_long_or_empty(text: str, limit: int) -> None:
-    for part in (*splitting.parts(text, limit), *splitting.shown(text, limit)):
+    for part in (*splitting.split_message(text, limit), *splitting.stable_parts(text, limit)):
         assert units(part) <= limit
         assert part.strip()
 
 
 @given(TEXTS, LIMITS)
 def test_every_fence_is_closed_within_its_part(text: str, limit: int) -> None:
-    for part in splitting.parts(text, limit):
-        assert splitting.fence_after(part) is None
+    for part in splitting.split_message(text, limit):
+        assert splitting.open_fence(part) is None
 
 
 @given(TEXTS, LIMITS, st.data())
 def test_what_was_shown_only_grows(text: str, limit: int, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))
-    earlier, later = splitting.shown(text[:at], limit), splitting.shown(text, limit)
+    earlier, later = splitting.stable_parts(text[:at], limit), splitting.stable_parts(text, limit)
     last = len(earlier) - 1
     assert earlier[:last] == later[: max(0, last)]
-    for whole in (later, splitting.parts(text, limit)):
+    for whole in (later, splitting.split_message(text, limit)):
         assert not earlier or whole[last].startswith(earlier[last].rstrip("\n"))
 
 
 @given(st.integers(130, 260), st.integers(0, 200))
 def test_a_citation_is_never_cut(limit: int, before: int) -> None:
     text = "x" * before + "".join(f"[{n}]" for n in range(100))
-    for part in splitting.parts(text, limit):
+    for part in splitting.split_message(text, limit):
         assert re.sub(r"\[\d+\]", "", part).strip("x") == ""
 
 
@@ -121,7 +121,7 @@ def test_a_link_is_not_cut() -> None:
     text = "word " * 60 + "[the opening hours of the kiosk](https://a.example/hours?of=the-kiosk) " + "word " * 60
     assert any(
         "[the opening hours of the kiosk](https://a.example/hours?of=the-kiosk)" in part
-        for part in splitting.parts(text, 340)
+        for part in splitting.split_message(text, 340)
     )
 
 
@@ -131,15 +131,15 @@ def test_a_link_is_not_cut() -> None:
 def test_no_form_of_a_link_is_cut_wherever_it_stands(link: str, before: str, limit: int) -> None:
     for size in range(limit - 160, limit, 7):
         text = "x" * size + before + link + " word" * 40
-        assert sum(part.count(link) for part in splitting.parts(text, limit)) == 1
+        assert sum(part.count(link) for part in splitting.split_message(text, limit)) == 1
 
 
 def test_a_long_address_goes_to_the_next_part() -> None:
     link = f"[the form](https://ok.example/{'a' * 900})"
     for size in range(900, 2000, 50):
         text = "word " * (size // 5) + link + " word" * 400
-        assert sum(part.count(link) for part in splitting.parts(text, 2000)) == 1
-        shown = [splitting.shown(text[:end], 2000) for end in range(0, len(text), 97)]
+        assert sum(part.count(link) for part in splitting.split_message(text, 2000)) == 1
+        shown = [splitting.stable_parts(text[:end], 2000) for end in range(0, len(text), 97)]
         for earlier, later in pairwise(shown):
             assert all(new.startswith(old) for old, new in zip(earlier, later, strict=False))
 
@@ -148,22 +148,22 @@ def test_a_long_address_goes_to_the_next_part() -> None:
 def test_a_text_of_broken_links_only_grows(text: str, limit: int) -> None:
     earlier: tuple[str, ...] = ()
     for end in range(len(text) + 1):
-        later = splitting.shown(text[:end], limit)
+        later = splitting.stable_parts(text[:end], limit)
         assert all(new.startswith(old.rstrip("\n")) for old, new in zip(earlier, later, strict=False))
         assert len(later) >= len(earlier)
         earlier = later
 
 
 def test_halves_of_a_character_stay_together() -> None:
-    for part in splitting.parts("😀" * 500, 150):
+    for part in splitting.split_message("😀" * 500, 150):
         part.encode()
-    for part in splitting.parts("\ud83d\ude00" * 500, 151):
+    for part in splitting.split_message("\ud83d\ude00" * 500, 151):
         assert part.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def test_a_cut_fence_is_opened_again_with_its_language() -> None:
     text = "Look:\n```python\n" + "print('hello, world')\n" * 30 + "```\nThat was it."
-    first, *middle, last = splitting.parts(text, 300)
+    first, *middle, last = splitting.split_message(text, 300)
     assert first.startswith("Look:\n```python\n")
     assert first.endswith("\n```")
     assert all(part.startswith("```python\nprint(") and part.endswith("\n```") for part in middle)
@@ -173,36 +173,36 @@ def test_a_cut_fence_is_opened_again_with_its_language() -> None:
 
 def test_a_part_ends_at_a_paragraph_if_there_is_one_near_its_end() -> None:
     text = "word " * 30 + "\n\nSecond. " + "word " * 30
-    assert splitting.parts(text, 200) == ("word " * 30 + "\n\n", "Second. " + "word " * 30)
+    assert splitting.split_message(text, 200) == ("word " * 30 + "\n\n", "Second. " + "word " * 30)
 
 
 @pytest.mark.parametrize(("near", "end"), [("a sentence. ", ". "), ("\n", "\n"), ("", "d ")])
 def test_else_at_a_line_a_sentence_or_a_word(near: str, end: str) -> None:
-    assert splitting.parts("word " * 32 + near + "word " * 40, 200)[0].endswith(end)
+    assert splitting.split_message("word " * 32 + near + "word " * 40, 200)[0].endswith(end)
 
 
 def test_a_short_text_is_one_part() -> None:
-    assert splitting.parts("All is well. [1]", 2000) == ("All is well. [1]",)
+    assert splitting.split_message("All is well. [1]", 2000) == ("All is well. [1]",)
 
 
 def test_nothing_is_no_part() -> None:
-    assert splitting.parts("", 2000) == splitting.shown(" \n", 2000) == ()
+    assert splitting.split_message("", 2000) == splitting.stable_parts(" \n", 2000) == ()
 
 
 @pytest.mark.parametrize("line", ["`", "``", "```", "```pyth", "  ```", "> ```", "~~"])
 def test_a_fence_line_is_held_back_until_it_is_whole(line: str) -> None:
-    assert splitting.shown("Look:\n" + line, 2000) == ("Look:\n",)
+    assert splitting.stable_parts("Look:\n" + line, 2000) == ("Look:\n",)
 
 
 def test_the_last_part_s_fence_is_left_open_so_that_it_can_grow() -> None:
-    assert splitting.shown("```python\nprint(1)", 2000) == ("```python\nprint(1)",)
-    assert splitting.closed("```python\nprint(1)") == "```python\nprint(1)\n```"
+    assert splitting.stable_parts("```python\nprint(1)", 2000) == ("```python\nprint(1)",)
+    assert splitting.close_fence("```python\nprint(1)") == "```python\nprint(1)\n```"
 
 
 def test_the_first_write_does_not_wait() -> None:
-    assert splitting.wait(100.0, None, 0.7) == 0.0
+    assert splitting.seconds_until_write(100.0, None, 0.7) == 0.0
 
 
 def test_the_next_one_waits_for_its_turn() -> None:
-    assert splitting.wait(100.5, 100.0, 0.7) == pytest.approx(0.2)
-    assert splitting.wait(101.5, 100.0, 0.7) == 0.0
+    assert splitting.seconds_until_write(100.5, 100.0, 0.7) == pytest.approx(0.2)
+    assert splitting.seconds_until_write(101.5, 100.0, 0.7) == 0.0

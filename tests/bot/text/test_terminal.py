@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.terminal import Wrap, harmless, width_of
+from bot.text.terminal import LineWrapper, display_width, strip_control_chars
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ PIECES = st.lists(st.text(alphabet="ab c[1].\né字", max_size=12), max_size=20)
 
 
 def wrapped(pieces: Sequence[str], width: int) -> str:
-    wrap = Wrap(width)
+    wrap = LineWrapper(width)
     return "".join(map(wrap.feed, pieces)) + wrap.finish()
 
 
@@ -45,7 +45,7 @@ def test_no_word_is_lost_and_no_line_of_several_words_is_too_long(pieces: list[s
     text = wrapped(pieces, width)
     assert text.split() == "".join(pieces).split()
     for line in text.split("\n"):
-        assert width_of(line) <= width or len(line.split()) <= 1
+        assert display_width(line) <= width or len(line.split()) <= 1
 
 
 @given(PIECES, st.integers(0, 20))
@@ -58,9 +58,9 @@ def test_it_does_not_matter_how_the_text_comes(pieces: list[str], width: int) ->
     [("\x1b[2Jgone", "[2Jgone"), ("a\r\nb\tc\rd", "a\nb    cd"), ("\u202eabc\u2069", "abc"), ("\x9b31mred", "31mred")],
 )
 def test_nothing_is_left_that_a_terminal_would_obey(given_: str, shown: str) -> None:
-    assert harmless(given_) == shown
+    assert strip_control_chars(given_) == shown
 
 
 @given(st.text())
 def test_harmless_text_has_no_control_characters(text: str) -> None:
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", harmless(text))
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", strip_control_chars(text))

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.platform.models import utc
-from bot.text.times import ago, since
-from engine.errors import BadQuestion
+from bot.platform.models import format_utc
+from bot.text.times import format_ago, parse_since
+from engine.errors import InvalidQuestion
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)  # a Friday
 EDGES = ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00")  # times that UTC has no year for
@@ -31,23 +31,23 @@ EDGES = ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00")  # times that
     ],
 )
 def test_a_time_is_understood_as_people_say_it(words: str, meant: str) -> None:
-    assert utc(since(words, NOW)) == f"{meant} UTC"
+    assert format_utc(parse_since(words, NOW)) == f"{meant} UTC"
 
 
 @pytest.mark.parametrize("words", ["soon", "2026-13-01", "2 fortnights", "-3h", *EDGES])
 def test_what_is_no_time_is_answered_with_examples(words: str) -> None:
-    with pytest.raises(BadQuestion) as caught:
-        since(words, NOW)
+    with pytest.raises(InvalidQuestion) as caught:
+        parse_since(words, NOW)
     assert "yesterday" in caught.value.hint
 
 
 def test_the_future_cannot_be_missed() -> None:
-    with pytest.raises(BadQuestion, match="still to come"):
-        since("2026-11-21", NOW)
+    with pytest.raises(InvalidQuestion, match="still to come"):
+        parse_since("2026-11-21", NOW)
 
 
 @pytest.mark.parametrize(
     ("words", "told"), [("10m", "10 minutes ago"), ("1h", "1 hour ago"), ("50h", "2 days ago"), ("0m", "just now")]
 )
 def test_how_long_ago_it_was_is_told_roughly(words: str, told: str) -> None:
-    assert ago(since(words, NOW), NOW) == told
+    assert format_ago(parse_since(words, NOW), NOW) == told

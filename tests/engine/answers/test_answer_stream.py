@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.answers.answer_stream import ShownText
-from engine.answers.citations import Citing
-from engine.errors import Unavailable
+from engine.answers.answer_stream import AnswerFilter
+from engine.answers.citations import CitationFilter
+from engine.errors import ModelUnavailable
 from engine.models import Question
-from engine.options import LONG_ANSWER, ContextWindow, Options
-from tests.support.answering import Scripted
-from tests.support.engines import HERE, doc, light_engine
+from engine.options import LONG_ANSWER, ContextWindow, EngineOptions
+from tests.support.answering import ScriptedLanguage
+from tests.support.engines import HERE, doc, open_memory_engine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 FERRY = Question("What does the Ferry cost?", HERE)
 
 
-async def answered(home: Path, language: Scripted, times: int = 1) -> list[str]:
+async def answered(home: Path, language: ScriptedLanguage, times: int = 1) -> list[str]:
     """The pieces of the last answer to the same question."""
-    async with light_engine(home, language) as engine:
+    async with open_memory_engine(home, language) as engine:
         await engine.add(doc("ferry", "The Ferry costs four crowns."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         for _ in range(times):
             pieces = [piece async for piece in await engine.ask(FERRY)]
     return pieces
@@ -46,7 +46,7 @@ async def answered(home: Path, language: Scripted, times: int = 1) -> list[str]:
 async def test_half_characters_are_joined_or_replaced(
     tmp_path: Path, deltas: tuple[str, ...], said: str, times: int
 ) -> None:
-    pieces = await answered(tmp_path, Scripted(*deltas), times)
+    pieces = await answered(tmp_path, ScriptedLanguage(*deltas), times)
     assert "".join(pieces) == said
     for piece in pieces:
         piece.encode()
@@ -67,14 +67,14 @@ async def test_half_characters_are_joined_or_replaced(
     ],
 )
 async def test_a_reply_in_which_nothing_can_be_seen_is_no_answer(tmp_path: Path, deltas: tuple[str, ...]) -> None:
-    language = Scripted(*deltas)
+    language = ScriptedLanguage(*deltas)
     shown = []
-    async with light_engine(tmp_path, language) as engine:
+    async with open_memory_engine(tmp_path, language) as engine:
         await engine.add(doc("ferry", "The Ferry costs four crowns."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         for calls in (1, 2):
             answer = await engine.ask(FERRY)
-            with pytest.raises(Unavailable, match="replied with nothing"):
+            with pytest.raises(ModelUnavailable, match="replied with nothing"):
                 shown += [piece async for piece in answer]
             assert language.calls["answer"] == calls
     assert not shown
@@ -94,25 +94,28 @@ async def test_a_reply_in_which_nothing_can_be_seen_is_no_answer(tmp_path: Path,
 async def test_what_can_be_seen_is_an_answer_with_all_that_stands_before_it(
     tmp_path: Path, deltas: tuple[str, ...]
 ) -> None:
-    assert "".join(await answered(tmp_path, Scripted(*deltas))) == "".join(deltas)
+    assert "".join(await answered(tmp_path, ScriptedLanguage(*deltas))) == "".join(deltas)
 
 
 async def test_blanks_come_together_with_what_follows_them(tmp_path: Path) -> None:
-    assert await answered(tmp_path, Scripted("\n", "\u200b", "Four", " crowns.")) == ["\n\u200bFour ", "crowns."]
+    assert await answered(tmp_path, ScriptedLanguage("\n", "\u200b", "Four", " crowns.")) == [
+        "\n\u200bFour ",
+        "crowns.",
+    ]
 
 
 @pytest.mark.parametrize("delta", ["word " * 100, "word " * 30_000])
 async def test_an_answer_that_never_ends_is_cut_off(tmp_path: Path, delta: str) -> None:
-    language = Scripted(*[delta] * (200_000 // len(delta) + 1))
-    async with light_engine(tmp_path, language) as engine:
+    language = ScriptedLanguage(*[delta] * (200_000 // len(delta) + 1))
+    async with open_memory_engine(tmp_path, language) as engine:
         await engine.add(doc("ferry", "The Ferry costs four crowns."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         for calls in (1, 2):  # it is not remembered
             answer = await engine.ask(FERRY)
-            assert not answer.cut_off
-            assert LONG_ANSWER - 200 < len(await answer.text()) <= LONG_ANSWER
-            assert answer.cut_off
-            assert language.calls["answer"] == language.ended == calls
+            assert not answer.is_truncated
+            assert LONG_ANSWER - 200 < len(await answer.collect_text()) <= LONG_ANSWER
+            assert answer.is_truncated
+            assert language.calls["answer"] == language.finished_count == calls
 
 
 @pytest.mark.parametrize(
@@ -130,27 +133,29 @@ async def test_an_answer_that_never_ends_is_cut_off(tmp_path: Path, delta: str) 
 async def test_an_answer_may_be_as_long_as_its_share_of_the_context(
     tmp_path: Path, window: ContextWindow, longest: int
 ) -> None:
-    async with light_engine(tmp_path, Scripted(*["word "] * 25_000), options=Options(window=window)) as engine:
+    async with open_memory_engine(
+        tmp_path, ScriptedLanguage(*["word "] * 25_000), options=EngineOptions(context_window=window)
+    ) as engine:
         await engine.add(doc("ferry", "The Ferry costs four crowns."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         answer = await engine.ask(FERRY)
-        assert longest - 200 < len(await answer.text()) <= longest
-        assert answer.cut_off
+        assert longest - 200 < len(await answer.collect_text()) <= longest
+        assert answer.is_truncated
 
 
 async def test_an_answer_of_the_greatest_length_is_whole(tmp_path: Path) -> None:
-    language = Scripted("x" * (LONG_ANSWER - 5), " end.")
-    async with light_engine(tmp_path, language) as engine:
+    language = ScriptedLanguage("x" * (LONG_ANSWER - 5), " end.")
+    async with open_memory_engine(tmp_path, language) as engine:
         await engine.add(doc("ferry", "The Ferry costs four crowns."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         answer = await engine.ask(FERRY)
-        assert (await answer.text()).endswith("x end.")
-        assert not answer.cut_off
+        assert (await answer.collect_text()).endswith("x end.")
+        assert not answer.is_truncated
 
 
 async def shown(delta: str) -> str:
     """What is shown of an answer in one delta."""
-    text = ShownText(Citing({1}, ["The Ferry costs four crowns."], "?"), 50_000)
+    text = AnswerFilter(CitationFilter({1}, ["The Ferry costs four crowns."], "?"), 50_000)
     said = "".join([piece async for piece in text.feed(delta)])
     return said + "".join([piece async for piece in text.close()])
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.answers.citations import Citing
-from engine.text.stream_rewriter import HELD
+from engine.answers.citations import CitationFilter
+from engine.text.stream_rewriter import MAX_HELD_CHARACTERS
 
 KNOWN = "https://ok.com/a"
 TEXTS = (
@@ -65,8 +65,8 @@ CODELESS = st.lists(st.sampled_from([word for word in WORDS if "`" not in word a
 )
 
 
-def citing(numbers: tuple[int, ...] = (1, 2, 3, 4, 5)) -> Citing:
-    return Citing(numbers, TEXTS, QUESTION)
+def citing(numbers: tuple[int, ...] = (1, 2, 3, 4, 5)) -> CitationFilter:
+    return CitationFilter(numbers, TEXTS, QUESTION)
 
 
 def shown(text: str, numbers: tuple[int, ...] = (1, 2, 3, 4, 5)) -> str:
@@ -84,7 +84,7 @@ def test_the_result_is_independent_of_how_the_text_is_cut(text: str, cuts: list[
     cut = "".join(pieces.feed(text[a:b]) for a, b in pairwise(edges)) + pieces.close()
     assert cut == expected
     assert "".join(map(letters.feed, text)) + letters.close() == expected
-    assert pieces.used == letters.used == whole.used
+    assert pieces.used_numbers == letters.used_numbers == whole.used_numbers
 
 
 @given(CODELESS)
@@ -93,9 +93,9 @@ def test_no_number_is_shown_that_was_not_given(text: str) -> None:
     output = machine.feed(text) + machine.close()
     brackets = re.findall(r"[\[【［][\s\u200b\\^]*(\d[\d\s\u200b,;–\\-]*)[\]】］]", output)
     numbers = [int(content) if content.isdigit() else 0 for content in brackets if content.strip() != "2026"]
-    assert set(numbers) <= set(range(1, len(machine.used) + 1))
+    assert set(numbers) <= set(range(1, len(machine.used_numbers) + 1))
     assert sorted(set(numbers), key=numbers.index) == sorted(set(numbers))
-    assert set(machine.used) <= {1, 2}
+    assert set(machine.used_numbers) <= {1, 2}
 
 
 @given(SOUP)
@@ -169,7 +169,7 @@ def test_what_is_not_meant_stays_as_it_is(text: str) -> None:
 def test_citations_are_checked_and_numbered_anew(text: str, expected: str, used: tuple[int, ...]) -> None:
     machine = citing()
     assert machine.feed(text) + machine.close() == expected
-    assert machine.used == used
+    assert machine.used_numbers == used
 
 
 @pytest.mark.parametrize(
@@ -253,9 +253,9 @@ def test_what_is_held_back_is_bounded_and_comes_out_at_the_end(opening: str, fil
     machine.feed(opening)
     for _ in range(3):
         machine.feed(filler * 1400)
-        assert len(machine.citations.buffer) + len(machine.links.buffer) <= HELD
+        assert len(machine.rewriter.buffer) + len(machine.link_filter.buffer) <= MAX_HELD_CHARACTERS
     machine.close()
-    assert machine.citations.buffer == machine.links.buffer == ""
+    assert machine.rewriter.buffer == machine.link_filter.buffer == ""
 
 
 def test_words_come_out_as_they_come_in() -> None:
@@ -265,7 +265,7 @@ def test_words_come_out_as_they_come_in() -> None:
 
 
 def test_a_title_makes_names_known_and_no_addresses() -> None:
-    machine = Citing((), (), "", ("old.minutes.md › https://ok.com/t",))
+    machine = CitationFilter((), (), "", ("old.minutes.md › https://ok.com/t",))
     text = machine.feed("old.minutes.md https://ok.com/t new.md") + machine.close()
     assert text == f"old.minutes.md https[:]//ok[.]com/t new.{JOINER}md"
 
@@ -329,7 +329,7 @@ def test_the_cost_grows_with_the_text(unit: str, delta: int) -> None:
 )
 def test_the_spelling_of_a_known_name_says_nothing(text: str) -> None:
     known = ("www.ok.com/d?x=1&y=2", "ada@ok.com", "notes.md")
-    machine = Citing((), (" ".join(known),), "")
+    machine = CitationFilter((), (" ".join(known),), "")
     output = machine.feed(text) + machine.close()
     dead = "[.]" in output or "[@]" in output or f".{JOINER}" in output
     assert dead or output.strip("`") in known
@@ -343,7 +343,7 @@ def test_a_known_name_does_not_grow_by_what_closes_a_sentence(closers: str) -> N
 
 
 def test_balanced_parentheses_belong_to_a_known_address() -> None:
-    machine = Citing((), ("https://ok.com/wiki/A_(b).",), "")
+    machine = CitationFilter((), ("https://ok.com/wiki/A_(b).",), "")
     output = machine.feed("https://ok.com/wiki/A_ https://ok.com/wiki/A_(b https://ok.com/wiki/A_(b)") + machine.close()
     assert output == "https[:]//ok[.]com/wiki/A_ https[:]//ok[.]com/wiki/A_(b <https://ok.com/wiki/A_(b)>"
 

@@ -13,19 +13,19 @@ import pytest
 from engine.errors import NotFound
 from engine.ingest import amendment
 from engine.ingest import rechunk as cutting
-from engine.ingest.amendment import amend_at_once
-from engine.ingest.chunking import chunks
+from engine.ingest.amendment import amend_in_transaction
+from engine.ingest.chunking import build_chunks
 from engine.models import Document, Passage
-from engine.options import Options, Packing
+from engine.options import ChunkingOptions, EngineOptions
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.content import amendments, documents
-from engine.storage.ledger.content.amendments import Outcome
-from engine.storage.ledger.content.documents import Change, in_order
+from engine.storage.ledger.content.amendments import AmendmentResult
+from engine.storage.ledger.content.documents import DocumentChange, sort_passages
 from engine.storage.ledger.work import work_queue
-from engine.text.tokenizer import O200k
+from engine.text.tokenizer import O200kTokenizer
 from tests.engine.storage.ledger.ledger_fixture import Desk
-from tests.support.engines import HERE, light_engine, thread
-from tests.support.tokenizers import Characters
+from tests.support.engines import HERE, open_memory_engine, thread
+from tests.support.tokenizers import CharacterTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
-PACKING = Packing(size=40, overlap=4, soft=16, modulo=3)
+PACKING = ChunkingOptions(size=40, overlap=4, target_size=16, hash_modulo=3)
 PIECES = (
     "SELECT c.key, i.ordinal, p.key, i.start, i.stop FROM piece i, chunk c, passage p"
     " WHERE c.id = i.chunk AND p.id = i.passage ORDER BY c.ordinal, i.ordinal"
@@ -54,8 +54,10 @@ async def whole(path: Path, passages: Iterable[Passage]) -> list[list[tuple[Any,
     """The ledger with the same document added at once."""
     desk = Desk(await Ledger.open(path))
     try:
-        document = Document("d", "here", "hall", "D", in_order(passages), START, kind="conversation", open=True)
-        await desk.ledger.write(documents.put, document, chunks(document.passages, Characters(), PACKING))
+        document = Document("d", "here", "hall", "D", sort_passages(passages), START, kind="conversation", is_open=True)
+        await desk.ledger.write(
+            documents.upsert_document, document, build_chunks(document.passages, CharacterTokenizer(), PACKING)
+        )
         return await state(desk)
     finally:
         await desk.ledger.close()
@@ -77,14 +79,20 @@ async def test_any_amendments_come_to_what_adding_it_whole_does(tmp_path: Path, 
     present["m"] = Passage("m", "something")
     desk = Desk(await Ledger.open(tmp_path / "amended.db"))
     try:
-        document = Document("d", "here", "hall", "D", in_order(present.values()), START, kind="conversation", open=True)
-        await desk.ledger.write(documents.put, document, chunks(document.passages, Characters(), PACKING))
+        document = Document(
+            "d", "here", "hall", "D", sort_passages(present.values()), START, kind="conversation", is_open=True
+        )
+        await desk.ledger.write(
+            documents.upsert_document, document, build_chunks(document.passages, CharacterTokenizer(), PACKING)
+        )
         for step in range(25):
             keys = [chance.choice([f"n{step}", *present]) for _ in range(chance.choice([1, 1, 1, 3]))]
             put = tuple(message(chance, key) for key in keys) if chance.random() < 0.7 else ()
             drop = frozenset(() if put and chance.random() < 0.8 else chance.sample(sorted(present), 1)) - {"m"}
             present = {key: each for key, each in present.items() if key not in drop} | {p.key: p for p in put}
-            await desk.ledger.write(amend_at_once, "d", Change(put, drop, None), Characters(), PACKING)
+            await desk.ledger.write(
+                amend_in_transaction, "d", DocumentChange(put, drop, None), CharacterTokenizer(), PACKING
+            )
             if step % 5 == 4:
                 assert await state(desk) == await whole(tmp_path / f"whole{step}.db", present.values())
     finally:
@@ -92,16 +100,16 @@ async def test_any_amendments_come_to_what_adding_it_whole_does(tmp_path: Path, 
 
 
 async def test_a_document_of_which_nothing_is_left_is_forgotten(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         await engine.add(thread("a", "Ada met Bob.", "Bob met Ada."))
         assert await engine.amend("a", drop=["m000", "m001"])
-        assert await engine.documents(HERE) == []
+        assert await engine.list_documents(HERE) == []
         with pytest.raises(NotFound):
             await engine.amend("a", put=[Passage("x", "text")])
 
 
 async def test_what_changes_nothing_changes_nothing(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         added = thread("a", "Ada met Bob.", "Bob met Ada.")
         await engine.add(added)
         assert not await engine.amend("a", put=added.passages[:1], drop=["unknown"])
@@ -112,35 +120,35 @@ async def test_what_changes_nothing_changes_nothing(tmp_path: Path) -> None:
 
 
 async def test_amendments_at_the_same_time_all_come_through(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         await engine.add(thread("a", "Ada met Bob."))
         texts = [Passage(f"x{n:02}", f"Ada met number {n}.", position=n + 1) for n in range(20)]
         await asyncio.gather(*(engine.amend("a", put=[each]) for each in texts))
-        found = await engine.document("a", HERE)
+        found = await engine.get_document("a", HERE)
         assert [passage.key for passage in found.passages] == ["m000", *(each.key for each in texts)]
 
 
 async def test_an_amendment_that_always_comes_too_late_is_made_in_one_transaction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def late(*_: object) -> Outcome:
-        return Outcome.TOO_LATE
+    async def late(*_: object) -> AmendmentResult:
+        return AmendmentResult.CONFLICT
 
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         await engine.add(thread("a", "Ada met Bob."))
-        at_once, apply = amendment.amend_at_once, amendments.apply
+        at_once, apply = amendment.amend_in_transaction, amendments.apply_amendment
 
         async def undisturbed(*args: Any) -> bool:
-            monkeypatch.setattr(amendment, "apply", apply)
+            monkeypatch.setattr(amendment, "apply_amendment", apply)
             return await at_once(*args)
 
-        monkeypatch.setattr(amendment, "apply", late)
-        monkeypatch.setattr(amendment, "amend_at_once", undisturbed)
+        monkeypatch.setattr(amendment, "apply_amendment", late)
+        monkeypatch.setattr(amendment, "amend_in_transaction", undisturbed)
         assert await engine.amend("a", put=[Passage("x", "Bob met Cyd.", position=9)])
-        assert len((await engine.document("a", HERE)).passages) == 2
+        assert len((await engine.get_document("a", HERE)).passages) == 2
 
 
-class Counting(O200k):
+class Counting(O200kTokenizer):
     """Counts the texts whose tokens are counted."""
 
     def __init__(self) -> None:
@@ -156,7 +164,7 @@ def long_thread(count: int) -> Document:
         Passage(f"m{n:05}", f"[09:{n % 60:02}] Ada: message {n} about the ferry.", time=START + timedelta(minutes=n))
         for n in range(count)
     )
-    return Document("d", "here", "hall", "D", passages, START, kind="conversation", open=True)
+    return Document("d", "here", "hall", "D", passages, START, kind="conversation", is_open=True)
 
 
 @pytest.mark.parametrize("at", [0.0, 0.5, 1.0])
@@ -167,13 +175,17 @@ async def test_a_message_costs_the_same_in_a_long_thread_as_in_a_short_one(tmp_p
         desk = Desk(await Ledger.open(tmp_path / f"{count}.db"))
         tokenizer, document = Counting(), long_thread(count)
         try:
-            await desk.ledger.write(documents.put, document, chunks(document.passages, O200k(), Packing()))
+            await desk.ledger.write(
+                documents.upsert_document,
+                document,
+                build_chunks(document.passages, O200kTokenizer(), ChunkingOptions()),
+            )
             time = START + timedelta(minutes=at * count, seconds=30)
-            change = Change((Passage("new", "[10:00] Bob: when does it leave?", time=time),), frozenset(), None)
+            change = DocumentChange((Passage("new", "[10:00] Bob: when does it leave?", time=time),), frozenset(), None)
 
             steps: list[None] = []
             await desk.ledger._writer.set_progress_handler(lambda: steps.append(None), 100)
-            await desk.ledger.write(amend_at_once, "d", change, tokenizer, Packing())
+            await desk.ledger.write(amend_in_transaction, "d", change, tokenizer, ChunkingOptions())
             return tokenizer.texts, len(steps)
         finally:
             await desk.ledger.close()
@@ -198,27 +210,27 @@ async def test_the_writer_s_thread_cuts_nothing(tmp_path: Path, monkeypatch: pyt
         assert not writing
         return recut(*args)
 
-    apply, recut = amendments.apply, cutting.recut
-    monkeypatch.setattr(amendment, "apply", within)
-    monkeypatch.setattr(amendment, "recut", cut)
-    async with light_engine(tmp_path) as engine:
+    apply, recut = amendments.apply_amendment, cutting.rechunk_region
+    monkeypatch.setattr(amendment, "apply_amendment", within)
+    monkeypatch.setattr(amendment, "rechunk_region", cut)
+    async with open_memory_engine(tmp_path) as engine:
         await engine.add(long_thread(300))
         assert await engine.amend("d", put=[Passage("new", "Bob asks.", time=START)])
 
 
 async def test_words_that_are_added_make_no_compaction_due(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, options=Options(compact_after=3600)) as engine:
+    async with open_memory_engine(tmp_path, options=EngineOptions(compaction_delay=3600)) as engine:
         await engine.add(thread("a", "Ada met Bob."))
-        await engine.settled()
+        await engine.wait_until_indexed()
 
         async def due() -> bool:
-            return await engine._ledger.read(work_queue.removed_since_compaction)
+            return await engine._ledger.read(work_queue.needs_compaction)
 
         for n in range(3):
             await engine.amend("a", put=[Passage(f"x{n}", f"Bob met number {n}.", position=n + 1)])
             assert not await due()
         await engine.amend("a", open=False)
-        await engine.settled()
+        await engine.wait_until_indexed()
         assert not await due()
         await engine.amend("a", put=[Passage("x1", "Bob met nobody.", position=2)])
         assert await due()

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from engine.errors import Unavailable
+from engine.errors import ModelUnavailable
 from engine.ingest import worker
 from engine.models import Question
-from engine.options import Options
+from engine.options import EngineOptions
 from engine.storage.ledger.work import embedding_failures
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, light_engine, open_engine
+from tests.support.engines import HERE, doc, open_engine, open_memory_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from engine import Engine
-    from engine.usage import Bill
+    from engine.usage import UsageMeter
 
 
 class Panic(BaseException):
@@ -44,7 +44,7 @@ def with_last(value: float) -> Callable[[np.ndarray], np.ndarray]:
 
 
 WAYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "a status of 500": broken(Unavailable("HTTP 500")),
+    "a status of 500": broken(ModelUnavailable("HTTP 500")),
     "a foreign error": broken(ConnectionResetError()),
     "a panic": broken(Panic()),
     "a cancellation that nobody asked for": broken(asyncio.CancelledError()),
@@ -66,149 +66,152 @@ class Bad(HashEmbedder):
         self.way = WAYS[way]
         self.word: str | None = word
 
-    async def embed(self, texts: Sequence[str], bill: Bill) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
         made = await super().embed(texts, bill)
         return self.way(made) if any(self.word is not None and self.word in text.casefold() for text in texts) else made
 
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding_failures, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(worker, "TROUBLE_WAIT", 0.02)
-    monkeypatch.setattr(worker, "PACE", {"embed": 0.0, "project": 0.0})
+    monkeypatch.setattr(embedding_failures, "INITIAL_WAIT", 0.01)
+    monkeypatch.setattr(worker, "ERROR_WAIT_SECONDS", 0.02)
+    monkeypatch.setattr(worker, "BATCH_INTERVAL_SECONDS", {"embed": 0.0, "project": 0.0})
 
 
 async def states(engine: Engine) -> dict[str, str]:
-    return {each.key: each.status for each in await engine.documents(HERE)}
+    return {each.key: each.status for each in await engine.list_documents(HERE)}
 
 
 async def kept(engine: Engine) -> list[bytes]:
-    async with engine._ledger.reader() as db:
+    async with engine._ledger.read_connection() as db:
         return [row[0] for row in await db.execute_fetchall("SELECT data FROM vector")]
 
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_one_text_fails_alone_and_says_why(tmp_path: Path, way: str) -> None:
     embedder = Bad(way)
-    async with light_engine(tmp_path, embedder=embedder) as engine, asyncio.timeout(60):
+    async with open_memory_engine(tmp_path, embedder=embedder) as engine, asyncio.timeout(60):
         await engine.add(doc("bad", "the word poison is here."))
         for number in range(9):
             await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         found = await states(engine)
         assert found.pop("bad") == "failed"
         assert set(found.values()) == {"indexed"}
-        [bad] = [each for each in await engine.documents(HERE) if each.error]
+        [bad] = [each for each in await engine.list_documents(HERE) if each.error]
         assert bad.key == "bad"
-        assert (await engine.status(HERE)).failed == 1
-        assert bad.error in " ".join(await engine.limitations())
+        assert (await engine.get_status(HERE)).failed == 1
+        assert bad.error in " ".join(await engine.list_problems())
         assert all(np.isfinite(np.frombuffer(data, np.float32)).all() for data in await kept(engine))
         assert len(await kept(engine)) == 9
         embedder.word = None
         assert await engine.retry() == 1
-        await engine.settled()
+        await engine.wait_until_indexed()
         assert set((await states(engine)).values()) == {"indexed"}
-        assert await engine.limitations() == []
-        assert (await engine.verify()).clean
+        assert await engine.list_problems() == []
+        assert (await engine.verify()).is_clean
 
 
 @pytest.mark.parametrize("way", ["a status of 500", "NaN"])
 async def test_a_name_that_cannot_be_embedded_fails_alone_and_says_why(tmp_path: Path, way: str) -> None:
     embedder = Bad(way, "poison")
-    async with light_engine(tmp_path, embedder=embedder) as engine, asyncio.timeout(60):
+    async with open_memory_engine(tmp_path, embedder=embedder) as engine, asyncio.timeout(60):
         await engine.add(doc("a", "Ada met Bob."))
-        await engine.settled()
-        await engine.pin("here", "Ada", "She likes poison.")
-        await engine.pin("here", "Bob", "He waits.")
-        await engine.settled()
+        await engine.wait_until_indexed()
+        await engine.describe("here", "Ada", "She likes poison.")
+        await engine.describe("here", "Bob", "He waits.")
+        await engine.wait_until_indexed()
         assert set((await states(engine)).values()) == {"indexed"}
         assert any("She likes" not in text and text.startswith("Ada") for text in embedder.texts)
-        assert (await engine.verify()).clean
-        assert {each.name for each in (await engine.recall(Question("Ada", HERE))).entities} >= {"Ada"}
+        assert (await engine.verify()).is_clean
+        assert {each.name for each in (await engine.retrieve(Question("Ada", HERE))).entities} >= {"Ada"}
 
 
 @pytest.mark.parametrize("way", ["a status of 500", "NaN"])
 async def test_a_name_of_which_no_text_can_be_embedded_is_given_up_and_taken_up_again(tmp_path: Path, way: str) -> None:
     embedder = Bad(way, None)
-    async with light_engine(tmp_path, embedder=embedder) as engine, asyncio.timeout(60):
+    async with open_memory_engine(tmp_path, embedder=embedder) as engine, asyncio.timeout(60):
         await engine.add(doc("a", "Poison met Bob."))
         await engine.add(doc("c", "Carl met Bob."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         embedder.word = "poison"
-        await engine.pin("here", "Poison", "It is known.")
-        await engine.pin("here", "Carl", "He waits.")
-        await engine.settled()
-        status = await engine.status(HERE)
+        await engine.describe("here", "Poison", "It is known.")
+        await engine.describe("here", "Carl", "He waits.")
+        await engine.wait_until_indexed()
+        status = await engine.get_status(HERE)
         assert status.without_vector >= 1
-        assert status.why
-        assert status.why in " ".join(await engine.limitations())
-        assert (await engine.verify()).clean
+        assert status.embedding_error
+        assert status.embedding_error in " ".join(await engine.list_problems())
+        assert (await engine.verify()).is_clean
         embedder.word = None
         await engine.retry()
-        await engine.settled()
-        assert (await engine.status(HERE)).without_vector == 0
-        assert (await engine.verify()).clean
+        await engine.wait_until_indexed()
+        assert (await engine.get_status(HERE)).without_vector == 0
+        assert (await engine.verify()).is_clean
 
 
 @pytest.mark.parametrize("way", ["a status of 500", "NaN"])
 async def test_an_embedder_that_fails_for_every_text_is_waited_for(tmp_path: Path, way: str) -> None:
     embedder = Bad(way, "")
-    async with light_engine(tmp_path, embedder=embedder, options=Options(attempts=1)) as engine, asyncio.timeout(60):
+    async with (
+        open_memory_engine(tmp_path, embedder=embedder, options=EngineOptions(max_attempts=1)) as engine,
+        asyncio.timeout(60),
+    ):
         for number in range(5):
             await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
-        with pytest.raises(Unavailable):
-            await engine.settled()
+        with pytest.raises(ModelUnavailable):
+            await engine.wait_until_indexed()
         await asyncio.sleep(0.2)
         assert set((await states(engine)).values()) == {"pending"}
-        assert {each.error for each in await engine.documents(HERE)} == {""}
-        assert (await engine.status(HERE)).background
+        assert {each.error for each in await engine.list_documents(HERE)} == {""}
+        assert (await engine.get_status(HERE)).background
         assert await kept(engine) == []
         embedder.word = None
-        while engine._worker.trouble:  # noqa: ASYNC110 - it goes away by itself
+        while engine._worker.step_error:  # noqa: ASYNC110 - it goes away by itself
             await asyncio.sleep(0.01)
-        await engine.settled()
+        await engine.wait_until_indexed()
         assert set((await states(engine)).values()) == {"indexed"}
 
 
 @pytest.mark.parametrize("way", ["a status of 500", "NaN"])
 async def test_a_question_that_cannot_be_embedded_is_an_error_in_words(tmp_path: Path, way: str) -> None:
-    async with light_engine(tmp_path, embedder=Bad(way)) as engine:
+    async with open_memory_engine(tmp_path, embedder=Bad(way)) as engine:
         await engine.add(doc("a", "Ada met Bob."))
-        await engine.settled()
-        with pytest.raises(Unavailable, match=r"hash|HTTP 500"):
-            await engine.recall(Question("what is poison?", HERE))
-        assert (await engine.recall(Question("Ada?", HERE))).sources
+        await engine.wait_until_indexed()
+        with pytest.raises(ModelUnavailable, match=r"hash|HTTP 500"):
+            await engine.retrieve(Question("what is poison?", HERE))
+        assert (await engine.retrieve(Question("Ada?", HERE))).sources
 
 
 async def test_tries_are_counted_over_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding_failures, "FIRST_WAIT", 1000.0)
+    monkeypatch.setattr(embedding_failures, "INITIAL_WAIT", 1000.0)
     embedder = Bad("NaN")
-    async with light_engine(tmp_path, embedder=embedder) as engine, asyncio.timeout(30):
+    async with open_memory_engine(tmp_path, embedder=embedder) as engine, asyncio.timeout(30):
         await engine.add(doc("bad", "the word poison is here."))
-        while not (await engine.status(HERE)).trouble:  # noqa: ASYNC110 - it comes by itself
+        while not (await engine.get_status(HERE)).trouble:  # noqa: ASYNC110 - it comes by itself
             await asyncio.sleep(0.01)
-        assert "not finite" in (await engine.status(HERE)).trouble
+        assert "not finite" in (await engine.get_status(HERE)).trouble
         assert await states(engine) == {"bad": "pending"}
-        async with engine._ledger.reader() as db:
+        async with engine._ledger.read_connection() as db:
             assert [tuple(row) for row in await db.execute_fetchall("SELECT kind, tries FROM stale")] == [(0, 1)]
 
 
 async def test_vectors_are_remembered_by_name_and_dimension(tmp_path: Path) -> None:
     async with open_engine(tmp_path, embedder=HashEmbedder(128)) as engine:
         await engine.add(doc("a", "Ada met Bob."))
-        await engine.settled()
+        await engine.wait_until_indexed()
     wider = HashEmbedder(256)
-    async with open_engine(tmp_path, embedder=wider, options=Options(replace_embedder=True)) as engine:
-        await engine.settled()
+    async with open_engine(tmp_path, embedder=wider, options=EngineOptions(replace_embedder=True)) as engine:
+        await engine.wait_until_indexed()
         assert "Ada met Bob." in wider.texts
-        assert (await engine.verify()).clean
+        assert (await engine.verify()).is_clean
 
 
 async def test_vectors_that_were_remembered_unchecked_are_made_anew(tmp_path: Path) -> None:
     embedder = HashEmbedder()
-    async with light_engine(tmp_path, embedder=embedder) as engine:
+    async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         await engine.add(doc("a", "Ada met Bob."))
-        await engine.settled()
+        await engine.wait_until_indexed()
 
         async def spoil(db: object) -> None:
             bad = np.full(embedder.dim, np.nan, np.float32).tobytes()

@@ -11,23 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import BadInput
-from engine.ingest.chunking import ChunkTooLong, chunks, split
-from engine.models import Chunk, Passage, Piece
-from engine.options import Packing
-from engine.text.tokenizer import O200k
-from tests.support.tokenizers import Bytes, Characters, Uneven
+from engine.errors import InvalidDocument
+from engine.ingest.chunking import ChunkTooLong, build_chunks, split_at_separators
+from engine.models import Chunk, ChunkPiece, Passage
+from engine.options import ChunkingOptions
+from engine.text.tokenizer import O200kTokenizer
+from tests.support.tokenizers import ByteTokenizer, CharacterTokenizer, UnevenTokenizer
 
 if TYPE_CHECKING:
     from engine.text.windows import Tokenizer
 
 LETTERS = "0123456789abcdefghijklmno"
-SMALL = Packing(size=40, overlap=6, soft=15, modulo=3)
-TOKENIZERS: list[Tokenizer] = [Characters(), Bytes(), Uneven(), O200k()]
+SMALL = ChunkingOptions(size=40, overlap=6, target_size=15, hash_modulo=3)
+TOKENIZERS: list[Tokenizer] = [CharacterTokenizer(), ByteTokenizer(), UnevenTokenizer(), O200kTokenizer()]
 
 
 def pieces(text: str, separator: str, size: int, overlap: int = 0, *, only: bool = False) -> list[tuple[str, int]]:
-    spans = split(text, Characters(), separator, only=only, size=size, overlap=overlap)
+    spans = split_at_separators(text, CharacterTokenizer(), separator, only=only, size=size, overlap=overlap)
     return [(text[span.start : span.stop], span.tokens) for span in spans]
 
 
@@ -43,7 +43,7 @@ class TestK1Split:
         with pytest.raises(ChunkTooLong) as caught:
             pieces("a" * 12, "\n\n", 5, only=True)
         assert (caught.value.tokens, caught.value.limit, caught.value.preview) == (12, 5, "a" * 12)
-        assert isinstance(caught.value, BadInput)
+        assert isinstance(caught.value, InvalidDocument)
         assert caught.value.hint
 
     def test_c3_the_limit_itself_is_not_too_long(self) -> None:
@@ -62,17 +62,25 @@ class TestK1Split:
 
 class TestPacking:
     def test_short_passages_are_packed_line_by_line_and_keep_their_boundaries(self) -> None:
-        made = chunks(passages("one", "", " two ", "  ", "three"), Characters(), SMALL)
-        assert made == [Chunk("one\ntwo\nthree", 13, (Piece("0", 0, 3), Piece("2", 1, 4), Piece("4", 0, 5)))]
+        made = build_chunks(passages("one", "", " two ", "  ", "three"), CharacterTokenizer(), SMALL)
+        assert made == [
+            Chunk("one\ntwo\nthree", 13, (ChunkPiece("0", 0, 3), ChunkPiece("2", 1, 4), ChunkPiece("4", 0, 5)))
+        ]
 
     def test_a_long_passage_is_cut_into_windows_of_its_own(self) -> None:
-        made = chunks(passages("before", LETTERS, "after"), Characters(), Packing(size=10, overlap=3, soft=10))
+        made = build_chunks(
+            passages("before", LETTERS, "after"),
+            CharacterTokenizer(),
+            ChunkingOptions(size=10, overlap=3, target_size=10),
+        )
         assert [chunk.text for chunk in made] == ["before", "0123456789", "789abcdefg", "efghijklmn", "lmno", "after"]
-        assert made[2].pieces == (Piece("1", 7, 17),)
+        assert made[2].pieces == (ChunkPiece("1", 7, 17),)
 
     def test_a_chunk_ends_before_it_would_exceed_the_size(self) -> None:
-        packing = Packing(size=10, overlap=0, soft=10, modulo=10**18)
-        assert [chunk.text for chunk in chunks(passages("aaaa", "bbbbb", "c"), Characters(), packing)] == [
+        packing = ChunkingOptions(size=10, overlap=0, target_size=10, hash_modulo=10**18)
+        assert [
+            chunk.text for chunk in build_chunks(passages("aaaa", "bbbbb", "c"), CharacterTokenizer(), packing)
+        ] == [
             "aaaa\nbbbbb",
             "c",
         ]
@@ -82,32 +90,44 @@ class TestPacking:
             return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) % 3 == 0
 
         last, other = (next(f"text {n}" for n in range(99) if ends(f"text {n}") is wanted) for wanted in (True, False))
-        made = chunks(passages(last, other, other, last, other), Characters(), SMALL)
+        made = build_chunks(passages(last, other, other, last, other), CharacterTokenizer(), SMALL)
         assert [len(chunk.pieces) for chunk in made] == [4, 1]
 
     def test_a_separator_always_ends_a_chunk(self) -> None:
-        packing = Packing(size=20, overlap=3, soft=10, separator="--")
-        made = chunks(passages("alpha -- beta", "gamma", "--delta--"), Characters(), packing)
+        packing = ChunkingOptions(size=20, overlap=3, target_size=10, separator="--")
+        made = build_chunks(passages("alpha -- beta", "gamma", "--delta--"), CharacterTokenizer(), packing)
         assert [chunk.text for chunk in made] == ["alpha", "beta\ngamma", "delta"]
-        assert made[1].pieces == (Piece("0", 9, 13), Piece("1", 0, 5))
+        assert made[1].pieces == (ChunkPiece("0", 9, 13), ChunkPiece("1", 0, 5))
 
     def test_with_only_a_long_piece_is_an_error(self) -> None:
         with pytest.raises(ChunkTooLong):
-            chunks(passages("a" * 30), Characters(), Packing(size=20, overlap=3, separator="--", only=True))
+            build_chunks(
+                passages("a" * 30),
+                CharacterTokenizer(),
+                ChunkingOptions(size=20, overlap=3, separator="--", separator_only=True),
+            )
 
     def test_no_passages_no_chunks(self) -> None:
-        assert chunks(passages("", " \n"), Characters(), SMALL) == chunks([], Characters(), SMALL) == []
+        assert (
+            build_chunks(passages("", " \n"), CharacterTokenizer(), SMALL)
+            == build_chunks([], CharacterTokenizer(), SMALL)
+            == []
+        )
 
     def test_a_modulo_below_one_is_an_error(self) -> None:
         with pytest.raises(ValueError, match="modulo"):
-            Packing(modulo=0)
+            ChunkingOptions(hash_modulo=0)
 
     def test_the_limit_holds_where_joined_text_counts_more_than_its_parts(self) -> None:
-        class Clinging(Characters):
+        class Clinging(CharacterTokenizer):
             def count(self, text: str) -> int:
                 return len(text) + 3 * text.count("!\n")
 
-        made = chunks(passages("aaaa!", "bbbb!", "cccc!", "dddd!"), Clinging(), Packing(size=20, overlap=0, soft=20))
+        made = build_chunks(
+            passages("aaaa!", "bbbb!", "cccc!", "dddd!"),
+            Clinging(),
+            ChunkingOptions(size=20, overlap=0, target_size=20),
+        )
         assert all(chunk.tokens == Clinging().count(chunk.text) <= 20 for chunk in made)
         assert "\n".join(chunk.text for chunk in made) == "aaaa!\nbbbb!\ncccc!\ndddd!"
 
@@ -122,8 +142,10 @@ def test_every_word_of_every_passage_is_in_a_piece_and_no_chunk_is_too_long(
     tokenizer: Tokenizer, written: list[str], separator: str
 ) -> None:
     given_passages = passages(*written)
-    packing = Packing(size=SMALL.size, overlap=SMALL.overlap, soft=15, modulo=3, separator=separator)
-    made = chunks(given_passages, tokenizer, packing)
+    packing = ChunkingOptions(
+        size=SMALL.size, overlap=SMALL.overlap, target_size=15, hash_modulo=3, separator=separator
+    )
+    made = build_chunks(given_passages, tokenizer, packing)
     held: set[tuple[str, int]] = set()
     for chunk in made:
         parts = [written[int(piece.passage)][piece.start : piece.stop] for piece in chunk.pieces]
@@ -147,8 +169,8 @@ def test_an_edit_recuts_only_up_to_the_next_cut_that_both_share(written: list[st
     before = passages(*written)
     replacement = data.draw(st.one_of(st.none(), st.text("abc d", max_size=90)))
     edited = [] if replacement is None else [Passage(before[where].key, replacement)]
-    old = chunks(before, Characters(), SMALL)
-    new = chunks([*before[:where], *edited, *before[where + 1 :]], Characters(), SMALL)
+    old = build_chunks(before, CharacterTokenizer(), SMALL)
+    new = build_chunks([*before[:where], *edited, *before[where + 1 :]], CharacterTokenizer(), SMALL)
 
     def ends_earlier(chunk: Chunk, limit: int) -> bool:
         return int(chunk.pieces[-1].passage) < limit
@@ -172,17 +194,17 @@ def thread(seed: int, length: int = 400) -> list[Passage]:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_deleting_a_message_of_a_long_thread_makes_at_most_two_new_chunks_on_average(seed: int) -> None:
-    messages, tokenizer, packing = thread(seed), O200k(), Packing()
-    old = {chunk.text for chunk in chunks(messages, tokenizer, packing)}
+    messages, tokenizer, packing = thread(seed), O200kTokenizer(), ChunkingOptions()
+    old = {chunk.text for chunk in build_chunks(messages, tokenizer, packing)}
     fresh = []
     for where in range(0, len(messages), 4):
-        left = chunks([*messages[:where], *messages[where + 1 :]], tokenizer, packing)
+        left = build_chunks([*messages[:where], *messages[where + 1 :]], tokenizer, packing)
         fresh.append(len({chunk.text for chunk in left} - old))
     assert sum(fresh) / len(fresh) <= 2
 
 
 def test_packing_a_thread_of_400_messages_takes_a_few_times_as_long_as_counting_its_tokens() -> None:
-    messages, tokenizer = thread(3), O200k()
+    messages, tokenizer = thread(3), O200kTokenizer()
     tokenizer.count("load the vocabulary")
 
     def counted() -> None:
@@ -190,7 +212,7 @@ def test_packing_a_thread_of_400_messages_takes_a_few_times_as_long_as_counting_
             tokenizer.count(message.text)
 
     def packed() -> None:
-        chunks(messages, tokenizer, Packing())
+        build_chunks(messages, tokenizer, ChunkingOptions())
 
     counting, packing = (min(repeat(work, number=1, repeat=7)) for work in (counted, packed))
     assert packing < 12 * counting

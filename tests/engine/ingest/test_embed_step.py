@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.models import Passage, Question
-from engine.text.tokenizer import O200k
+from engine.text.tokenizer import O200kTokenizer
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, light_engine, thread
+from tests.support.engines import HERE, open_memory_engine, thread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,18 +27,18 @@ def message(number: int) -> Passage:
 
 async def parts(engine: Engine) -> list[int]:
     """How many vectors each chunk has."""
-    rows = await engine._runtime.vectors.everything("chunks")
+    rows = await engine._runtime.vectors.list_rows("chunks")
     return [sum(row.id == id_ for row in rows) for id_ in sorted({row.id for row in rows})]
 
 
 async def vectors(engine: Engine) -> np.ndarray:
-    rows = await engine._runtime.vectors.everything("chunks")
+    rows = await engine._runtime.vectors.list_rows("chunks")
     found = await engine._runtime.vectors.fetch("chunks", {row.id for row in rows})
     return np.concatenate([found[id_] for id_ in sorted(found)])
 
 
 def tokens(texts: list[str]) -> int:
-    return sum(map(O200k().count, texts))
+    return sum(map(O200kTokenizer().count, texts))
 
 
 def chats(embedder: HashEmbedder) -> list[str]:
@@ -48,36 +48,36 @@ def chats(embedder: HashEmbedder) -> list[str]:
 
 async def test_an_open_window_costs_twice_its_tokens_at_most(tmp_path: Path) -> None:
     embedder = HashEmbedder(max_tokens=512)
-    async with light_engine(tmp_path, embedder=embedder) as engine:
+    async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         await engine.add(replace(thread("w", "x"), passages=(message(0),)))
-        await engine.settled()
+        await engine.wait_until_indexed()
         for number in range(1, 12):
             await engine.amend("w", put=[message(number)])
-            await engine.settled()
+            await engine.wait_until_indexed()
             question = Question(f"{WORDS[number]} number {number}", HERE, mode="naive")
-            assert message(number).text in [source.text for source in (await engine.recall(question)).sources]
+            assert message(number).text in [source.text for source in (await engine.retrieve(question)).sources]
         text = tokens([message(number).text for number in range(12)])
         assert tokens(chats(embedder)) <= 1.2 * text
         await engine.amend("w", open=False)
-        await engine.settled()
+        await engine.wait_until_indexed()
         assert tokens(chats(embedder)) <= 2.2 * text
         assert await parts(engine) == [1]
-        assert (await engine.verify()).clean
+        assert (await engine.verify()).is_clean
         closed = await vectors(engine)
-    async with light_engine(tmp_path / "at once") as engine:
+    async with open_memory_engine(tmp_path / "at once") as engine:
         passages = tuple(message(number) for number in range(12))
         await engine.add(replace(thread("w", "x", is_open=False), passages=passages))
-        await engine.settled()
+        await engine.wait_until_indexed()
         assert np.allclose(await vectors(engine), closed)
 
 
 async def test_what_was_embedded_at_once_is_not_embedded_again_at_the_end(tmp_path: Path) -> None:
     embedder = HashEmbedder()
-    async with light_engine(tmp_path, embedder=embedder) as engine:
+    async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         await engine.add(thread("w", "Ada met Bob."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         await engine.amend("w", open=False)
-        await engine.settled()
+        await engine.wait_until_indexed()
         assert await parts(engine) == [1]
         await engine.rebuild()
         assert embedder.texts.count("Ada met Bob.") == 1
@@ -85,44 +85,44 @@ async def test_what_was_embedded_at_once_is_not_embedded_again_at_the_end(tmp_pa
 
 async def test_a_closed_conversation_that_goes_on_is_not_embedded_anew(tmp_path: Path) -> None:
     embedder = HashEmbedder()
-    async with light_engine(tmp_path, embedder=embedder) as engine:
+    async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         passages = tuple(message(number) for number in range(5))
         await engine.add(replace(thread("w", "x", is_open=False), passages=passages))
-        await engine.settled()
+        await engine.wait_until_indexed()
         embedder.texts.clear()
         await engine.amend("w", put=[message(5)], open=True)
-        await engine.settled()
+        await engine.wait_until_indexed()
         assert embedder.texts == [message(5).text]
         assert await parts(engine) == [2]
 
 
 async def test_an_edit_and_a_restart_lose_nothing(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         await engine.add(replace(thread("w", "x"), passages=(message(0), message(1))))
-        await engine.settled()
+        await engine.wait_until_indexed()
         await engine.amend("w", put=[message(2)])
-    async with light_engine(tmp_path) as engine:
-        await engine.settled()
+    async with open_memory_engine(tmp_path) as engine:
+        await engine.wait_until_indexed()
         await engine.amend("w", put=[replace(message(0), text="Bob: the whistle.")])
         await engine.rebuild()
         question = Question("whistle", HERE, mode="naive")
-        assert "Bob: the whistle." in [source.text for source in (await engine.recall(question)).sources]
+        assert "Bob: the whistle." in [source.text for source in (await engine.retrieve(question)).sources]
         await engine.amend("w", drop=["m001"], open=False)
-        await engine.settled()
+        await engine.wait_until_indexed()
         assert await parts(engine) == [1]
-        assert (await engine.verify()).clean
-        async with engine._ledger.reader() as db:
+        assert (await engine.verify()).is_clean
+        async with engine._ledger.read_connection() as db:
             assert list(await db.execute_fetchall("SELECT 1 FROM open_vector")) == []
 
 
 async def test_another_embedder_makes_them_anew(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         await engine.add(replace(thread("w", "x"), passages=(message(0), message(1))))
-        await engine.settled()
+        await engine.wait_until_indexed()
         await engine.amend("w", put=[message(2)])
-        await engine.settled()
+        await engine.wait_until_indexed()
     other = HashEmbedder(dim=64, name="other")
-    async with light_engine(tmp_path, embedder=other) as engine:
+    async with open_memory_engine(tmp_path, embedder=other) as engine:
         await engine.rebuild()
         assert (await vectors(engine)).shape[1] == 64
         assert "\n".join(message(number).text for number in range(3)) in other.texts

@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.ingest.chunking import chunks
-from engine.ingest.rechunk import recut
+from engine.ingest.chunking import build_chunks
+from engine.ingest.rechunk import rechunk_region
 from engine.models import Passage
-from engine.options import Packing
-from engine.storage.ledger.content.stretch import Segment, Stretch
-from engine.text.tokenizer import O200k
-from tests.support.tokenizers import Characters
+from engine.options import ChunkingOptions
+from engine.storage.ledger.content.stretch import ChangedRegion, RechunkedRegion
+from engine.text.tokenizer import O200kTokenizer
+from tests.support.tokenizers import CharacterTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.models import Chunk
 
-PACKING = Packing(size=24, overlap=3, soft=10, modulo=3)
+PACKING = ChunkingOptions(size=24, overlap=3, target_size=10, hash_modulo=3)
 TEXTS = st.text(alphabet="abcd \n", max_size=14) | st.text(alphabet="abc ", min_size=20, max_size=70)
 
 
@@ -48,7 +48,7 @@ def edited(old: Sequence[Passage], edits: Sequence[tuple[int, str, str]]) -> tup
 
 def stretch(
     old: Sequence[Chunk], new: Sequence[Passage], before: Sequence[Passage], changed: range, around: tuple[int, int]
-) -> tuple[Stretch, int]:
+) -> tuple[ChangedRegion, int]:
     """So many old chunks before and after the change, and the number of those left out before."""
     last = len(before) - (len(new) - changed.stop)  # the old passages in the changed range end before this place
     places = {passage.key: place for place, passage in enumerate(before)}
@@ -65,19 +65,21 @@ def stretch(
         low = start = 0  # the ledger's stretches begin with a whole passage
     shift = len(new) - len(before)
     own = range(changed.start - start, changed.stop - start)
-    return Stretch(old[low:high], new[start : stop + shift], own, begins=low == 0, ends=high >= len(old)), low
+    return ChangedRegion(
+        old[low:high], new[start : stop + shift], own, is_first=low == 0, is_last=high >= len(old)
+    ), low
 
 
 def check(
     old: Sequence[Passage], edits: Sequence[tuple[int, str, str]], around: tuple[int, int], tokenizer: Any
 ) -> bool:
     new, changed = edited(old, edits)
-    cut = chunks(old, tokenizer, PACKING)
+    cut = build_chunks(old, tokenizer, PACKING)
     part, skipped = stretch(cut, new, old, changed, around)
-    made = recut(part, tokenizer, PACKING)
+    made = rechunk_region(part, tokenizer, PACKING)
     if made is not None:
-        whole = [*cut[:skipped], *made.chunks, *cut[skipped + made.replaced :]]
-        assert whole == chunks(new, tokenizer, PACKING)
+        whole = [*cut[:skipped], *made.chunks, *cut[skipped + made.replaced_count :]]
+        assert whole == build_chunks(new, tokenizer, PACKING)
     return made is not None
 
 
@@ -89,7 +91,7 @@ EDITS = st.lists(st.tuples(st.integers(0, 60), st.sampled_from(["insert", "drop"
 def test_a_cut_around_a_change_equals_a_whole_cut(
     texts: list[str], edits: list[tuple[int, str, str]], around: tuple[int, int]
 ) -> None:
-    check(passages(texts), edits, around, Characters())
+    check(passages(texts), edits, around, CharacterTokenizer())
 
 
 @given(st.lists(TEXTS, max_size=40), EDITS)
@@ -97,10 +99,10 @@ def test_a_cut_around_a_change_equals_a_whole_cut(
 def test_a_stretch_that_is_the_whole_document_is_always_enough(
     texts: list[str], edits: list[tuple[int, str, str]]
 ) -> None:
-    assert check(passages(texts), edits, (99, 99), Characters())
+    assert check(passages(texts), edits, (99, 99), CharacterTokenizer())
 
 
-class Merging(Characters):
+class Merging(CharacterTokenizer):
     """Counts a joined text as more than its parts, as real tokenizers may."""
 
     def count(self, text: str) -> int:
@@ -118,17 +120,19 @@ def test_so_it_is_where_joined_texts_have_more_tokens_than_their_parts(
 def test_few_chunks_around_a_change_of_a_long_thread_are_enough() -> None:
     """Most changes need no wider stretch."""
     old = passages([f"{'abcd'[n % 4] * (n % 7 + 2)} {n}" for n in range(300)])
-    enough = [check(old, [(place, "change", "zz")], (3, 4), Characters()) for place in range(0, 300, 5)]
+    enough = [check(old, [(place, "change", "zz")], (3, 4), CharacterTokenizer()) for place in range(0, 300, 5)]
     assert sum(enough) >= 0.8 * len(enough)
 
 
 @pytest.mark.parametrize("place", [0, 150, 299])
 def test_real_tokens_too(place: int) -> None:
-    packing = Packing()
+    packing = ChunkingOptions()
     old = passages([f"[2026-05-04 06:{n % 60:02}] Ada: message {n} about the ferry and its fare." for n in range(300)])
     new, changed = edited(old, [(place, "change", "Something else was said here.")])
-    cut = chunks(old, O200k(), packing)
+    cut = build_chunks(old, O200kTokenizer(), packing)
     part, skipped = stretch(cut, new, old, changed, (3, 4))
-    made = recut(part, O200k(), packing)
-    assert isinstance(made, Segment)
-    assert [*cut[:skipped], *made.chunks, *cut[skipped + made.replaced :]] == chunks(new, O200k(), packing)
+    made = rechunk_region(part, O200kTokenizer(), packing)
+    assert isinstance(made, RechunkedRegion)
+    assert [*cut[:skipped], *made.chunks, *cut[skipped + made.replaced_count :]] == build_chunks(
+        new, O200kTokenizer(), packing
+    )

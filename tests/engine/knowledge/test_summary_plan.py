@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.knowledge.merge import Fragment, row_hash
-from engine.knowledge.summary_plan import grouped, joined, needs_model, newest
-from engine.options import Limits
+from engine.knowledge.merge import Fragment, description_hash
+from engine.knowledge.summary_plan import group_fragments, join_newest, needs_model, select_newest
+from engine.options import SummaryLimits
 
-SMALL = Limits(call_tokens=100, join_tokens=50)
+SMALL = SummaryLimits(call_tokens=100, join_tokens=50)
 NO_CUT = 1  # a hash that ends no group
 
 
@@ -19,14 +19,14 @@ def rows(*sizes: int) -> list[Fragment]:
 
 def said(at: int) -> Fragment:
     text = f"Ada did the thing number {at} on that day."
-    return Fragment(at, row_hash(text), text)
+    return Fragment(at, description_hash(text), text)
 
 
 def test_groups_end_at_a_hash_at_their_greatest_length_and_where_a_call_is_full() -> None:
-    limits = Limits(call_tokens=10, group=3)
-    assert grouped([1, 8, 1, 1, 1, 1], [1] * 6, limits) == [range(2), range(2, 5), range(5, 6)]
-    assert grouped([1, 1, 1], [6, 6, 6], limits) == [range(1), range(1, 2), range(2, 3)]
-    assert grouped([], [], limits) == []
+    limits = SummaryLimits(call_tokens=10, group_size=3)
+    assert group_fragments([1, 8, 1, 1, 1, 1], [1] * 6, limits) == [range(2), range(2, 5), range(5, 6)]
+    assert group_fragments([1, 1, 1], [6, 6, 6], limits) == [range(1), range(1, 2), range(2, 3)]
+    assert group_fragments([], [], limits) == []
 
 
 HASHES = st.lists(st.integers(0, 63), min_size=1, max_size=120)
@@ -39,7 +39,7 @@ def test_groups_are_stable_under_insertion(hashes: list[int], value: int, data: 
     marks = list(range(len(hashes)))
 
     def content(hashes: list[int], marks: list[int]) -> set[tuple[int, ...]]:
-        return {tuple(marks[i] for i in group) for group in grouped(hashes, [1] * len(hashes), Limits())}
+        return {tuple(marks[i] for i in group) for group in group_fragments(hashes, [1] * len(hashes), SummaryLimits())}
 
     before = content(hashes, marks)
     after = content([*hashes[:at], value, *hashes[at:]], [*marks[:at], -1, *marks[at:]])
@@ -51,9 +51,9 @@ def test_groups_are_stable_under_insertion(hashes: list[int], value: int, data: 
 
 @given(HASHES, st.integers(0, 63))
 def test_an_appended_row_changes_the_last_group_only(hashes: list[int], value: int) -> None:
-    limits = Limits()
-    before = grouped(hashes, [1] * len(hashes), limits)
-    after = grouped([*hashes, value], [1] * (len(hashes) + 1), limits)
+    limits = SummaryLimits()
+    before = group_fragments(hashes, [1] * len(hashes), limits)
+    after = group_fragments([*hashes, value], [1] * (len(hashes) + 1), limits)
     assert after[: len(before) - 1] == before[:-1]
 
 
@@ -61,7 +61,7 @@ def test_an_appended_row_changes_the_last_group_only(hashes: list[int], value: i
 @settings(max_examples=40, deadline=None)
 def test_the_newest_fragments_are_an_end_of_all_of_them(number: int) -> None:
     fragments = [said(at) for at in range(number)]
-    kept = list(newest(fragments, Limits()))
+    kept = list(select_newest(fragments, SummaryLimits()))
     assert kept == fragments[len(fragments) - len(kept) :]
     assert len(kept) >= min(number, 24)
 
@@ -76,5 +76,5 @@ def test_whether_a_model_is_needed_is_told_without_counting_short_texts() -> Non
 
 
 def test_a_join_holds_the_newest_that_fit_in_their_order() -> None:
-    assert joined(rows(20, 20, 20), len, SMALL) == "b" * 20 + "\n" + "c" * 20
-    assert joined(rows(500), len, SMALL) == "a" * 500
+    assert join_newest(rows(20, 20, 20), len, SMALL) == "b" * 20 + "\n" + "c" * 20
+    assert join_newest(rows(500), len, SMALL) == "a" * 500

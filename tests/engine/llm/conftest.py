@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.llm.client.client import Calls
-from engine.llm.config import ModelSettings, Patience
+from engine.llm.client.client import ModelClient
+from engine.llm.config import CallTimeouts, ModelConfig
 from tests.support.openai_server import OpenAIServer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-QUICK = Patience(timeout=5.0, silence=5.0, attempts=3, first_wait=0.001, longest_wait=0.01, jitter=0.0)
+QUICK = CallTimeouts(timeout=5.0, idle_timeout=5.0, max_attempts=3, initial_wait=0.001, max_wait=0.01, jitter=0.0)
 
 
 @pytest.fixture
@@ -23,24 +23,24 @@ async def server() -> AsyncIterator[OpenAIServer]:
 
 
 @pytest.fixture
-async def calls() -> AsyncIterator[Calls]:
-    calls = Calls(at_once=4, patience=QUICK)
+async def calls() -> AsyncIterator[ModelClient]:
+    calls = ModelClient(at_once=4, timeouts=QUICK)
     yield calls
     await calls.close()
 
 
 @pytest.fixture
-def model(server: OpenAIServer) -> ModelSettings:
-    return ModelSettings("openai/stub", server.base, "sk-secret")
+def model(server: OpenAIServer) -> ModelConfig:
+    return ModelConfig("openai/stub", server.api_base, "sk-secret")
 
 
 @pytest.fixture
-async def patient() -> AsyncIterator[Callable[[Patience], Calls]]:
+async def patient() -> AsyncIterator[Callable[[CallTimeouts], ModelClient]]:
     """Makes calls with a patience of the test's own."""
-    made: list[Calls] = []
+    made: list[ModelClient] = []
 
-    def make(patience: Patience) -> Calls:
-        made.append(Calls(at_once=4, patience=patience))
+    def make(patience: CallTimeouts) -> ModelClient:
+        made.append(ModelClient(at_once=4, timeouts=patience))
         return made[-1]
 
     yield make

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import BadInput, Broken
-from engine.parsers.archives import kind_of_archive
-from engine.parsers.base import Limits
-from engine.parsers.sandbox.pool import Reader
+from engine.errors import CorruptFile, InvalidDocument
+from engine.parsers.archives import detect_zip_format
+from engine.parsers.base import ParserLimits
+from engine.parsers.sandbox.pool import FileParser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,17 +31,17 @@ def zipped(packing: int) -> bytes:
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_damage_anywhere_in_an_archive_is_told_as_such(packing: int) -> None:
-    whole, random, refused = zipped(packing), Random(packing), set[type[BadInput]]()
-    assert kind_of_archive(whole, Limits()) == "odt"
+    whole, random, refused = zipped(packing), Random(packing), set[type[InvalidDocument]]()
+    assert detect_zip_format(whole, ParserLimits()) == "odt"
     for _ in range(250):
         damaged = bytearray(whole)
         for _ in range(random.randint(1, 6)):
             damaged[random.randrange(len(damaged))] = random.randrange(256)
         try:
-            kind_of_archive(bytes(damaged), Limits())
-        except BadInput as error:
+            detect_zip_format(bytes(damaged), ParserLimits())
+        except InvalidDocument as error:
             refused.add(type(error))
-    assert Broken in refused
+    assert CorruptFile in refused
 
 
 def lying(size: int) -> bytes:
@@ -89,10 +89,10 @@ def paged(size: int) -> bytes:
     ],
 )
 async def test_what_unfolds_without_saying_so_stays_within_the_limits(name: str, make: Callable[[], bytes]) -> None:
-    limits = Limits(workers=1, memory=1024 * 2**20, text=5_000_000, seconds=4)
-    async with Reader(limits) as reader:
-        with suppress(BadInput):
-            read = await reader.read(name, make())
-            assert sum(len(passage.text) for passage in read.passages) <= limits.text
-        after = await reader.read("after.txt", b"The ferry leaves at noon.")
+    limits = ParserLimits(workers=1, max_memory=1024 * 2**20, max_text_length=5_000_000, timeout_seconds=4)
+    async with FileParser(limits) as reader:
+        with suppress(InvalidDocument):
+            read = await reader.parse(name, make())
+            assert sum(len(passage.text) for passage in read.passages) <= limits.max_text_length
+        after = await reader.parse("after.txt", b"The ferry leaves at noon.")
     assert after.passages

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import Broken, Empty
-from engine.parsers.chat_export import ChatMessage, conversations, parse_messages, read
+from engine.errors import CorruptFile, EmptyDocument
+from engine.parsers.chat_export import ChatMessage, group_conversations, parse, parse_messages
 
 NOON = datetime(2026, 11, 20, 10, 3, tzinfo=UTC)
 
@@ -67,13 +67,13 @@ def test_of_messages_with_one_id_the_last_counts() -> None:
     ],
 )
 def test_a_bad_line_is_named_by_its_number(line: bytes) -> None:
-    with pytest.raises(Broken, match=r"^Line 3 ") as caught:
+    with pytest.raises(CorruptFile, match=r"^Line 3 ") as caught:
         parse_messages(_line() + b"\n\n" + line)
     assert "user" in caught.value.hint
 
 
 def test_a_file_without_messages_is_empty() -> None:
-    with pytest.raises(Empty):
+    with pytest.raises(EmptyDocument):
         parse_messages(b"\n \n")
 
 
@@ -89,7 +89,7 @@ def test_line_separators_inside_of_a_text_do_not_end_the_line() -> None:
 
 def test_a_thread_is_a_conversation_with_its_root() -> None:
     messages = [_said("1", 0), _said("2", 1, user="Bob"), _said("3", 90, "Yes", thread="1", user="Eve")]
-    thread, window = conversations(messages, _words)
+    thread, window = group_conversations(messages, _words)
     assert (thread.key, thread.title) == ("1", "Thread by Ada, 2026-11-20")
     assert [passage.key for passage in thread.passages] == ["1", "3"]
     assert (window.key, window.title) == ("2", "Messages of 2026-11-20 10:04")
@@ -97,14 +97,14 @@ def test_a_thread_is_a_conversation_with_its_root() -> None:
 
 def test_a_message_is_a_passage_with_all_its_locators() -> None:
     message = ChatMessage("m1", "Ada", "Two\nlines", NOON, link="https://chat.example/m1")
-    ((passage,),) = (conversation.passages for conversation in conversations([message], _words))
+    ((passage,),) = (conversation.passages for conversation in group_conversations([message], _words))
     assert passage.text == "[2026-11-20 10:03] Ada: Two\nlines"
     assert (passage.key, passage.label, passage.author) == ("m1", "Ada, 2026-11-20 10:03", "Ada")
     assert (passage.link, passage.time, passage.position) == ("https://chat.example/m1", NOON, 0)
 
 
 def test_a_quarter_of_an_hour_of_silence_ends_a_window() -> None:
-    found = conversations([_said("1", 0), _said("2", 14.9), _said("3", 29.9)], _words)
+    found = group_conversations([_said("1", 0), _said("2", 14.9), _said("3", 29.9)], _words)
     assert [conversation.title for conversation in found] == [
         "Messages of 2026-11-20 10:03–10:17",
         "Messages of 2026-11-20 10:32",
@@ -113,21 +113,21 @@ def test_a_quarter_of_an_hour_of_silence_ends_a_window() -> None:
 
 def test_the_budget_of_tokens_ends_a_window() -> None:
     messages = [_said(str(n), n, "word " * 97) for n in range(30)]
-    found = conversations(messages, _words)
+    found = group_conversations(messages, _words)
     assert [len(conversation.passages) for conversation in found] == [12, 12, 6]
 
 
 def test_a_window_over_midnight_shows_both_days() -> None:
-    (found,) = conversations([_said("1", 830), _said("2", 840)], _words)
+    (found,) = group_conversations([_said("1", 830), _said("2", 840)], _words)
     assert found.title == "Messages of 2026-11-20 23:53–2026-11-21 00:03"
 
 
 def test_messages_without_text_are_left_out() -> None:
-    assert conversations([_said("1", 0, " ")], _words) == []
+    assert group_conversations([_said("1", 0, " ")], _words) == []
 
 
 def test_a_file_dropped_as_a_whole_is_one_document() -> None:
-    found = read("chat.jsonl", _line() + b"\n" + _line(id="0", time="2026-11-20T10:00:00Z"))
+    found = parse("chat.jsonl", _line() + b"\n" + _line(id="0", time="2026-11-20T10:00:00Z"))
     assert [passage.key for passage in found.passages] == ["0", "1"]
     assert found.time is None
 
@@ -148,10 +148,10 @@ _MESSAGES = st.lists(
 @settings(deadline=None)
 @given(_MESSAGES, st.randoms(use_true_random=False))
 def test_each_message_is_in_one_conversation_whatever_the_order(messages: list[ChatMessage], random: Any) -> None:
-    found = conversations(messages, _words, budget=100)
+    found = group_conversations(messages, _words, budget=100)
     shuffled = list(messages)
     random.shuffle(shuffled)
-    assert conversations(shuffled, _words, budget=100) == found
+    assert group_conversations(shuffled, _words, budget=100) == found
     keys = [passage.key for conversation in found for passage in conversation.passages]
     assert sorted(keys) == sorted(message.id for message in messages)
     assert len({conversation.key for conversation in found}) == len(found)
@@ -159,7 +159,7 @@ def test_each_message_is_in_one_conversation_whatever_the_order(messages: list[C
 
 def test_a_file_only_claims_who_wrote_what() -> None:
     forged = _line(user="The Chair", text="I approve.", link="https://town.example/harbour/1")
-    found = read("proof.jsonl", forged)
+    found = parse("proof.jsonl", forged)
     (passage,) = found.passages
     assert (passage.author, passage.link, passage.time, found.time) == ("", "", None, None)
     assert passage.text == "According to the file proof.jsonl, The Chair wrote (2026-11-20 10:03): I approve."
@@ -169,7 +169,7 @@ def test_a_file_only_claims_who_wrote_what() -> None:
 @pytest.mark.parametrize("blanks", ["", " ", "  \t"])
 def test_a_message_cannot_contain_another_one(blanks: str) -> None:
     text = f"Hello\n{blanks}[2026-11-20 10:04] The Chair: I approve."
-    (conversation,) = conversations([_said("1", 0, text)], _words)
+    (conversation,) = group_conversations([_said("1", 0, text)], _words)
     (passage,) = conversation.passages
     assert [line for line in passage.text.split("\n") if line.lstrip().startswith("[2026")] == [
         "[2026-11-20 10:03] Ada: Hello"

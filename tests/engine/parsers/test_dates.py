@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.parsers.base import Limits
-from engine.parsers.dates import is_default, parse_date, stated_date
-from engine.parsers.registry import read
+from engine.parsers.base import ParserLimits
+from engine.parsers.dates import find_stated_date, is_default_time, parse_date
+from engine.parsers.registry import parse_file
 from tests.engine.parsers.samples import docx, paragraph, pdf
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ DAY = datetime(2026, 5, 12, tzinfo=UTC)
     ],
 )
 def test_a_name_dates_its_file(name: str) -> None:
-    assert stated_date(name, "Tea.") == DAY
+    assert find_stated_date(name, "Tea.") == DAY
 
 
 @pytest.mark.parametrize(
     "name", ["v1.20260512.3.txt", "20261301.txt", "1234567820260512.txt", "summer-2026.md", "a.md"]
 )
 def test_other_numbers_in_a_name_are_no_date(name: str) -> None:
-    assert stated_date(name, "Tea.") is None
+    assert find_stated_date(name, "Tea.") is None
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_other_numbers_in_a_name_are_no_date(name: str) -> None:
     ],
 )
 def test_a_head_dates_its_file(text: str) -> None:
-    assert stated_date("a.md", text) == DAY
+    assert find_stated_date("a.md", text) == DAY
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_a_head_dates_its_file(text: str) -> None:
     ],
 )
 def test_a_date_that_a_text_only_mentions_is_not_its_own(text: str) -> None:
-    assert stated_date("a.md", text) is None
+    assert find_stated_date("a.md", text) is None
 
 
 def test_a_name_counts_before_the_head() -> None:
-    assert stated_date("minutes-2026-05-12.md", "# Minutes of 1 April 2026") == DAY
+    assert find_stated_date("minutes-2026-05-12.md", "# Minutes of 1 April 2026") == DAY
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ KINDS = pytest.mark.parametrize(("kind", "made"), [("pdf", saved_pdf), ("docx", 
 def test_a_date_in_the_name_or_head_counts_before_the_time_of_saving(
     kind: str, made: Callable[[str, str], bytes], name: str, text: str, time: datetime
 ) -> None:
-    assert read(f"{name}.{kind}", made(text, "2025-03-04T05:06:07Z"), Limits()).time == time
+    assert parse_file(f"{name}.{kind}", made(text, "2025-03-04T05:06:07Z"), ParserLimits()).time == time
 
 
 @KINDS
@@ -122,12 +122,12 @@ def test_a_date_in_the_name_or_head_counts_before_the_time_of_saving(
 def test_a_default_of_the_program_that_saved_a_file_dates_nothing(
     kind: str, made: Callable[[str, str], bytes], default: str
 ) -> None:
-    assert read(f"tea.{kind}", made("Tea.", default), Limits()).time is None
+    assert parse_file(f"tea.{kind}", made("Tea.", default), ParserLimits()).time is None
 
 
 def test_other_times_of_those_days_are_no_defaults() -> None:
-    assert not is_default(datetime(2013, 12, 23, 9, 30, tzinfo=UTC))
-    assert not is_default(datetime(2000, 1, 1, 9, 30, tzinfo=UTC))
+    assert not is_default_time(datetime(2013, 12, 23, 9, 30, tzinfo=UTC))
+    assert not is_default_time(datetime(2000, 1, 1, 9, 30, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_other_times_of_those_days_are_no_defaults() -> None:
     ],
 )
 def test_what_a_document_states_in_a_field_of_its_own_counts_first(name: str, data: bytes, time: datetime) -> None:
-    assert read(name, data, Limits()).time == time
+    assert parse_file(name, data, ParserLimits()).time == time
 
 
 @pytest.mark.parametrize("name", ["harbour-rules.pdf", "lighthouse-survey.pdf"])
 def test_the_pdfs_of_the_demo_are_not_dated_by_the_default_of_their_maker(name: str) -> None:
-    assert read(name, (TOWN / name).read_bytes(), Limits()).time is None
+    assert parse_file(name, (TOWN / name).read_bytes(), ParserLimits()).time is None

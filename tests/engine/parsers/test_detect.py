@@ -2,12 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import BadInput, Broken, Empty, Encrypted, TooLarge, Unsupported
-from engine.parsers.base import Limits
-from engine.parsers.detect import kind_of
+from engine.errors import (
+    CorruptFile,
+    DocumentTooLarge,
+    EmptyDocument,
+    EncryptedFile,
+    InvalidDocument,
+    UnsupportedFormat,
+)
+from engine.parsers.base import ParserLimits
+from engine.parsers.detect import detect_format
 from tests.engine.parsers.samples import archive, bomb, docx, paragraph, pdf
 
-LIMITS = Limits()
+LIMITS = ParserLimits()
 PAGE = b"<!doctype html><html><body>Sign in</body></html>"
 
 
@@ -32,36 +39,43 @@ PAGE = b"<!doctype html><html><body>Sign in</body></html>"
     ],
 )
 def test_the_bytes_have_the_first_word_and_the_name_the_second(name: str, data: bytes, kind: str) -> None:
-    assert kind_of(name, data, LIMITS) == kind
+    assert detect_format(name, data, LIMITS) == kind
 
 
 @pytest.mark.parametrize(
     ("name", "data", "error", "words"),
     [
-        ("a.txt", b"", Empty, "empty"),
-        ("a.txt", b"\xff\xfe\x00\x00", Empty, "empty"),
-        ("a.pdf", PAGE, Broken, "web page"),
-        ("a.docx", PAGE, Broken, "web page"),
-        ("a.pdf", b"just words", Broken, "not a PDF"),
-        ("a.png", b"\x89PNG....", Unsupported, "picture"),
-        ("a.zip", archive({"a.txt": b"text"}), Unsupported, "archive"),
-        ("a.xyz", b"text", Unsupported, ".xyz"),
-        ("a.docx", docx(paragraph("text"))[:-40], Broken, "archive"),
-        ("a.docx", bomb(30_000_000), TooLarge, "unfold"),
-        ("a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), Encrypted, "password"),
+        ("a.txt", b"", EmptyDocument, "empty"),
+        ("a.txt", b"\xff\xfe\x00\x00", EmptyDocument, "empty"),
+        ("a.pdf", PAGE, CorruptFile, "web page"),
+        ("a.docx", PAGE, CorruptFile, "web page"),
+        ("a.pdf", b"just words", CorruptFile, "not a PDF"),
+        ("a.png", b"\x89PNG....", UnsupportedFormat, "picture"),
+        ("a.zip", archive({"a.txt": b"text"}), UnsupportedFormat, "archive"),
+        ("a.xyz", b"text", UnsupportedFormat, ".xyz"),
+        ("a.docx", docx(paragraph("text"))[:-40], CorruptFile, "archive"),
+        ("a.docx", bomb(30_000_000), DocumentTooLarge, "unfold"),
+        (
+            "a.xlsx",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+            EncryptedFile,
+            "password",
+        ),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_a_hint(name: str, data: bytes, error: type[BadInput], words: str) -> None:
+def test_what_cannot_be_read_is_refused_with_a_hint(
+    name: str, data: bytes, error: type[InvalidDocument], words: str
+) -> None:
     with pytest.raises(error, match=words) as caught:
-        kind_of(name, data, LIMITS)
+        detect_format(name, data, LIMITS)
     assert caught.value.hint
 
 
 def test_an_archive_may_not_unfold_beyond_the_limit_whatever_its_ratio() -> None:
-    with pytest.raises(TooLarge, match="unfold"):
-        kind_of("a.docx", docx(paragraph("text " * 1000)), Limits(unpacked=1000))
+    with pytest.raises(DocumentTooLarge, match="unfold"):
+        detect_format("a.docx", docx(paragraph("text " * 1000)), ParserLimits(max_unpacked_size=1000))
 
 
 def test_an_archive_may_not_have_countless_parts() -> None:
-    with pytest.raises(TooLarge, match="10001 parts"):
-        kind_of("a.zip", archive({str(n): b"" for n in range(10_001)}), LIMITS)
+    with pytest.raises(DocumentTooLarge, match="10001 parts"):
+        detect_format("a.zip", archive({str(n): b"" for n in range(10_001)}), LIMITS)

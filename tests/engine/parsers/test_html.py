@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from engine.parsers.html import read
+from engine.parsers.html import parse
 
 
 def _text(body: str) -> str:
-    return "\n~\n".join(passage.text for passage in read("a.html", body.encode()).passages)
+    return "\n~\n".join(passage.text for passage in parse("a.html", body.encode()).passages)
 
 
 def test_headings_are_the_locators_and_the_title_is_the_pages_own() -> None:
     page = b"<html><head><title>Town &amp; land</title></head><body><h1>Town</h1><h2>Hours</h2><p>Nine.</p></body>"
-    found = read("a.html", page)
+    found = parse("a.html", page)
     assert found.title == "Town & land"
     assert found.passages[0].label == "Town › Hours"
     assert found.passages[0].text == "Town\n\nHours\n\nNine."
@@ -39,7 +39,7 @@ def test_lists_tables_and_listings_keep_their_form() -> None:
 
 def test_a_table_that_arranges_the_page_is_text() -> None:
     page = "<table><tr><td><h1>Town</h1><p>Words of the page.</p></td></tr></table>"
-    found = read("a.html", page.encode())
+    found = parse("a.html", page.encode())
     assert found.passages[0].label == "Town"
     assert found.passages[0].text == "Town\n\nWords of the page."
 
@@ -51,12 +51,12 @@ def test_web_addresses_stand_behind_their_links() -> None:
 
 def test_the_declared_encoding_counts() -> None:
     data = '<meta charset="shift_jis"><p>漢字テスト</p>'.encode("shift_jis")
-    assert read("a.html", data).passages[0].text == "漢字テスト"
+    assert parse("a.html", data).passages[0].text == "漢字テスト"
 
 
 def test_a_false_declaration_does_no_harm() -> None:
     data = '<meta charset="no-such"><p>größe</p>'.encode("cp1252")
-    assert read("a.html", data).passages[0].text == "größe"
+    assert parse("a.html", data).passages[0].text == "größe"
 
 
 def test_torn_tags_are_survived() -> None:

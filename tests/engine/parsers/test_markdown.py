@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from engine.parsers.markdown import blocks, read
+from engine.parsers.markdown import parse, parse_blocks
 
 
 def _texts(source: str) -> list[str]:
-    return [block.text for block in blocks(source)]
+    return [block.text for block in parse_blocks(source)]
 
 
 def test_headings_are_the_locators() -> None:
-    found = read("town.md", b"# Town\n\nIntro.\n\n## Hours\n\nNine to five.\n\n## Place\n\nMain street.")
+    found = parse("town.md", b"# Town\n\nIntro.\n\n## Hours\n\nNine to five.\n\n## Place\n\nMain street.")
     assert found.title == "Town"
     assert [(p.key, p.label) for p in found.passages] == [
         ("s1.1", "Town"),
@@ -21,39 +21,39 @@ def test_headings_are_the_locators() -> None:
 
 
 def test_a_heading_without_text_of_its_own_opens_the_next_section() -> None:
-    (passage,) = read("a.md", b"# Town\n\n## Hours\n\nNine to five.").passages
+    (passage,) = parse("a.md", b"# Town\n\n## Hours\n\nNine to five.").passages
     assert passage.text == "Town\n\nHours\n\nNine to five."
     assert passage.label == "Town › Hours"
 
 
 def test_headings_alone_are_still_a_passage() -> None:
-    (passage,) = read("a.md", b"# Only a title").passages
+    (passage,) = parse("a.md", b"# Only a title").passages
     assert passage.text == "Only a title"
 
 
 def test_text_before_all_headings_is_located_by_lines() -> None:
-    found = read("a.md", b"Hello\nthere.\n\n# Title\n\nMore.")
+    found = parse("a.md", b"Hello\nthere.\n\n# Title\n\nMore.")
     assert found.passages[0].label == "lines 1–2"
     assert found.passages[0].key == "s0.1"
 
 
 def test_a_long_section_becomes_several_passages_with_one_label() -> None:
     body = "\n\n".join("word " * 90 for _ in range(4))
-    found = read("a.md", f"# Long\n\n{body}".encode())
+    found = parse("a.md", f"# Long\n\n{body}".encode())
     assert [passage.key for passage in found.passages] == ["s1.1", "s1.2"]
     assert {passage.label for passage in found.passages} == {"Long"}
 
 
 def test_a_listing_is_kept_whole_and_untouched() -> None:
     code = "\n".join(f"    value_{n} = *{n}*" for n in range(150))
-    found = read("a.md", f"# Code\n\n```python\ndef f():\n{code}\n```\n".encode())
+    found = parse("a.md", f"# Code\n\n```python\ndef f():\n{code}\n```\n".encode())
     assert len(found.passages) == 1
     assert "    value_7 = *7*" in found.passages[0].text
 
 
 def test_front_matter_gives_title_and_time_and_stays_readable() -> None:
     source = b"---\ntitle: 'The plan'\nauthor: Ada\ndate: 2026-03-01\n---\n\n# Goals\n\nBe good."
-    found = read("plan.md", source)
+    found = parse("plan.md", source)
     assert found.title == "The plan"
     assert found.time == datetime(2026, 3, 1, tzinfo=UTC)
     assert "author: Ada" in found.passages[0].text
@@ -61,7 +61,7 @@ def test_front_matter_gives_title_and_time_and_stays_readable() -> None:
 
 
 def test_a_rule_at_the_top_is_no_front_matter() -> None:
-    found = read("a.md", b"---\n\nHello.\n\n---\n\nBye.")
+    found = parse("a.md", b"---\n\nHello.\n\n---\n\nBye.")
     assert found.passages[0].text == "Hello.\n\nBye."
 
 
@@ -80,7 +80,7 @@ def test_tables_are_rows() -> None:
 
 def test_a_long_table_repeats_its_head_in_each_passage() -> None:
     rows = "\n".join(f"| person number {n} | room {n} |" for n in range(100))
-    found = read("a.md", f"| Name | Room |\n|---|---|\n{rows}".encode())
+    found = parse("a.md", f"| Name | Room |\n|---|---|\n{rows}".encode())
     assert len(found.passages) > 2
     assert all(passage.text.startswith("Name | Room\n") for passage in found.passages)
 

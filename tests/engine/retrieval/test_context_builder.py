@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from engine.errors import BadQuestion, Unavailable
-from engine.models import Document, Mode, Passage, Question, Scope, Turn, Within
-from engine.options import Options
-from engine.text.tokenizer import O200k
-from tests.support.answering import Scripted
-from tests.support.engines import HERE, doc, light_engine, thread
+from engine.errors import InvalidQuestion, ModelUnavailable
+from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope
+from engine.options import EngineOptions
+from engine.text.tokenizer import O200kTokenizer
+from tests.support.answering import ScriptedLanguage
+from tests.support.engines import HERE, doc, open_memory_engine, thread
 from tests.support.reranking import WordReranker
 
 if TYPE_CHECKING:
@@ -22,40 +22,40 @@ if TYPE_CHECKING:
 
     from engine.engine import Engine
 
-COUNT = O200k().count
+COUNT = O200kTokenizer().count
 FERRY = Question("What of the Ferry?", HERE)
 
 
 async def order(engine: Engine, question: Question) -> list[str]:
-    return list(dict.fromkeys(source.document for source in (await engine.recall(question)).sources))
+    return list(dict.fromkeys(source.document for source in (await engine.retrieve(question)).sources))
 
 
 async def five(engine: Engine) -> None:
     for word in ("alpha", "beta", "gamma", "delta", "omega"):
         await engine.add(doc(word, f"The Ferry of {word} is here."))
-    await engine.settled()
+    await engine.wait_until_indexed()
 
 
 # Numbered sources, and rows of the graph that name them.
 
 
 async def test_every_line_of_a_chat_is_a_source_of_its_own(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         lines = ("Ada: where is the Ferry?", "Bob: at Brook", "Ada: thanks")
         await engine.add(thread("talk", *lines, is_open=False))
-        await engine.settled()
-        sources = (await engine.recall(FERRY)).sources
+        await engine.wait_until_indexed()
+        sources = (await engine.retrieve(FERRY)).sources
         assert [source.number for source in sources] == [1, 2, 3]
         assert [source.text for source in sources] == list(lines)
         assert {source.chunk for source in sources} == {sources[0].chunk}
 
 
 async def test_rows_of_the_graph_name_the_passages_that_support_them(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         lines = ("The Ferry leaves Brook.", "Ada met Bob.", "Bob feared the Ferry.")
         await engine.add(thread("talk", *lines, is_open=False))
-        await engine.settled()
-        context = await engine.recall(Question("Who is there?", HERE, low=("Ada", "Bob", "Brook"), high=("Ada",)))
+        await engine.wait_until_indexed()
+        context = await engine.retrieve(Question("Who is there?", HERE, low=("Ada", "Bob", "Brook"), high=("Ada",)))
         texts = {source.number: source.text for source in context.sources}
         entities = {row.name: row.sources for row in context.entities}
         relations = {(row.source, row.target): row.sources for row in context.relations}
@@ -65,9 +65,9 @@ async def test_rows_of_the_graph_name_the_passages_that_support_them(tmp_path: P
 
 
 async def test_rows_name_no_number_that_is_not_there(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await five(engine)
-        context = await engine.recall(replace(FERRY, chunk_top_k=2))
+        context = await engine.retrieve(replace(FERRY, chunk_top_k=2))
         given = {source.number for source in context.sources}
         assert len(given) == 2
         for row in context.entities:
@@ -76,26 +76,26 @@ async def test_rows_name_no_number_that_is_not_there(tmp_path: Path) -> None:
 
 
 async def test_equal_texts_are_recalled_once_and_support_rows_all_the_same(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         for key in ("one", "two", "three"):
             await engine.add(doc(key, "The Ferry leaves Brook.", room=f"room {key}"))
         await engine.add(doc("other", "The Ferry is old."))
-        await engine.settled()
-        context = await engine.recall(replace(FERRY, chunk_top_k=2))
+        await engine.wait_until_indexed()
+        context = await engine.retrieve(replace(FERRY, chunk_top_k=2))
         assert sorted(source.text for source in context.sources) == ["The Ferry is old.", "The Ferry leaves Brook."]
         [brook] = [row for row in context.entities if row.name == "Brook"]
         assert len(brook.sources) == 1
 
 
 async def test_a_narrowed_question_finds_the_evidence_that_newer_chunks_would_hide(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         start = datetime(2026, 1, 1, tzinfo=UTC)
         for number in range(20):
             await engine.add(doc(f"d{number:02}", f"Ada met Bob on day {number}.", time=start + timedelta(days=number)))
-        await engine.settled()
-        within = Within(documents=frozenset({"d00"}))
-        question = Question("Ada", HERE, mode="local", low=("Ada",), within=within)
-        context = await engine.recall(question)
+        await engine.wait_until_indexed()
+        within = Filters(documents=frozenset({"d00"}))
+        question = Question("Ada", HERE, mode="local", low=("Ada",), filters=within)
+        context = await engine.retrieve(question)
         assert [source.document for source in context.sources] == ["d00"]
         assert [row.sources for row in context.entities] == [(1,), (1,)]
 
@@ -104,45 +104,45 @@ async def test_a_narrowed_question_finds_the_evidence_that_newer_chunks_would_hi
 
 
 async def test_sources_fill_what_the_prompt_leaves_of_the_budget(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         for number in range(12):
             await engine.add(doc(f"d{number}", f"Ferry number {number}. " + "It rains and it pours. " * 40))
-        await engine.settled()
+        await engine.wait_until_indexed()
         shown = []
         for total in (2000, 3000, 4000):
             question = replace(FERRY, mode="naive", max_total_tokens=total)
-            sent = await engine.prompt(question)
+            sent = await engine.build_messages(question)
             assert sum(COUNT(message.content) for message in sent) <= total
-            shown.append(len((await engine.recall(question)).sources))
+            shown.append(len((await engine.retrieve(question)).sources))
         assert shown == sorted(set(shown))
 
 
 async def test_history_leaves_less_room_for_sources(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         for number in range(12):
             await engine.add(doc(f"d{number}", f"Ferry number {number}. " + "It rains and it pours. " * 40))
-        await engine.settled()
+        await engine.wait_until_indexed()
         question = replace(FERRY, max_total_tokens=4000)
-        talk = replace(question, history=(Turn("user", "so and so " * 300),))
-        assert len((await engine.recall(talk)).sources) < len((await engine.recall(question)).sources)
-        assert sum(COUNT(message.content) for message in await engine.prompt(talk)) <= 4000
+        talk = replace(question, history=(ChatTurn("user", "so and so " * 300),))
+        assert len((await engine.retrieve(talk)).sources) < len((await engine.retrieve(question)).sources)
+        assert sum(COUNT(message.content) for message in await engine.build_messages(talk)) <= 4000
 
 
 async def test_without_room_there_are_no_sources_and_no_error(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await five(engine)
-        assert not (await engine.recall(replace(FERRY, max_total_tokens=10))).sources
+        assert not (await engine.retrieve(replace(FERRY, max_total_tokens=10))).sources
 
 
-@pytest.mark.parametrize("mode", get_args(Mode))
-async def test_no_prompt_is_longer_than_allowed_whatever_fills_it(tmp_path: Path, mode: Mode) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+@pytest.mark.parametrize("mode", get_args(RetrievalMode))
+async def test_no_prompt_is_longer_than_allowed_whatever_fills_it(tmp_path: Path, mode: RetrievalMode) -> None:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         for number in range(6):
             people = [f"Person{chr(97 + n)}{chr(97 + number)}" for n in range(16)]
             met = [f"{a} met {b} 😀 ferry {number}." for a, b in pairwise(people)]
             await engine.add(doc(f"d{number}", *met, *[f"{name} sails. " + "It pours, 雨. " * 60 for name in people]))
-        await engine.settled()
-        talk = tuple(Turn("user" if n % 2 else "assistant", f"ferry {n} " * 200) for n in range(40))
+        await engine.wait_until_indexed()
+        talk = tuple(ChatTurn("user" if n % 2 else "assistant", f"ferry {n} " * 200) for n in range(40))
         hostile = replace(FERRY, mode=mode, threshold=-1.0, top_k=400, chunk_top_k=200, history=talk, asker="Ada " * 50)
         for total, words, orders in ((1500, 1, 1), (2600, 1, 300), (4000, 700, 1), (9000, 3000, 900), (30000, 9, 9000)):
             question = replace(
@@ -154,8 +154,8 @@ async def test_no_prompt_is_longer_than_allowed_whatever_fills_it(tmp_path: Path
                 replace(question, max_entity_tokens=90_000),
             ):
                 try:
-                    sent = await engine.prompt(asked)
-                except BadQuestion:
+                    sent = await engine.build_messages(asked)
+                except InvalidQuestion:
                     assert COUNT(question.text) + COUNT(question.instructions) > total - 1200
                     continue
                 assert sum(COUNT(message.content) for message in sent) <= total
@@ -164,23 +164,23 @@ async def test_no_prompt_is_longer_than_allowed_whatever_fills_it(tmp_path: Path
 
 
 async def test_a_question_that_does_not_fit_is_told_so_before_it_is_sent(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await five(engine)
-        for ask in (engine.ask, engine.prompt):
-            with pytest.raises(BadQuestion, match="tokens"):
+        for ask in (engine.ask, engine.build_messages):
+            with pytest.raises(InvalidQuestion, match="tokens"):
                 await ask(replace(FERRY, text="ferry " * 1300, max_total_tokens=1000))
 
 
 async def test_entities_and_relations_keep_to_their_own_budgets(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         names = ("Ada", "Bob", "Cyd", "Dan", "Eve", "Fay")
         await engine.add(doc("a", *(f"{a} met {b} by the sea." for a, b in pairwise(names))))
-        await engine.settled()
-        whole = await engine.recall(Question("met by the sea", HERE))
-        less = await engine.recall(Question("met by the sea", HERE, max_entity_tokens=90, max_relation_tokens=90))
+        await engine.wait_until_indexed()
+        whole = await engine.retrieve(Question("met by the sea", HERE))
+        less = await engine.retrieve(Question("met by the sea", HERE, max_entity_tokens=90, max_relation_tokens=90))
         assert len(less.entities) < len(whole.entities) == 6
         assert len(less.relations) < len(whole.relations) == 5
-        nothing = await engine.recall(Question("met by the sea", HERE, max_entity_tokens=0, max_relation_tokens=0))
+        nothing = await engine.retrieve(Question("met by the sea", HERE, max_entity_tokens=0, max_relation_tokens=0))
         assert not nothing.entities
         assert not nothing.relations
         assert nothing.sources
@@ -194,21 +194,23 @@ async def test_entities_and_relations_keep_to_their_own_budgets(tmp_path: Path) 
 async def test_each_way_of_picking_brings_the_evidence(
     tmp_path: Path, picking: Literal["walk", "vector", "weight"], mode: Literal["local", "global", "hybrid", "mix"]
 ) -> None:
-    async with light_engine(tmp_path, Scripted(), options=Options(picking=picking)) as engine:
+    async with open_memory_engine(
+        tmp_path, ScriptedLanguage(), options=EngineOptions(chunk_selection=picking)
+    ) as engine:
         await five(engine)
         await engine.add(doc("pair", "Ada met Bob."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         question = Question("Ada met Bob", HERE, mode=mode, low=("Ada",), high=("met",))
         assert "pair" in await order(engine, question)
 
 
 async def test_a_walk_finds_what_follows_from_what_was_asked(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await engine.add(doc("first", "The charter of the mill was signed by Ottoline for Brook."))
         await engine.add(doc("second", "Ottoline wed Percival in spring."))
         for number in range(30):
             await engine.add(doc(f"noise{number}", f"The mill was closed, says paper {number}."))
-        await engine.settled()
+        await engine.wait_until_indexed()
         question = Question("Who signed the charter of the mill, and whom did she wed?", HERE, chunk_top_k=4)
         question = replace(question, low=("charter of the mill",), high=("signed the charter of the mill",))
         assert set(await order(engine, question)) >= {"first", "second"}
@@ -218,7 +220,7 @@ async def test_a_walk_finds_what_follows_from_what_was_asked(tmp_path: Path) -> 
 
 
 async def test_a_reranker_orders_the_sources(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await five(engine)
         reranker = WordReranker({"gamma": 0.9, "omega": 0.8, "alpha": 0.3, "beta": 0.2, "delta": 0.1})
         engine._runtime.reranker = reranker
@@ -229,14 +231,14 @@ async def test_a_reranker_orders_the_sources(tmp_path: Path) -> None:
 
 
 async def test_texts_without_a_usable_score_are_left_out(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await five(engine)
         engine._runtime.reranker = WordReranker({"gamma": 0.1, "omega": math.nan, "alpha": None, "beta": 0.7})
         assert await order(engine, FERRY) == ["beta", "gamma"]
 
 
 async def test_a_reranker_that_gives_nothing_usable_changes_nothing(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await five(engine)
         usual = await order(engine, FERRY)
         for useless in (WordReranker({}), WordReranker({"gamma": 1.0, "beta": 0.5}, few=True)):
@@ -245,62 +247,62 @@ async def test_a_reranker_that_gives_nothing_usable_changes_nothing(tmp_path: Pa
 
 
 async def test_a_least_score_leaves_out_what_is_below_it(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted(), options=Options(min_rerank_score=0.5)) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage(), options=EngineOptions(min_rerank_score=0.5)) as engine:
         await five(engine)
         engine._runtime.reranker = WordReranker({"gamma": 0.9, "omega": 0.5, "alpha": 0.4})
         assert await order(engine, FERRY) == ["gamma", "omega"]
 
 
 async def test_a_question_may_do_without_the_reranker(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await five(engine)
         engine._runtime.reranker = reranker = WordReranker({"gamma": 0.9})
         assert len(await order(engine, replace(FERRY, rerank=False))) == 5
-        assert not reranker.asked
+        assert not reranker.calls
 
 
 async def test_a_failing_reranker_is_an_error(tmp_path: Path) -> None:
     class Failing(WordReranker):
         async def rerank(self, *_: object) -> list[float | None]:
-            raise Unavailable("the reranker is away")
+            raise ModelUnavailable("the reranker is away")
 
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await five(engine)
         engine._runtime.reranker = Failing({})
-        with pytest.raises(Unavailable, match="away"):
-            await engine.recall(FERRY)
+        with pytest.raises(ModelUnavailable, match="away"):
+            await engine.retrieve(FERRY)
 
 
 async def test_a_reranker_is_asked_about_no_text_out_of_scope(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await five(engine)
         await engine.add(doc("far", "The Ferry of zeta is here.", space="far", room="field"))
-        await engine.settled()
+        await engine.wait_until_indexed()
         engine._runtime.reranker = reranker = WordReranker({"Ferry": 0.5})
-        await engine.recall(FERRY)
-        assert reranker.asked
-        assert not [text for texts in reranker.asked for text in texts if "zeta" in text]
+        await engine.retrieve(FERRY)
+        assert reranker.calls
+        assert not [text for texts in reranker.calls for text in texts if "zeta" in text]
 
 
 async def test_a_passage_in_several_chunks_is_one_source(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         text = " ".join(f"Ferry sentence {number} tells of the river." for number in range(400))
         await engine.add(Document("long", "here", "hall", "Long", (Passage("1", text, "p. 1"),)))
-        await engine.settled()
-        sources = (await engine.recall(replace(FERRY, mode="naive"))).sources
+        await engine.wait_until_indexed()
+        sources = (await engine.retrieve(replace(FERRY, mode="naive"))).sources
         assert [(source.passage, source.label) for source in sources] == [("1", "p. 1")]
 
 
 async def test_sources_say_where_they_come_from(tmp_path: Path) -> None:
     when = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         passages = (
             Passage("1", "Ferry one.", "p. 1", "https://town.example/1", "Ada", when),
             Passage("2", "Ferry two.", "p. 2", position=1),
         )
         await engine.add(Document("d", "here", "hall", "Paper", passages, when, "https://town.example/d"))
-        await engine.settled()
-        one, two = (await engine.recall(replace(FERRY, scope=Scope(frozenset({"here"}), frozenset())))).sources
+        await engine.wait_until_indexed()
+        one, two = (await engine.retrieve(replace(FERRY, scope=Scope(frozenset({"here"}), frozenset())))).sources
         assert (one.title, one.label, one.link, one.author, one.time) == (
             "Paper",
             "p. 1",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.llm.offline.model import NOTHING_WANTED, EmbeddedLanguage
-from engine.models import Overview, Passage, Question, Scope, Within
+from engine.llm.offline.model import NO_HIGHLIGHTS, OfflineModel
+from engine.models import Filters, Overview, Passage, Question, Scope
 from engine.retrieval import overview as overview_recall
-from engine.text.overview_request import narrowed, recognize
+from engine.text.overview_request import apply_overview_request, parse_overview_request
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, light_engine
+from tests.support.engines import HERE, doc, open_memory_engine
 from tests.support.language import ToyLanguage
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from engine.engine import Engine
     from engine.models import Document, Prompt
-    from engine.usage import Bill
+    from engine.usage import UsageMeter
 
 MAY = datetime(2026, 5, 1, 9, tzinfo=UTC)
 
@@ -33,57 +33,57 @@ def said(day: int, *texts: str, space: str = "here", room: str = "hall") -> Docu
 
 
 async def told(engine: Engine, question: Question) -> str:
-    return await (await engine.ask(question)).text()
+    return await (await engine.ask(question)).collect_text()
 
 
-def overview(wanted: str, scope: Scope = HERE, within: Within | None = None, **more: int) -> Question:
+def overview(wanted: str, scope: Scope = HERE, within: Filters | None = None, **more: int) -> Question:
     made = Overview(wanted)  # type: ignore[arg-type]
-    return Question("What was said?", scope, within=within or Within(), overview=made, **more)  # type: ignore[arg-type]
+    return Question("What was said?", scope, filters=within or Filters(), overview=made, **more)  # type: ignore[arg-type]
 
 
 async def test_all_of_the_scope_is_there_in_the_order_of_time_and_nothing_else(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         for each in (said(3, "The Roof leaks."), said(1, "The Tiles came."), said(2, "A secret.", space="theirs")):
             await engine.add(each)
-        context = await engine.recall(overview("summary"))
+        context = await engine.retrieve(overview("summary"))
         assert [each.text for each in context.sources] == ["The Tiles came.", "The Roof leaks."]
         assert [each.number for each in context.sources] == [1, 2]
 
 
 async def test_rooms_documents_and_times_narrow_it(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         for each in (said(1, "One."), said(5, "Two."), said(5, "Three.", room="attic")):
             await engine.add(each)
         for within, texts in (
-            (Within(rooms=frozenset({"attic"})), ["Three."]),
-            (Within(since=MAY + timedelta(days=2)), ["Two.", "Three."]),
-            (Within(until=MAY + timedelta(days=2)), ["One."]),
-            (Within(documents=frozenset({"here-hall-5"})), ["Two."]),
+            (Filters(rooms=frozenset({"attic"})), ["Three."]),
+            (Filters(since=MAY + timedelta(days=2)), ["Two.", "Three."]),
+            (Filters(until=MAY + timedelta(days=2)), ["One."]),
+            (Filters(documents=frozenset({"here-hall-5"})), ["Two."]),
         ):
-            context = await engine.recall(overview("summary", within=within))
+            context = await engine.retrieve(overview("summary", within=within))
             assert sorted(each.text for each in context.sources) == sorted(texts)
         rooms = Scope(frozenset(), frozenset({"attic"}))
-        assert [each.text for each in (await engine.recall(overview("summary", rooms))).sources] == ["Three."]
+        assert [each.text for each in (await engine.retrieve(overview("summary", rooms))).sources] == ["Three."]
 
 
 async def test_lately_is_the_last_two_weeks_before_the_newest(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         for each in (said(1, "Old."), said(30, "New."), said(20, "Newer.")):
             await engine.add(each)
-        asked = recognize("What was decided lately?", datetime(2030, 1, 1, tzinfo=UTC))
+        asked = parse_overview_request("What was decided lately?", datetime(2030, 1, 1, tzinfo=UTC))
         assert asked is not None
-        context = await engine.recall(narrowed(Question("?", HERE), asked))
+        context = await engine.retrieve(apply_overview_request(Question("?", HERE), asked))
         assert [each.text for each in context.sources] == ["Newer.", "New."]
 
 
 async def test_of_very_much_only_the_newest_is_taken_and_that_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(overview_recall, "CHUNKS", 2)
-    async with light_engine(tmp_path) as engine:
+    monkeypatch.setattr(overview_recall, "MAX_OVERVIEW_CHUNKS", 2)
+    async with open_memory_engine(tmp_path) as engine:
         for day in range(4):
             await engine.add(said(day, f"Day {day}."))
-        context = await engine.recall(overview("summary"))
+        context = await engine.retrieve(overview("summary"))
         assert [each.text for each in context.sources] == ["Day 2.", "Day 3."]
         assert context.overview is not None
         assert context.overview.truncated
@@ -96,11 +96,11 @@ class Reducing(ToyLanguage):
         super().__init__()
         self.prompts: list[Prompt] = []
 
-    async def answer(self, prompt: Prompt, bill: Bill) -> AsyncGenerator[str, None]:
+    async def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
         self.prompts.append(prompt)
-        self._called("answer", bill, prompt.question)
-        if prompt.notes:
-            yield " ".join(prompt.notes)
+        self._record_call("answer", bill, prompt.question)
+        if prompt.partial_answers:
+            yield " ".join(prompt.partial_answers)
             yield " and [999]"
         else:
             yield "".join(f"[{each.number}]" for each in prompt.context.sources)
@@ -108,35 +108,35 @@ class Reducing(ToyLanguage):
 
 async def test_what_is_too_long_for_one_prompt_is_noted_part_by_part(tmp_path: Path) -> None:
     language = Reducing()
-    async with light_engine(tmp_path, language) as engine:
+    async with open_memory_engine(tmp_path, language) as engine:
         for day in range(6):
             await engine.add(said(day, f"{day} " + "word " * 600))
         answer = await engine.ask(overview("summary", max_total_tokens=2000))
-        text = await answer.text()
+        text = await answer.collect_text()
         *parts, whole = language.prompts
         assert len(parts) >= 3
-        assert not any(each.notes for each in parts)
+        assert not any(each.partial_answers for each in parts)
         assert sorted(source.number for each in parts for source in each.context.sources) == [1, 2, 3, 4, 5, 6]
-        assert len(whole.notes) == len(parts)
+        assert len(whole.partial_answers) == len(parts)
         assert re.findall(r"\[(\d+)\]", text) == ["1", "2", "3", "4", "5", "6"]
         assert [each.number for each in answer.sources] == [1, 2, 3, 4, 5, 6]
-        rendered = language.messages(whole)[0].content
+        rendered = language.build_answer_messages(whole)[0].content
         assert "Summarize" in rendered
         assert "notes on their parts" in rendered
 
 
 async def test_what_fits_is_one_prompt(tmp_path: Path) -> None:
     language = Reducing()
-    async with light_engine(tmp_path, language) as engine:
+    async with open_memory_engine(tmp_path, language) as engine:
         await engine.add(said(1, "One."))
         await told(engine, overview("decisions"))
         assert len(language.prompts) == 1
-        assert "List the decisions" in language.messages(language.prompts[0])[0].content
+        assert "List the decisions" in language.build_answer_messages(language.prompts[0])[0].content
 
 
 @pytest.fixture
-def offline() -> EmbeddedLanguage:
-    return EmbeddedLanguage(HashEmbedder())
+def offline() -> OfflineModel:
+    return OfflineModel(HashEmbedder())
 
 
 CHAT = (
@@ -155,7 +155,7 @@ async def answered(engine: Engine, wanted: str) -> str:
         time = datetime.fromisoformat(f"{text[1:17]}:00+00:00")
         passage = Passage(f"m{number}", text, author=text[19:22], time=time)
         key = "talk" if number < 3 else f"talk{time.day}"
-        known = {each.key for each in await engine.documents(HERE)}
+        known = {each.key for each in await engine.list_documents(HERE)}
         if key in known:
             await engine.amend(key, put=[passage])
         else:
@@ -163,8 +163,8 @@ async def answered(engine: Engine, wanted: str) -> str:
     return await told(engine, overview(wanted))
 
 
-async def test_offline_decisions_are_quoted_the_oldest_first(tmp_path: Path, offline: EmbeddedLanguage) -> None:
-    async with light_engine(tmp_path, offline) as engine:
+async def test_offline_decisions_are_quoted_the_oldest_first(tmp_path: Path, offline: OfflineModel) -> None:
+    async with open_memory_engine(tmp_path, offline) as engine:
         lines = (await answered(engine, "decisions")).splitlines()
         assert len(lines) == 2
         assert "paint the roof green" in lines[0]
@@ -172,16 +172,16 @@ async def test_offline_decisions_are_quoted_the_oldest_first(tmp_path: Path, off
         assert "vault is cleared" in lines[1]
 
 
-async def test_offline_only_questions_without_an_answer_are_open(tmp_path: Path, offline: EmbeddedLanguage) -> None:
-    async with light_engine(tmp_path, offline) as engine:
+async def test_offline_only_questions_without_an_answer_are_open(tmp_path: Path, offline: OfflineModel) -> None:
+    async with open_memory_engine(tmp_path, offline) as engine:
         text = await answered(engine, "questions")
         assert "long ladder" in text
         assert "key of the vault" in text
         assert "Shall we paint" not in text
 
 
-async def test_offline_a_summary_quotes_and_cites(tmp_path: Path, offline: EmbeddedLanguage) -> None:
-    async with light_engine(tmp_path, offline) as engine:
+async def test_offline_a_summary_quotes_and_cites(tmp_path: Path, offline: OfflineModel) -> None:
+    async with open_memory_engine(tmp_path, offline) as engine:
         text = await answered(engine, "summary")
         assert "paint the roof green" in text
         assert "Shall we" not in text
@@ -190,10 +190,8 @@ async def test_offline_a_summary_quotes_and_cites(tmp_path: Path, offline: Embed
         assert all(re.search(r"\[\d+\]$", line) for line in lines)
 
 
-async def test_offline_the_days_stand_once_above_what_several_parts_gave(
-    tmp_path: Path, offline: EmbeddedLanguage
-) -> None:
-    async with light_engine(tmp_path, offline) as engine:
+async def test_offline_the_days_stand_once_above_what_several_parts_gave(tmp_path: Path, offline: OfflineModel) -> None:
+    async with open_memory_engine(tmp_path, offline) as engine:
         for day in range(6):
             await engine.add(said(day, f"The council decided to buy {day + 2} boats of wood. " + "word " * 600))
         text = await told(engine, overview("summary", max_total_tokens=2000))
@@ -202,7 +200,7 @@ async def test_offline_the_days_stand_once_above_what_several_parts_gave(
 
 
 @pytest.mark.parametrize("wanted", ["decisions", "questions", "summary"])
-async def test_offline_nothing_is_said_to_be_nothing(tmp_path: Path, offline: EmbeddedLanguage, wanted: str) -> None:
-    async with light_engine(tmp_path, offline) as engine:
+async def test_offline_nothing_is_said_to_be_nothing(tmp_path: Path, offline: OfflineModel, wanted: str) -> None:
+    async with open_memory_engine(tmp_path, offline) as engine:
         await engine.add(said(1, "Rain."))
-        assert await told(engine, overview(wanted)) == NOTHING_WANTED[wanted]
+        assert await told(engine, overview(wanted)) == NO_HIGHLIGHTS[wanted]

@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.retrieval.sources import (
-    SUPPORT,
+    MAX_SOURCE_NUMBERS,
     apply_rerank,
-    blend,
     cosine,
-    number,
+    deduplicate_items,
+    join_overlapping,
+    number_sources,
     pick_by_vector,
     pick_by_weight,
-    room_for_sources,
+    relation_score,
     round_robin,
-    spread,
-    stitched,
-    truncate,
+    tokens_for_sources,
+    truncate_to_budget,
 )
 from engine.storage.ledger.queries.lookup import ChunkText, PieceText
 
@@ -85,19 +85,19 @@ def test_w5_one_item_gives_what_is_wanted_and_nothing_gives_nothing() -> None:
 
 @given(ITEMS, st.integers(1, 6))
 def test_picking_by_weight_gives_as_many_as_wanted_if_they_are_there(items: list[list[int]], m: int) -> None:
-    spreaded = spread(items)
+    spreaded = deduplicate_items(items)
     picked = pick_by_weight(spreaded, m)
     wanted = sum(round(m - index / max(1, len(items) - 1) * (m - 1)) for index in range(len(items)))
     assert len(picked) == len(set(picked)) == min(wanted, sum(map(len, spreaded)))
 
 
 def test_a_chunk_stays_with_its_first_item_and_often_used_ones_come_first() -> None:
-    assert spread([["a", "b", "c"], ["c", "d"], ["d", "c", "b", "e"]]) == [["c", "b", "a"], ["d"], ["e"]]
+    assert deduplicate_items([["a", "b", "c"], ["c", "d"], ["d", "c", "b", "e"]]) == [["c", "b", "a"], ["d"], ["e"]]
 
 
 @given(ITEMS)
 def test_spreading_loses_nothing(items: list[list[int]]) -> None:
-    found = spread(items)
+    found = deduplicate_items(items)
     assert len(found) == len(items)
     assert sorted(key for item in found for key in item) == sorted({key for item in items for key in item})
 
@@ -123,17 +123,17 @@ def test_v2_the_cosine_with_zero_nan_or_inf_is_zero(bad: list[float]) -> None:
 
 @pytest.mark.parametrize(("budget", "kept"), [(10, 2), (9, 2), (8, 1), (3, 0)])
 def test_t1_the_longest_prefix_that_fits_is_kept(budget: int, kept: int) -> None:
-    assert truncate([1, 2, 3], ["aaaa", "bbbb", "cccc"], budget, Letters()) == [1, 2, 3][:kept]
+    assert truncate_to_budget([1, 2, 3], ["aaaa", "bbbb", "cccc"], budget, Letters()) == [1, 2, 3][:kept]
 
 
 def test_t2_a_relation_known_in_one_direction_survives_and_is_found_in_the_other() -> None:
     merged = round_robin([tuple(sorted(("D", "C")))], [("A", "B"), tuple(sorted(("C", "D")))])
-    assert truncate(merged, ["x"] * len(merged), 10, Letters()) == [("C", "D"), ("A", "B")]
+    assert truncate_to_budget(merged, ["x"] * len(merged), 10, Letters()) == [("C", "D"), ("A", "B")]
 
 
 def test_the_room_for_sources_is_what_is_left_and_history_counts() -> None:
-    assert room_for_sources(30000, 4020, 14000) == 11780
-    assert room_for_sources(1000, 1000, 0) == 0
+    assert tokens_for_sources(30000, 4020, 14000) == 11780
+    assert tokens_for_sources(1000, 1000, 0) == 0
 
 
 def test_k9_the_best_scores_come_first() -> None:
@@ -157,8 +157,8 @@ def test_k9_a_least_score_counts_only_if_it_is_positive() -> None:
 
 @given(st.floats(-1, 1), st.integers(0, 10**6), st.floats(0, 1e6))
 def test_similarity_outweighs_all_hubs(similarity: float, degree: int, weight: float) -> None:
-    assert blend(similarity, degree, weight) < blend(similarity + 0.25, 0, 0.0) + 1e-12
-    assert blend(similarity, degree, weight) <= blend(similarity, degree + 1, weight + 1)
+    assert relation_score(similarity, degree, weight) < relation_score(similarity + 0.25, 0, 0.0) + 1e-12
+    assert relation_score(similarity, degree, weight) <= relation_score(similarity, degree + 1, weight + 1)
 
 
 def piece(passage: str, text: str, document: str = "d") -> PieceText:
@@ -172,59 +172,61 @@ def chunk(id_: int, *pieces: PieceText, text: str = "") -> ChunkText:
 
 
 def test_passages_are_numbered_from_one_in_the_order_of_the_chunks() -> None:
-    sources = number([chunk(7, piece("b", "B"), piece("c", "C")), chunk(3, piece("a", "A"))]).sources
+    sources = number_sources([chunk(7, piece("b", "B"), piece("c", "C")), chunk(3, piece("a", "A"))]).sources
     assert [(source.number, source.passage, source.chunk) for source in sources] == [
         (1, "b", "key7"),
         (2, "c", "key7"),
         (3, "a", "key3"),
     ]
     assert sources[0].label == "p. 1"
-    assert number([]).sources == ()
+    assert number_sources([]).sources == ()
 
 
 def test_one_passage_of_one_document_has_one_number() -> None:
     chunks = [chunk(1, piece("a", "one", "d")), chunk(2, piece("a", "two", "e")), chunk(3, piece("a", "three", "d"))]
-    numbered = number(chunks)
+    numbered = number_sources(chunks)
     assert [(source.document, source.text) for source in numbered.sources] == [("d", "one\n…\nthree"), ("e", "two")]
-    assert numbered.supporting([3], ["three"]) == (1,)
+    assert numbered.find_supporting([3], ["three"]) == (1,)
 
 
 def test_windows_of_a_passage_are_joined_where_they_overlap() -> None:
     text = "".join(f"This is sentence {number} of the passage. " for number in range(9))
-    assert stitched(text[:200], text[150:]) == stitched(text[150:], text[:200]) == text
-    assert stitched(text, text[30:90]) == stitched(text[30:90], text) == text
-    assert stitched("It ends", "Another") == "It ends\n…\nAnother"
+    assert join_overlapping(text[:200], text[150:]) == join_overlapping(text[150:], text[:200]) == text
+    assert join_overlapping(text, text[30:90]) == join_overlapping(text[30:90], text) == text
+    assert join_overlapping("It ends", "Another") == "It ends\n…\nAnother"
 
 
 @given(st.text(alphabet="ab ", min_size=60, max_size=120), st.integers(0, 60), st.integers(20, 40))
 def test_what_two_windows_share_stands_once(text: str, start: int, shared: int) -> None:
     whole = text + "".join(chr(0x4E00 + index) for index in range(60)) + text[::-1]
     middle = len(text) + 5
-    assert stitched(whole[: middle + shared], whole[middle:]) == whole
-    assert whole[start:].startswith(stitched(whole[start : middle + shared], whole[start : middle + shared]))
+    assert join_overlapping(whole[: middle + shared], whole[middle:]) == whole
+    assert whole[start:].startswith(join_overlapping(whole[start : middle + shared], whole[start : middle + shared]))
 
 
 def test_equal_texts_are_recalled_once_and_support_alike() -> None:
-    numbered = number([chunk(1, piece("a", "The boat is red.", "d")), chunk(2, piece("a", "The boat is red.", "e"))])
+    numbered = number_sources(
+        [chunk(1, piece("a", "The boat is red.", "d")), chunk(2, piece("a", "The boat is red.", "e"))]
+    )
     assert [source.document for source in numbered.sources] == ["d"]
-    assert numbered.supporting([2], ["boat"]) == (1,)
+    assert numbered.find_supporting([2], ["boat"]) == (1,)
 
 
 def test_a_row_is_supported_by_the_passages_that_name_it() -> None:
-    numbered = number(
+    numbered = number_sources(
         [chunk(1, *(piece(key, text) for key, text in enumerated("ADA sails", "Bob", "ada and bob", "x")))]
     )
-    assert numbered.supporting([1], ["Ada"]) == (1, 3)
-    assert numbered.supporting([1], ["Ada", "Bob"]) == (3,)
-    assert numbered.supporting([1], ["Bob", "Cleo"]) == (2, 3)
-    assert numbered.supporting([1], ["Cleo"]) == (1, 2, 3)
-    assert numbered.supporting([9], ["Ada"]) == ()
+    assert numbered.find_supporting([1], ["Ada"]) == (1, 3)
+    assert numbered.find_supporting([1], ["Ada", "Bob"]) == (3,)
+    assert numbered.find_supporting([1], ["Bob", "Cleo"]) == (2, 3)
+    assert numbered.find_supporting([1], ["Cleo"]) == (1, 2, 3)
+    assert numbered.find_supporting([9], ["Ada"]) == ()
 
 
 def test_a_row_shows_a_few_numbers_at_most_those_of_the_first_evidence() -> None:
-    numbered = number(chunk(id_, piece(str(id_), f"Ada {id_}")) for id_ in range(1, 21))
-    assert numbered.supporting(range(20, 0, -1), ["Ada"]) == tuple(range(13, 21))
-    assert len(numbered.supporting(range(1, 21), ["Ada"])) == SUPPORT
+    numbered = number_sources(chunk(id_, piece(str(id_), f"Ada {id_}")) for id_ in range(1, 21))
+    assert numbered.find_supporting(range(20, 0, -1), ["Ada"]) == tuple(range(13, 21))
+    assert len(numbered.find_supporting(range(1, 21), ["Ada"])) == MAX_SOURCE_NUMBERS
 
 
 def enumerated(*texts: str) -> list[tuple[str, str]]:

@@ -4,16 +4,16 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from engine.models import Document, Passage, Question, Scope, Within
+from engine.models import Document, Filters, Passage, Question, Scope
 from engine.storage.ledger.work import work_queue
-from tests.support.answering import Scripted
-from tests.support.engines import HERE, doc, light_engine
+from tests.support.answering import ScriptedLanguage
+from tests.support.engines import HERE, doc, open_memory_engine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.engine import Engine
-    from engine.models import EntityRow, RelationRow
+    from engine.models import ContextEntity, ContextRelation
 
 BOTH = Scope(frozenset({"here", "there"}), frozenset())
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -22,31 +22,31 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 async def read_up(engine: Engine) -> None:
     """Return once every chunk has been read."""
     async with asyncio.timeout(20):
-        while await engine._ledger.read(work_queue.reading_left):
-            await engine._worker.progress()
+        while await engine._ledger.read(work_queue.has_due_extraction):
+            await engine._worker.wait_for_progress()
 
 
-def about(*names: str, scope: Scope = HERE, within: Within | None = None) -> Question:
-    return Question("who?", scope, mode="local", low=names, high=names, within=within or Within())
+def about(*names: str, scope: Scope = HERE, within: Filters | None = None) -> Question:
+    return Question("who?", scope, mode="local", low=names, high=names, filters=within or Filters())
 
 
-async def entities(engine: Engine, question: Question) -> dict[str, EntityRow]:
-    return {row.name: row for row in (await engine.recall(question)).entities}
+async def entities(engine: Engine, question: Question) -> dict[str, ContextEntity]:
+    return {row.name: row for row in (await engine.retrieve(question)).entities}
 
 
-async def relations(engine: Engine, question: Question) -> dict[tuple[str, str], RelationRow]:
-    return {(row.source, row.target): row for row in (await engine.recall(question)).relations}
+async def relations(engine: Engine, question: Question) -> dict[tuple[str, str], ContextRelation]:
+    return {(row.source, row.target): row for row in (await engine.retrieve(question)).relations}
 
 
 # What is stale is folded on the spot.
 
 
 async def test_a_fact_that_came_since_is_seen_at_once_without_a_model(tmp_path: Path) -> None:
-    language = Scripted()
-    async with light_engine(tmp_path, language) as engine:
+    language = ScriptedLanguage()
+    async with open_memory_engine(tmp_path, language) as engine:
         await engine.add(doc("one", "Ada met Bob."))
-        await engine.settled()
-        async with engine._projector.still():
+        await engine.wait_until_indexed()
+        async with engine._projector.suspend():
             await engine.add(doc("two", "Ada hired Bob."))
             await read_up(engine)
             row = (await relations(engine, about("Ada")))["Ada", "Bob"]
@@ -60,13 +60,13 @@ async def test_a_fact_that_came_since_is_seen_at_once_without_a_model(tmp_path: 
 
 
 async def test_what_was_forgotten_is_gone_at_once(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await engine.add(doc("one", "Ada met Bob."))
         await engine.add(doc("two", "Ada hired Cyd."))
-        await engine.settled()
-        async with engine._projector.still():
+        await engine.wait_until_indexed()
+        async with engine._projector.suspend():
             await engine.forget("one")
-            context = await engine.recall(about("Ada", "Bob"))
+            context = await engine.retrieve(about("Ada", "Bob"))
             assert {row.name for row in context.entities} == {"Ada", "Cyd"}
             assert [(row.source, row.target) for row in context.relations] == [("Ada", "Cyd")]
             told = [row.description for row in context.entities] + [row.description for row in context.relations]
@@ -74,11 +74,11 @@ async def test_what_was_forgotten_is_gone_at_once(tmp_path: Path) -> None:
 
 
 async def test_many_facts_that_came_since_are_joined_within_the_limits(tmp_path: Path) -> None:
-    language = Scripted()
-    async with light_engine(tmp_path, language) as engine:
+    language = ScriptedLanguage()
+    async with open_memory_engine(tmp_path, language) as engine:
         await engine.add(doc("first", "Ada met Bob.", time=START))
-        await engine.settled()
-        async with engine._projector.still():
+        await engine.wait_until_indexed()
+        async with engine._projector.suspend():
             for number in range(60):
                 await engine.add(doc(f"d{number}", f"Ada met Bob in house {number}.", time=START + timedelta(number)))
             await read_up(engine)
@@ -89,15 +89,15 @@ async def test_many_facts_that_came_since_are_joined_within_the_limits(tmp_path:
 
 
 async def test_the_folding_on_the_spot_is_what_the_projector_makes_of_it_later(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await engine.add(doc("one", "Ada met Bob.", time=START))
-        await engine.settled()
-        async with engine._projector.still():
+        await engine.wait_until_indexed()
+        async with engine._projector.suspend():
             await engine.add(doc("two", "Ada hired Bob.", "Bob likes Ada.", time=START + timedelta(1)))
             await read_up(engine)
-            early = await engine.recall(about("Ada", "Bob"))
-        await engine.settled()
-        late = await engine.recall(about("Ada", "Bob"))
+            early = await engine.retrieve(about("Ada", "Bob"))
+        await engine.wait_until_indexed()
+        late = await engine.retrieve(about("Ada", "Bob"))
         assert set(early.entities) == set(late.entities)
         assert set(early.relations) == set(late.relations)
 
@@ -106,12 +106,12 @@ async def test_the_folding_on_the_spot_is_what_the_projector_makes_of_it_later(t
 
 
 async def test_the_same_name_in_several_spaces_is_one_row_and_counts_add_up(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await engine.add(doc("one", "Ada met Bob."))
         await engine.add(doc("two", "Ada hired Bob.", space="there", room="field"))
         await engine.add(doc("three", "Ada paid Bob.", space="there", room="field"))
-        await engine.settled()
-        context = await engine.recall(about("Ada", scope=BOTH))
+        await engine.wait_until_indexed()
+        context = await engine.retrieve(about("Ada", scope=BOTH))
         assert len({row.name for row in context.entities}) == len(context.entities)
         [row] = context.relations
         assert row.weight == 3
@@ -120,10 +120,10 @@ async def test_the_same_name_in_several_spaces_is_one_row_and_counts_add_up(tmp_
 
 
 async def test_of_several_spaces_the_description_most_like_the_question_comes_first(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await engine.add(doc("one", "Ada bakes bread."))
         await engine.add(doc("two", "Ada tunes violins.", space="there", room="field"))
-        await engine.settled()
+        await engine.wait_until_indexed()
         for asked, first in (("tunes violins", "Ada tunes violins."), ("bakes bread", "Ada bakes bread.")):
             row = (await entities(engine, about("Ada", asked, scope=BOTH)))["Ada"]
             assert row.description.splitlines()[0] == first
@@ -131,20 +131,20 @@ async def test_of_several_spaces_the_description_most_like_the_question_comes_fi
 
 
 async def test_the_same_description_of_two_spaces_stands_once(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         for key, space in (("one", "here"), ("two", "there")):
             await engine.add(doc(key, "Ada bakes bread.", space=space, room=space))
-        await engine.settled()
+        await engine.wait_until_indexed()
         assert (await entities(engine, about("Ada", scope=BOTH)))["Ada"].description == "Ada bakes bread."
 
 
 async def test_an_alias_counts_only_in_its_own_space(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await engine.add(doc("one", "Ada bakes bread.", "Peg bakes cake."))
         await engine.add(doc("two", "Ada tunes violins.", "Peg tunes harps.", space="there", room="field"))
-        await engine.settled()
+        await engine.wait_until_indexed()
         await engine.merge("here", "Peg", "Ada")
-        await engine.settled()
+        await engine.wait_until_indexed()
         assert "Peg" not in await entities(engine, about("Ada", "Peg"))
         found = await entities(engine, about("Ada", "Peg", scope=BOTH))
         assert found["Peg"].description == "Peg tunes harps."
@@ -153,11 +153,11 @@ async def test_an_alias_counts_only_in_its_own_space(tmp_path: Path) -> None:
 
 
 async def test_nothing_of_a_space_out_of_scope_is_told(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await engine.add(doc("one", "Ada met Bob."))
         await engine.add(doc("two", "Ada hid Xylophone.", space="there", room="field"))
-        await engine.settled()
-        context = await engine.recall(about("Ada", "Hid"))
+        await engine.wait_until_indexed()
+        context = await engine.retrieve(about("Ada", "Hid"))
         assert {row.name for row in context.entities} == {"Ada", "Bob"}
         assert "hid" not in repr((context.entities, context.relations, context.sources))
 
@@ -166,12 +166,12 @@ async def test_nothing_of_a_space_out_of_scope_is_told(tmp_path: Path) -> None:
 
 
 async def test_a_narrowed_question_is_told_only_what_its_chunks_state(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         await engine.add(doc("one", "Ada met Bob."))
         await engine.add(doc("two", "Ada hired Bob.", "Cyd hired Bob."))
-        await engine.settled()
-        within = Within(documents=frozenset({"one"}))
-        context = await engine.recall(about("Ada", "Bob", "Cyd", within=within))
+        await engine.wait_until_indexed()
+        within = Filters(documents=frozenset({"one"}))
+        context = await engine.retrieve(about("Ada", "Bob", "Cyd", within=within))
         assert {row.name: row.description for row in context.entities} == {
             "Ada": "Ada met Bob.",
             "Bob": "Ada met Bob.",
@@ -181,12 +181,12 @@ async def test_a_narrowed_question_is_told_only_what_its_chunks_state(tmp_path: 
 
 
 async def test_narrowed_to_recent_times_the_graph_is_of_these_times(tmp_path: Path) -> None:
-    async with light_engine(tmp_path, Scripted()) as engine:
+    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
         for number in range(3):
             line = Passage("1", f"Ada met Bob on day {number}.", time=START + timedelta(days=number))
             await engine.add(Document(f"d{number}", "here", "hall", "Day", (line,), kind="conversation"))
-        await engine.settled()
-        within = Within(since=START + timedelta(days=1))
+        await engine.wait_until_indexed()
+        within = Filters(since=START + timedelta(days=1))
         row = (await relations(engine, about("Ada", within=within)))["Ada", "Bob"]
         assert row.weight == 2
         assert "day 0" not in row.description

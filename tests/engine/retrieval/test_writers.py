@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import BadQuestion
+from engine.errors import InvalidQuestion
 from engine.models import Document, Overview, Passage, Question, Scope
-from tests.support.engines import HERE, light_engine
+from tests.support.engines import HERE, open_memory_engine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,11 +32,11 @@ async def told(engine: Engine, space: str = "here") -> None:
 async def texts(engine: Engine, *writers: str, overview: bool = True, scope: Scope = HERE) -> set[str]:
     made = Overview("summary") if overview else None
     asked = Question("What was said about the lifeboat?", scope, writers=writers, overview=made)
-    return {source.text for source in (await engine.recall(asked)).sources}
+    return {source.text for source in (await engine.retrieve(asked)).sources}
 
 
 async def test_only_what_they_wrote_is_recalled(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         await told(engine)
         assert await texts(engine, "ada") == {SAID[0][1], SAID[3][1]}
         assert await texts(engine, "@Bob Miles") == {SAID[1][1]}
@@ -46,18 +46,18 @@ async def test_only_what_they_wrote_is_recalled(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("overview", [True, False])
 async def test_a_name_of_nobody_or_of_several_is_refused_in_words(tmp_path: Path, overview: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         await told(engine)
-        with pytest.raises(BadQuestion, match="no message by “Zoe”"):
+        with pytest.raises(InvalidQuestion, match="no message by “Zoe”"):
             await texts(engine, "@Zoe", overview=overview)
-        with pytest.raises(BadQuestion, match="“Bob Lattimer”, “Bob Miles”"):
+        with pytest.raises(InvalidQuestion, match="“Bob Lattimer”, “Bob Miles”"):
             await texts(engine, "bob", overview=overview)
 
 
 async def test_authors_outside_the_scope_are_nobody(tmp_path: Path) -> None:
-    async with light_engine(tmp_path) as engine:
+    async with open_memory_engine(tmp_path) as engine:
         await told(engine, space="theirs")
         await engine.add(Document("mine", "here", "hall", "Talk", (Passage("1", "It is sold.", author="Bob Ade"),)))
         assert await texts(engine, "bob") == {"It is sold."}
-        with pytest.raises(BadQuestion, match="no message"):
+        with pytest.raises(InvalidQuestion, match="no message"):
             await texts(engine, "Ada")

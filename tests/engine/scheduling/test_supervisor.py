@@ -6,7 +6,7 @@ import gc
 import pytest
 
 from engine.errors import StoreError
-from engine.scheduling.supervisor import LOOP, STEADY, Supervisor, backoff
+from engine.scheduling.supervisor import EVENT_LOOP_TASK, HEALTHY_AFTER_SECONDS, Supervisor, backoff_seconds
 
 
 class Clock:
@@ -26,7 +26,7 @@ def quick(clock: Clock | None = None) -> Supervisor:
 
 
 def test_the_wait_doubles_up_to_the_longest() -> None:
-    assert [backoff(tries, 1.0, 60.0) for tries in (0, 1, 2, 3, 7, 10_000)] == [1.0, 1.0, 2.0, 4.0, 60.0, 60.0]
+    assert [backoff_seconds(tries, 1.0, 60.0) for tries in (0, 1, 2, 3, 7, 10_000)] == [1.0, 1.0, 2.0, 4.0, 60.0, 60.0]
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ async def test_a_task_that_fails_is_counted_and_started_again(error: BaseExcepti
     async with asyncio.timeout(10):
         await supervisor.run("work", work)
     assert done.is_set()
-    [report] = supervisor.reports()
-    assert (report.name, report.failures, report.failing) == ("work", 3, False)
+    [report] = supervisor.list_reports()
+    assert (report.name, report.failures, report.is_failing) == ("work", 3, False)
 
 
 async def test_a_failing_task_is_complained_of_until_it_works_again() -> None:
@@ -62,10 +62,12 @@ async def test_a_failing_task_is_complained_of_until_it_works_again() -> None:
     task = supervisor.run("embed", work)
     await failed.wait()
     await asyncio.sleep(0)
-    assert supervisor.complaints() == ["The background task “embed” is failing and is tried again: The disk is full."]
-    clock.now += STEADY + 1
+    assert supervisor.list_problems() == [
+        "The background task “embed” is failing and is tried again: The disk is full."
+    ]
+    clock.now += HEALTHY_AFTER_SECONDS + 1
     await asyncio.sleep(0.01)
-    assert supervisor.complaints() == []
+    assert supervisor.list_problems() == []
     await supervisor.stop()
     assert task.cancelled()
 
@@ -79,8 +81,8 @@ async def test_a_task_that_waits_for_its_restart_is_failing_however_long_that_ta
 
     supervisor.run("work", work)
     await asyncio.sleep(0.01)
-    clock.now += 10 * STEADY
-    [complaint] = supervisor.complaints()
+    clock.now += 10 * HEALTHY_AFTER_SECONDS
+    [complaint] = supervisor.list_problems()
     assert "KeyError" in complaint
     assert "somebody" not in complaint
     await supervisor.stop()
@@ -107,7 +109,7 @@ async def test_a_task_that_runs_once_and_fails_is_counted_though_nobody_awaits_i
 
     supervisor.spawn("sign", work())
     await asyncio.sleep(0.01)
-    assert [(each.name, each.failures, each.failing) for each in supervisor.reports()] == [("sign", 1, True)]
+    assert [(each.name, each.failures, each.is_failing) for each in supervisor.list_reports()] == [("sign", 1, True)]
 
 
 async def test_a_task_that_runs_once_and_is_cancelled_by_nobody_is_counted() -> None:
@@ -121,7 +123,7 @@ async def test_a_task_that_runs_once_and_is_cancelled_by_nobody_is_counted() -> 
     await asyncio.sleep(0.01)
     ended.cancel()
     await asyncio.sleep(0.01)
-    assert [(each.name, each.failures) for each in supervisor.reports()] == [("sign", 1), ("wait", 0)]
+    assert [(each.name, each.failures) for each in supervisor.list_reports()] == [("sign", 1), ("wait", 0)]
 
 
 async def test_a_task_that_was_cancelled_while_a_call_of_its_own_was_cancelled_too_is_not_started_again() -> None:
@@ -142,7 +144,7 @@ async def test_a_task_that_was_cancelled_while_a_call_of_its_own_was_cancelled_t
 
 async def test_a_failure_that_nobody_awaits_in_a_librarys_own_task_is_counted() -> None:
     supervisor, loop = quick(), asyncio.get_running_loop()
-    supervisor.watch(loop)
+    supervisor.watch_loop(loop)
 
     async def work() -> None:
         raise KeyError("a bug")
@@ -155,7 +157,7 @@ async def test_a_failure_that_nobody_awaits_in_a_librarys_own_task_is_counted() 
     loop.call_soon(lambda: 1 / 0)
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    assert [(each.name, each.failures) for each in supervisor.reports()] == [(LOOP, 2)]
+    assert [(each.name, each.failures) for each in supervisor.list_reports()] == [(EVENT_LOOP_TASK, 2)]
 
 
 async def test_stopping_waits_until_tasks_have_ended() -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from engine.scheduling.tasks import child_task, completed, together
+from engine.scheduling.tasks import child_task, gather_or_cancel, wait_for_completion
 
 
 class Work:
@@ -56,19 +56,19 @@ async def test_the_first_failure_ends_the_others_before_it_is_raised() -> None:
         await fail()
 
     with pytest.raises(KeyError):
-        await together(work(), later())
+        await gather_or_cancel(work(), later())
     assert work.ended.is_set()
 
 
 async def test_all_results_come_in_order() -> None:
     work = Work()
     work.gate.set()
-    assert await together(work(), asyncio.sleep(0, "slept")) == ["done", "slept"]
+    assert await gather_or_cancel(work(), asyncio.sleep(0, "slept")) == ["done", "slept"]
 
 
 async def test_native_work_ends_before_its_cancellation_is_raised() -> None:
     work = Work()
-    task = asyncio.create_task(completed(work()))
+    task = asyncio.create_task(wait_for_completion(work()))
     await work.began.wait()
     for _ in range(3):
         task.cancel()
@@ -83,6 +83,6 @@ async def test_native_work_ends_before_its_cancellation_is_raised() -> None:
 async def test_native_work_gives_its_result_or_its_error() -> None:
     work = Work()
     work.gate.set()
-    assert await completed(work()) == "done"
+    assert await wait_for_completion(work()) == "done"
     with pytest.raises(KeyError):
-        await completed(fail())
+        await wait_for_completion(fail())

@@ -58,7 +58,7 @@ def test_with_a_subject_it_is_searched_for_among_their_messages(
     asked, overview = by_author(question(text), NOW)
     assert overview is None
     assert (asked.writers, asked.text) == (("Ada",), text)
-    assert (asked.within.since, channel_of(asked)) == (since, channel)
+    assert (asked.filters.since, channel_of(asked)) == (since, channel)
 
 
 @pytest.mark.parametrize(

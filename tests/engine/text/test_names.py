@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.names import canonical, clean_keywords, clean_name, clean_text, clean_type, storable
+from engine.text.names import clean_keywords, clean_name, clean_text, clean_type, normalize_name, remove_unstorable
 
 MARKS = "&amp; &lt; &#xFF06; &#xFDFA; amp; & ; # \" ' “ ” ‘ ’ 《 》 <p> </br> 张 三 1 ２ . A ß İ ﬁ ＂ — Σ ς"
 # Text with all that the rules look at, next to anything that Unicode has.
@@ -99,7 +99,7 @@ def test_whatever_comes_a_clean_name_can_be_stored_anywhere(written: str) -> Non
 @given(TRICKY)
 def test_whatever_comes_a_clean_text_can_be_stored_anywhere(written: str) -> None:
     assert "\x00" not in clean_text(written).encode().decode()
-    assert storable(clean_text(written)) == clean_text(written)
+    assert remove_unstorable(clean_text(written)) == clean_text(written)
 
 
 @pytest.mark.parametrize(
@@ -164,35 +164,35 @@ def test_keywords_are_parted_by_ascii_commas(written: str, kept: str) -> None:
     ids=lambda spellings: spellings[0],
 )
 def test_spellings_of_one_name_have_one_identity(spellings: tuple[str, ...]) -> None:
-    assert len({canonical(spelling) for spelling in spellings}) == 1
+    assert len({normalize_name(spelling) for spelling in spellings}) == 1
 
 
 def test_different_names_stay_apart() -> None:
     names = ["Ada", "Adam", "Ada L.", "C", "C++", "C#", "张三", "张三Lee", "AT&T", "ATT"]
-    assert len({canonical(name) for name in names}) == len(names)
+    assert len({normalize_name(name) for name in names}) == len(names)
 
 
 @pytest.mark.parametrize("nothing", ["", '"', "12", "１２", "①", "\u200b", "\ufeff\u3164"], ids=ascii)
 def test_what_is_no_name_has_no_identity(nothing: str) -> None:
-    assert not canonical(nothing)
+    assert not normalize_name(nothing)
 
 
 @given(TRICKY)
 def test_an_identity_is_its_own_identity(written: str) -> None:
-    key = canonical(written)
-    assert canonical(key) == key
+    key = normalize_name(written)
+    assert normalize_name(key) == key
     assert key == " ".join(key.split())
 
 
 @given(TRICKY)
 def test_cleaning_first_does_not_change_the_identity_of_a_cleaned_name(written: str) -> None:
     name = clean_name(written)
-    assert canonical(name.upper()) == canonical(canonical(name.upper()))
-    assert canonical(f" {canonical(name)}\t") == canonical(name)
+    assert normalize_name(name.upper()) == normalize_name(normalize_name(name.upper()))
+    assert normalize_name(f" {normalize_name(name)}\t") == normalize_name(name)
 
 
 def test_an_identity_costs_microseconds() -> None:
     started = time.perf_counter()
     for number in range(2000):
-        canonical(f"Entity Number {number}")
+        normalize_name(f"Entity Number {number}")
     assert time.perf_counter() - started < 0.5

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.models import Question, Scope, Within
-from engine.text.overview_request import narrowed, recognize
+from engine.models import Filters, Question, Scope
+from engine.text.overview_request import apply_overview_request, parse_overview_request
 
 NOW = datetime(2026, 6, 17, 15, 0, tzinfo=UTC)  # a Wednesday
 
@@ -49,7 +49,7 @@ NOW = datetime(2026, 6, 17, 15, 0, tzinfo=UTC)  # a Wednesday
     ],
 )
 def test_a_question_about_everything_wants_an_overview(text: str, wanted: str, place: str) -> None:
-    asked = recognize(text, NOW)
+    asked = parse_overview_request(text, NOW)
     assert asked is not None
     assert (asked.overview.wanted, asked.place) == (wanted, place)
 
@@ -81,7 +81,7 @@ def test_a_question_about_everything_wants_an_overview(text: str, wanted: str, p
     ],
 )
 def test_a_question_with_a_subject_is_searched_for(text: str) -> None:
-    assert recognize(text, NOW) is None
+    assert parse_overview_request(text, NOW) is None
 
 
 def day(month: int, number: int, year: int = 2026) -> datetime:
@@ -113,23 +113,27 @@ def day(month: int, number: int, year: int = 2026) -> datetime:
     ],
 )
 def test_a_span_is_read_from_the_words(words: str, since: datetime, until: datetime | None) -> None:
-    asked = recognize(f"What happened {words}?", NOW)
+    asked = parse_overview_request(f"What happened {words}?", NOW)
     assert asked is not None
-    assert asked.span.since == since
-    ends = asked.span.until
+    assert asked.time_span.since == since
+    ends = asked.time_span.until
     assert (ends is None) if until is None else (ends is not None and 0 < (until - ends).total_seconds() < 1)
     assert not asked.overview.recent
 
 
 def test_without_a_span_or_a_place_the_newest_two_weeks_are_meant() -> None:
-    wanted = {text: recognize(text, NOW) for text in ("What was decided lately?", "Summarise this channel")}
+    wanted = {
+        text: parse_overview_request(text, NOW) for text in ("What was decided lately?", "Summarise this channel")
+    }
     assert [bool(each and each.overview.recent) for each in wanted.values()] == [True, False]
 
 
 def test_times_that_were_given_apart_stay() -> None:
-    asked = recognize("What was decided lately?", NOW)
+    asked = parse_overview_request("What was decided lately?", NOW)
     assert asked is not None
-    question = narrowed(Question("", Scope(frozenset(), frozenset()), within=Within(since=day(1, 1))), asked)
-    assert question.within.since == day(1, 1)
+    question = apply_overview_request(
+        Question("", Scope(frozenset(), frozenset()), filters=Filters(since=day(1, 1))), asked
+    )
+    assert question.filters.since == day(1, 1)
     assert question.overview is not None
     assert not question.overview.recent

@@ -18,35 +18,35 @@ if TYPE_CHECKING:
     from tests.support.discord_server.server import FakeDiscord
 
 
-class Client(discord.Client):
+class RecordingClient(discord.Client):
     """A client that keeps the events it hears."""
 
     def __init__(self, intents: discord.Intents, **options: Any) -> None:
         super().__init__(intents=intents, **options)
         self.tree = app_commands.CommandTree(self)
-        self.heard: list[tuple[str, tuple[Any, ...]]] = []
+        self.events: list[tuple[str, tuple[Any, ...]]] = []
         self.stirred = asyncio.Event()
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         if event != "socket_event_type":
-            self.heard.append((event, args))
+            self.events.append((event, args))
             self.stirred.set()
         super().dispatch(event, *args, **kwargs)
 
-    def names(self) -> list[str]:
+    def event_names(self) -> list[str]:
         """The events in order."""
-        return [name for name, _ in self.heard]
+        return [name for name, _ in self.events]
 
-    async def hears(self, event: str, count: int = 1) -> tuple[Any, ...]:
+    async def wait_for_event(self, event: str, count: int = 1) -> tuple[Any, ...]:
         """Wait for the so-many-th event of a name; gives its arguments."""
         async with asyncio.timeout(10):
-            while len(found := [args for name, args in self.heard if name == event]) < count:
+            while len(found := [args for name, args in self.events if name == event]) < count:
                 self.stirred.clear()
                 await self.stirred.wait()
         return found[count - 1]
 
 
-def everything() -> discord.Intents:
+def build_all_intents() -> discord.Intents:
     """The intents of a bot that reads along."""
     intents = discord.Intents.default()
     intents.message_content = True
@@ -55,14 +55,16 @@ def everything() -> discord.Intents:
 
 
 @contextlib.asynccontextmanager
-async def connected(fake: FakeDiscord, intents: discord.Intents | None = None, **options: Any) -> AsyncIterator[Client]:
+async def open_client(
+    fake: FakeDiscord, intents: discord.Intents | None = None, **options: Any
+) -> AsyncIterator[RecordingClient]:
     """A client that has logged in and is ready; the library's addresses are put back afterwards."""
     base, gateway = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
     Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = fake.api, yarl.URL(fake.gateway_url)
-    client = Client(intents or everything(), **{"guild_ready_timeout": 0.1, **options})
+    client = RecordingClient(intents or build_all_intents(), **{"guild_ready_timeout": 0.1, **options})
     task = asyncio.create_task(client.start(fake.token))
     try:
-        ready = asyncio.create_task(client.hears("ready"))
+        ready = asyncio.create_task(client.wait_for_event("ready"))
         await asyncio.wait({ready, task}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             ready.cancel()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.support.discord_server.server import FakeDiscord
 
 
-class Caller:
+class ApiCaller:
     """Calls with the app's token; the last answer's status and headers stay."""
 
     def __init__(self, fake: FakeDiscord, session: aiohttp.ClientSession) -> None:
@@ -46,7 +46,7 @@ class Caller:
         answer = await self(method, path, body, files=files)
         return int(answer["code"]) if self.status >= 400 else 0
 
-    async def complaint(self, method: str, path: str, body: Any) -> tuple[str, str]:
+    async def invalid_field(self, method: str, path: str, body: Any) -> tuple[str, str]:
         """Call with a bad form; gives the dotted path of the first bad field, and its error."""
         answer = await self(method, path, body)
         assert answer["code"] == 50035, answer
@@ -60,7 +60,7 @@ class Caller:
 
 
 @contextlib.asynccontextmanager
-async def calling(fake: FakeDiscord) -> AsyncIterator[Caller]:
+async def open_caller(fake: FakeDiscord) -> AsyncIterator[ApiCaller]:
     """A caller for the time of a test."""
     async with aiohttp.ClientSession() as session:
-        yield Caller(fake, session)
+        yield ApiCaller(fake, session)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.discord_server.command_rules import check_all, check_command
-from tests.support.discord_server.errors import Refused
-from tests.support.discord_server.routing import NOTHING, Call, Reply, on
+from tests.support.discord_server.errors import ApiError
+from tests.support.discord_server.routing import NOTHING, ApiCall, ApiReply, on
 
 if TYPE_CHECKING:
     from tests.support.discord_server.model import Json
@@ -17,15 +17,15 @@ MOST_CREATES = 200
 EVERYWHERE = ""
 
 
-def _set(world: World, call: Call) -> tuple[str, dict[str, Json]]:
+def _set(world: World, call: ApiCall) -> tuple[str, dict[str, Json]]:
     """The guild of the route ("" for global commands), and its commands by id."""
     if call["app"] != world.app.id:
-        raise Refused(10002 if not call["app"].isdigit() else 20012, status=403, message="Not authorized")
+        raise ApiError(10002 if not call["app"].isdigit() else 20012, status=403, message="Not authorized")
     guild = call.params.get("guild", EVERYWHERE)
     if guild:
         found = world.guilds.get(guild)
         if found is None or world.app.id not in found.members:
-            raise Refused(50001)
+            raise ApiError(50001)
     return guild, world.commands.setdefault(guild, {})
 
 
@@ -58,7 +58,7 @@ def _count_creation(world: World, guild: str) -> None:
     now = world.clock.seconds()
     recent = [moment for moment in world.creates.get(guild, []) if now - moment < DAY]
     if len(recent) >= MOST_CREATES:
-        raise Refused(30034)
+        raise ApiError(30034)
     world.creates[guild] = [*recent, now]
 
 
@@ -67,7 +67,7 @@ def _named(commands: dict[str, Json], wanted: Json) -> Json | None:
     return next((one for one in commands.values() if (one["type"], one["name"]) == key), None)
 
 
-def overwrite(world: World, call: Call) -> list[Json]:
+def overwrite(world: World, call: ApiCall) -> list[Json]:
     guild, commands = _set(world, call)
     wanted = call.body.get("_", [])
     check_all(wanted)
@@ -76,28 +76,28 @@ def overwrite(world: World, call: Call) -> list[Json]:
     return kept
 
 
-def listing(world: World, call: Call) -> list[Json]:
+def listing(world: World, call: ApiCall) -> list[Json]:
     return list(_set(world, call)[1].values())
 
 
-def create(world: World, call: Call) -> Reply:
+def create(world: World, call: ApiCall) -> ApiReply:
     guild, commands = _set(world, call)
     check_command(call.body, "command")
     old = _named(commands, call.body)
     command = _store(world, guild, call.body, old)
     commands[command["id"]] = command
     check_all(list(commands.values()))
-    return Reply(200 if old else 201, command)
+    return ApiReply(200 if old else 201, command)
 
 
-def get(world: World, call: Call) -> Json:
+def get(world: World, call: ApiCall) -> Json:
     _, commands = _set(world, call)
     if call["command"] not in commands:
-        raise Refused(10063)
+        raise ApiError(10063)
     return commands[call["command"]]
 
 
-def edit(world: World, call: Call) -> Json:
+def edit(world: World, call: ApiCall) -> Json:
     guild, commands = _set(world, call)
     old = get(world, call)
     wanted = old | call.body
@@ -106,7 +106,7 @@ def edit(world: World, call: Call) -> Json:
     return commands[old["id"]]
 
 
-def delete(world: World, call: Call) -> Reply:
+def delete(world: World, call: ApiCall) -> ApiReply:
     _, commands = _set(world, call)
     del commands[get(world, call)["id"]]
     return NOTHING

@@ -8,14 +8,14 @@ from typing import Any
 
 from tests.support.discord_server.component_rules import check_components
 from tests.support.discord_server.embed_rules import check_embeds
-from tests.support.discord_server.errors import Refused, invalid, too_long
-from tests.support.discord_server.model import File, Flag, Json
+from tests.support.discord_server.errors import ApiError, invalid_form, too_long
+from tests.support.discord_server.model import File, Json, MessageFlag
 
 MOST_CONTENT = 2000
 MOST_FILES = 10
 MOST_FILE = 10 * 1024 * 1024
 MOST_NONCE = 25
-ALLOWED_FLAGS = Flag.SUPPRESS_EMBEDS | Flag.SUPPRESS_NOTIFICATIONS | Flag.COMPONENTS_V2
+ALLOWED_FLAGS = MessageFlag.SUPPRESS_EMBEDS | MessageFlag.SUPPRESS_NOTIFICATIONS | MessageFlag.COMPONENTS_V2
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class Draft:
     content: str | None = None
     embeds: list[Json] | None = None
     components: list[Json] | None = None
-    flags: Flag = Flag.NONE
+    flags: MessageFlag = MessageFlag.NONE
     flags_given: bool = False
     files: list[File] = field(default_factory=list)
     kept: list[str] | None = None
@@ -39,16 +39,18 @@ class Draft:
         return not (self.content or self.embeds or self.components or self.files or self.kept)
 
 
-def draft_of(body: Json, files: dict[int, File], *, flags: Flag = Flag.NONE) -> Draft:
+def parse_draft(body: Json, files: dict[int, File], *, flags: MessageFlag = MessageFlag.NONE) -> Draft:
     """Check a body as far as that needs no knowledge of the channel; `flags` are those the place allows besides."""
-    wanted = Flag(body.get("flags") or 0) & (ALLOWED_FLAGS | flags)
-    layout = Flag.COMPONENTS_V2 in wanted
+    wanted = MessageFlag(body.get("flags") or 0) & (ALLOWED_FLAGS | flags)
+    layout = MessageFlag.COMPONENTS_V2 in wanted
     if layout and (body.get("content") or body.get("embeds")):
         path = "content" if body.get("content") else "embeds"
-        raise invalid(
+        raise invalid_form(
             path, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", f"The '{path}' field cannot be used with …"
         )
-    draft = Draft(flags=wanted, flags_given="flags" in body, allowed=check_allowed(body.get("allowed_mentions")))
+    draft = Draft(
+        flags=wanted, flags_given="flags" in body, allowed=check_allowed_mentions(body.get("allowed_mentions"))
+    )
     if "content" in body:
         draft.content = check_content(body["content"])
     if "embeds" in body:
@@ -60,7 +62,7 @@ def draft_of(body: Json, files: dict[int, File], *, flags: Flag = Flag.NONE) -> 
         raise too_long("nonce", MOST_NONCE)
     draft.enforce_nonce = bool(body.get("enforce_nonce"))
     draft.reference = body.get("message_reference")
-    _take_files(draft, body.get("attachments"), files)
+    _resolve_files(draft, body.get("attachments"), files)
     return draft
 
 
@@ -68,18 +70,18 @@ def check_content(content: Any) -> str:
     if content is None:
         return ""
     if not isinstance(content, str | int | float):
-        raise invalid("content", "STRING_TYPE_CONVERT", "Could not interpret value as string.")
+        raise invalid_form("content", "STRING_TYPE_CONVERT", "Could not interpret value as string.")
     trimmed = str(content).strip()
     if len(trimmed) > MOST_CONTENT:
         raise too_long("content", MOST_CONTENT)
     return trimmed
 
 
-def _take_files(draft: Draft, attachments: Any, files: dict[int, File]) -> None:
+def _resolve_files(draft: Draft, attachments: Any, files: dict[int, File]) -> None:
     if len(files) > MOST_FILES:
-        raise invalid("attachments", "BASE_TYPE_MAX_LENGTH", f"Must be {MOST_FILES} or fewer in length.")
+        raise invalid_form("attachments", "BASE_TYPE_MAX_LENGTH", f"Must be {MOST_FILES} or fewer in length.")
     if any(len(file.data) > MOST_FILE for file in files.values()):
-        raise Refused(40005)
+        raise ApiError(40005)
     if attachments is None:
         draft.files = [files[index] for index in sorted(files)]
         return
@@ -93,22 +95,24 @@ def _take_files(draft: Draft, attachments: Any, files: dict[int, File]) -> None:
         elif re.fullmatch(r"\d{15,}", known):
             draft.kept.append(known)
         else:
-            raise invalid(f"attachments.{position}.id", "ATTACHMENT_NOT_FOUND", f"Attachment data {known} not found")
+            raise invalid_form(
+                f"attachments.{position}.id", "ATTACHMENT_NOT_FOUND", f"Attachment data {known} not found"
+            )
 
 
-def check_allowed(allowed: Any) -> Json | None:
+def check_allowed_mentions(allowed: Any) -> Json | None:
     """Who may be pinged, as the client says it; None if it says nothing."""
     if allowed is None:
         return None
     parse = allowed.get("parse") or []
     if any(kind not in {"users", "roles", "everyone"} for kind in parse):
-        raise invalid(
+        raise invalid_form(
             "allowed_mentions.parse", "BASE_TYPE_CHOICES", "Value must be one of {'users', 'roles', 'everyone'}."
         )
     for kind in ("users", "roles"):
         ids = allowed.get(kind) or []
         if kind in parse and ids:
-            raise invalid(
+            raise invalid_form(
                 "allowed_mentions",
                 "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
                 f'parse:["{kind}"] and {kind}: [ids...] are mutually exclusive.',

@@ -44,7 +44,7 @@ REFUSALS: dict[int, tuple[int, str]] = {
 }
 
 
-class Refused(Exception):
+class ApiError(Exception):
     """A call that the platform refuses: what the client gets as status, code and words."""
 
     def __init__(self, code: int, *, status: int = 0, message: str = "", errors: dict[str, Any] | None = None) -> None:
@@ -63,21 +63,21 @@ class Refused(Exception):
         return payload
 
 
-def invalid(path: str, code: str, message: str) -> Refused:
+def invalid_form(path: str, code: str, message: str) -> ApiError:
     """Invalid Form Body: what is wrong with the field at a dotted path."""
     errors: dict[str, Any] = {"_errors": [{"code": code, "message": message}]}
     for name in reversed(path.split(".")):
         errors = {name: errors}
-    return Refused(50035, errors=errors)
+    return ApiError(50035, errors=errors)
 
 
-def too_long(path: str, most: int) -> Refused:
-    return invalid(path, "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")
+def too_long(path: str, most: int) -> ApiError:
+    return invalid_form(path, "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")
 
 
-def bad_length(path: str, least: int, most: int) -> Refused:
-    return invalid(path, "BASE_TYPE_BAD_LENGTH", f"Must be between {least} and {most} in length.")
+def bad_length(path: str, least: int, most: int) -> ApiError:
+    return invalid_form(path, "BASE_TYPE_BAD_LENGTH", f"Must be between {least} and {most} in length.")
 
 
-def required(path: str) -> Refused:
-    return invalid(path, "BASE_TYPE_REQUIRED", "This field is required")
+def missing_field(path: str) -> ApiError:
+    return invalid_form(path, "BASE_TYPE_REQUIRED", "This field is required")

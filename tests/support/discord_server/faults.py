@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from tests.support.discord_server.routing import Call
+    from tests.support.discord_server.routing import ApiCall
 
 Trouble = Literal["status", "hang", "reset", "lost", "slow"]
 
@@ -22,14 +22,14 @@ class Fault:
 
     method: str
     template: str
-    trouble: Trouble = "status"
+    kind: Trouble = "status"
     status: int = 500
     code: int = 0
     seconds: float = 0.05
     times: int = 1
     via: bool = True
 
-    def hits(self, call: Call) -> bool:
+    def matches(self, call: ApiCall) -> bool:
         """Whether it strikes this call; it is used up by that."""
         if self.times <= 0 or self.method not in {"*", call.method} or self.template not in {"*", call.template}:
             return False

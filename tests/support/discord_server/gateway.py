@@ -34,7 +34,7 @@ class Gateway:
         self.connections: set[Connection] = set()
         self.identifies = 0
         self.resumes = 0
-        self.heard: list[Json] = []
+        self.received: list[Json] = []
         world.emit = self.sessions.emit
 
     # What a test does to connections.
@@ -47,24 +47,24 @@ class Gateway:
     def reconnect(self) -> None:
         """Op 7: come again, and resume."""
         for connection in self.connections:
-            connection.say({"op": 7, "d": None})
+            connection.send({"op": 7, "d": None})
 
     def invalidate(self, *, resumable: bool = False) -> None:
         """Op 9: the session is over, or may be resumed."""
         for connection in self.connections:
-            connection.say({"op": 9, "d": resumable})
+            connection.send({"op": 9, "d": resumable})
         if not resumable:
             self.sessions.all.clear()
 
-    def drop(self, code: int = ABORT) -> None:
+    def disconnect(self, code: int = ABORT) -> None:
         """Cut the sockets: without a word, or with a close code."""
         for connection in self.connections:
             connection.close(code)
 
-    def silence(self) -> None:
+    def stop_responding(self) -> None:
         """Sockets stay open, but neither heartbeats are answered nor events sent: zombies."""
         for connection in self.connections:
-            connection.deaf = True
+            connection.is_silent = True
 
     # The socket.
 
@@ -75,7 +75,7 @@ class Gateway:
         self.connections.add(connection)
         if request.query.get("v") not in {"9", "10"} or request.query.get("encoding", "json") != "json":
             connection.close(4012)
-        connection.say({"op": 10, "d": {"heartbeat_interval": int(self.heartbeat * 1000), "_trace": []}})
+        connection.send({"op": 10, "d": {"heartbeat_interval": int(self.heartbeat * 1000), "_trace": []}})
         writer = asyncio.create_task(self._write(request, socket, connection))
         try:
             await self._read(socket, connection)
@@ -87,7 +87,7 @@ class Gateway:
             for session in self.sessions.all.values():
                 if session.connection is connection:
                     session.connection = None
-            self.world.stir()
+            self.world.notify_waiters()
         return socket
 
     async def _write(self, request: web.Request, socket: web.WebSocketResponse, connection: Connection) -> None:
@@ -112,22 +112,22 @@ class Gateway:
                 return
             if message.type is not WSMsgType.TEXT:
                 return
-            if connection.floods(MOST_FRAMES, WITHIN):
+            if connection.is_flooding(MOST_FRAMES, WITHIN):
                 connection.close(4008)
                 continue
-            frame = _parsed(message.data)
+            frame = _parse_frame(message.data)
             if frame is None:
                 connection.close(4002)
-            elif not connection.deaf:
-                self.heard.append(frame)
-                self._take(frame, connection)
-                self.world.stir()
+            elif not connection.is_silent:
+                self.received.append(frame)
+                self._handle_frame(frame, connection)
+                self.world.notify_waiters()
 
-    def _take(self, frame: Json, connection: Connection) -> None:
+    def _handle_frame(self, frame: Json, connection: Connection) -> None:
         op, data = frame.get("op"), frame.get("d")
         session = next((one for one in self.sessions.all.values() if one.connection is connection), None)
         if op == 1:
-            connection.say({"op": 11})
+            connection.send({"op": 11})
         elif op == 2:
             self._identify(data, connection, session)
         elif op == 6:
@@ -190,7 +190,7 @@ class Gateway:
             if old is not None:
                 connection.close(4007)
                 return
-            connection.say({"op": 9, "d": False})
+            connection.send({"op": 9, "d": False})
             return
         if old.connection is not None:
             old.connection.close(4000)
@@ -229,7 +229,7 @@ class Gateway:
             session.dispatch("GUILD_MEMBERS_CHUNK", chunk)
 
 
-def _parsed(raw: str) -> Json | None:
+def _parse_frame(raw: str) -> Json | None:
     """A frame, or None if it is too long or no JSON."""
     try:
         frame = json.loads(raw) if len(raw) <= LONGEST else None

@@ -22,7 +22,7 @@ class Clock:
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.seconds(), UTC)
 
-    def forward(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         """Let time pass at once: deadlines and expiries see it, rate limits and heartbeats do not."""
         self._ahead += seconds
 
@@ -47,11 +47,11 @@ class Snowflakes:
         return (int(moment.timestamp() * 1000) - EPOCH_MS << 22) | (next(self._count) & 0x3FFFFF)
 
 
-def made(snowflake: str) -> datetime:
+def created_at(snowflake: str) -> datetime:
     """When an id was made."""
     return datetime.fromtimestamp(EPOCH_MS / 1000, UTC) + timedelta(milliseconds=int(snowflake) >> 22)
 
 
-def iso(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """A time as the wire writes it."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")

@@ -7,11 +7,11 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from tests.support.discord_server.component_rules import walk
-from tests.support.discord_server.message_payloads import event_json, message_json, owners
+from tests.support.discord_server.message_payloads import authorizing_owners, event_json, message_json
 from tests.support.discord_server.model import Channel, Interaction, Json, Message
-from tests.support.discord_server.options import Filled, fill, find, refuse
+from tests.support.discord_server.options import FilledOptions, fill_options, find_command, refuse
 from tests.support.discord_server.payloads import channel_json, member_json, user_json
-from tests.support.discord_server.permissions import ALL, Can, in_guild
+from tests.support.discord_server.permissions import ALL, Permission, guild_permissions
 
 if TYPE_CHECKING:
     from tests.support.discord_server.people import Person
@@ -25,9 +25,9 @@ ROW, BUTTON, LINK_STYLE = 1, 2, 5
 
 
 async def slash(person: Person, channel: Channel, words: str, options: Json) -> Interaction:
-    command, path, declared = find(person, channel, words)
+    command, path, declared = find_command(person, channel, words)
     _check_place(person, channel)
-    filled = fill(person, channel, declared, options)
+    filled = fill_options(person, channel, declared, options)
     data = _command_data(command)
     if nested := _nested(path, filled.options):
         data["options"] = nested
@@ -40,13 +40,13 @@ async def slash(person: Person, channel: Channel, words: str, options: Json) -> 
 async def autocomplete(
     person: Person, channel: Channel, words: str, typing: tuple[str, str], others: Json
 ) -> list[str]:
-    command, path, declared = find(person, channel, words)
+    command, path, declared = find_command(person, channel, words)
     _check_place(person, channel)
     option, typed = typing
     wanted = next((one for one in declared if one["name"] == option), None)
     if wanted is None or not wanted.get("autocomplete"):
         raise refuse(f"the option {option} of /{words} offers nothing")
-    filled: Filled = fill(person, channel, declared, others, complete=False)
+    filled: FilledOptions = fill_options(person, channel, declared, others, complete=False)
     filled.options.append({"name": option, "type": wanted["type"], "value": typed, "focused": True})
     data = _command_data(command) | {"options": _nested(path, filled.options)}
     interaction = await _send(person, channel, AUTOCOMPLETE, data, name=command["name"])
@@ -56,11 +56,13 @@ async def autocomplete(
 async def click(person: Person, message: Message, button: str) -> Interaction:
     if message.deleted or (message.seen_by and message.seen_by != person.user.id):
         raise refuse(f"{person.user.name} does not see that message")
-    if not message.seen_by and not person.can(message.channel, Can.READ_MESSAGE_HISTORY):
+    if not message.seen_by and not person.can(message.channel, Permission.READ_MESSAGE_HISTORY):
         raise refuse(f"{person.user.name} cannot see #{message.channel.name}")
-    found = next((one for one in walk(message.components) if button in _names(one)), None)
+    found = next((one for one in walk(message.components) if button in _component_names(one)), None)
     if found is None:
-        raise refuse(f"there is no button {button!r}, only {[_names(one) for one in walk(message.components)]}")
+        raise refuse(
+            f"there is no button {button!r}, only {[_component_names(one) for one in walk(message.components)]}"
+        )
     if found.get("disabled") or found.get("style") == LINK_STYLE:
         raise refuse(f"the button {button!r} cannot be pressed")
     data = {"custom_id": found["custom_id"], "component_type": found["type"], "id": found.get("id", 0)}
@@ -70,7 +72,7 @@ async def click(person: Person, message: Message, button: str) -> Interaction:
 async def menu(person: Person, channel: Channel, name: str, target: Message | Person) -> Interaction:
     of_message = isinstance(target, Message)
     place = target.channel if isinstance(target, Message) else channel
-    command, _, _ = find(person, place, name, kind=3 if of_message else 2)
+    command, _, _ = find_command(person, place, name, kind=3 if of_message else 2)
     _check_place(person, place)
     if isinstance(target, Message):
         resolved: Json = {"messages": {target.id: message_json(target, person.world)}}
@@ -118,17 +120,17 @@ async def _send(person: Person, channel: Channel, kind: int, data: Json, **facts
         **facts,
     )
     world.interactions[interaction.id] = interaction
-    world.emit("INTERACTION_CREATE", payload(world, interaction, person), 0)
+    world.emit("INTERACTION_CREATE", interaction_payload(world, interaction, person), 0)
     try:
         async with asyncio.timeout(PATIENCE):
             await interaction.acked.wait()
     except TimeoutError:
         interaction.error = FAILED if kind in {COMPONENT, MODAL} else SILENCE
-        world.stir()
+        world.notify_waiters()
     return interaction
 
 
-def payload(world: World, interaction: Interaction, person: Person) -> Json:
+def interaction_payload(world: World, interaction: Interaction, person: Person) -> Json:
     """INTERACTION_CREATE."""
     channel = interaction.channel
     about: Json = {
@@ -140,14 +142,16 @@ def payload(world: World, interaction: Interaction, person: Person) -> Json:
         "data": interaction.data,
         "channel_id": channel.id,
         "channel": _partial_channel(world, channel, person),
-        "app_permissions": str(int(world.powers(world.app, channel) | Can.ATTACH_FILES | Can.EMBED_LINKS)),
+        "app_permissions": str(
+            int(world.permissions_of(world.app, channel) | Permission.ATTACH_FILES | Permission.EMBED_LINKS)
+        ),
         "locale": "en-US",
         "entitlements": [],
-        "authorizing_integration_owners": owners(interaction),
+        "authorizing_integration_owners": authorizing_owners(interaction),
         "attachment_size_limit": 10 * 1024 * 1024,
     }
     if channel.guild is not None:
-        powers = str(int(world.powers(person.user, channel)))
+        powers = str(int(world.permissions_of(person.user, channel)))
         about |= {
             "guild_id": channel.guild.id,
             "guild": {"id": channel.guild.id, "locale": "en-US", "features": ["COMMUNITY"]},
@@ -168,7 +172,7 @@ def _partial_channel(world: World, channel: Channel, person: Person) -> Json:
     whole.pop("permission_overwrites", None)
     if channel.guild is None:
         return whole
-    return whole | {"permissions": str(int(world.powers(person.user, channel)))}
+    return whole | {"permissions": str(int(world.permissions_of(person.user, channel)))}
 
 
 def _command_data(command: Json) -> Json:
@@ -182,7 +186,7 @@ def _nested(path: list[Json], options: list[Json]) -> list[Json]:
     return options
 
 
-def _names(component: Json) -> set[str]:
+def _component_names(component: Json) -> set[str]:
     emoji = component.get("emoji") or {}
     names = {component.get("label"), component.get("custom_id"), emoji.get("name")}
     return {name for name in names if name} if component.get("type") != ROW else set()
@@ -192,21 +196,21 @@ def _check_place(person: Person, channel: Channel) -> None:
     """Commands need their own permission; in threads also the right to send messages in the parent."""
     if channel.guild is None:
         return
-    if not person.can(channel, Can.USE_APPLICATION_COMMANDS):
+    if not person.can(channel, Permission.USE_APPLICATION_COMMANDS):
         raise refuse(f"{person.user.name} may not use commands in #{channel.name}")
     if channel.thread is not None:
         if channel.thread.archived:
             raise refuse("there are no commands in archived threads")
-        if not person.can(channel, Can.SEND_MESSAGES):
+        if not person.can(channel, Permission.SEND_MESSAGES):
             raise refuse(f"{person.user.name} may not send messages in the parent of {channel.name}")
 
 
-def allowed(person: Person, command: Json, channel: Channel) -> bool:
+def is_command_allowed(person: Person, command: Json, channel: Channel) -> bool:
     """Whether the platform offers a command to somebody there."""
     needed = command.get("default_member_permissions")
     if channel.guild is None:
         return command.get("dm_permission", True) and 1 in (command.get("contexts") or [0, 1, 2])
     if 0 not in (command.get("contexts") or [0, 1, 2]) or (command.get("nsfw") and not channel.adult):
         return False
-    have = in_guild(channel.guild, person.member)
+    have = guild_permissions(channel.guild, person.member)
     return have == ALL or needed is None or (int(needed) & int(have)) == int(needed) != 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.discord_server.actions import change, fresh, refer, say
+from tests.support.discord_server.actions import build_message, edit_message, post_message, set_reference
 from tests.support.discord_server.command_rules import check_choices
-from tests.support.discord_server.drafts import Draft, draft_of
-from tests.support.discord_server.errors import Refused, invalid, required
+from tests.support.discord_server.drafts import Draft, parse_draft
+from tests.support.discord_server.errors import ApiError, invalid_form, missing_field
 from tests.support.discord_server.message_payloads import message_json
-from tests.support.discord_server.message_routes import check_left
-from tests.support.discord_server.model import Flag, Interaction, Json, Message, Said
-from tests.support.discord_server.routing import NOTHING, Call, Reply, on
+from tests.support.discord_server.message_routes import check_not_empty
+from tests.support.discord_server.model import Interaction, Json, Message, MessageFlag, MessageType
+from tests.support.discord_server.routing import NOTHING, ApiCall, ApiReply, on
 
 if TYPE_CHECKING:
     from tests.support.discord_server.world import World
@@ -28,45 +28,45 @@ FIRST_WITHIN = 3.0
 
 
 @on("POST", "/interactions/{interaction}/{token}/callback")
-def callback(world: World, call: Call) -> Reply:
+def callback(world: World, call: ApiCall) -> ApiReply:
     found = world.interactions.get(call["interaction"])
     if found is None or found.token != call["token"]:
-        raise Refused(10062)
+        raise ApiError(10062)
     if found.response:
-        raise Refused(40060)
+        raise ApiError(40060)
     took = world.clock.seconds() - found.started
     if found.error or took > FIRST_WITHIN:
-        raise Refused(10062)
+        raise ApiError(10062)
     kind = call.body.get("type")
     if kind not in FITTING[found.kind]:
         choices = ", ".join(map(str, sorted(FITTING[found.kind])))
-        raise invalid("type", "INTERACTION_RESPONSE_TYPE_INVALID", f"Value must be one of {{{choices}}}.")
+        raise invalid_form("type", "INTERACTION_RESPONSE_TYPE_INVALID", f"Value must be one of {{{choices}}}.")
     if kind in {DEFER_UPDATE, UPDATE} and found.message is None:
-        raise invalid("type", "INTERACTION_RESPONSE_TYPE_INVALID", "There is no message to update")
+        raise invalid_form("type", "INTERACTION_RESPONSE_TYPE_INVALID", "There is no message to update")
     _respond(world, found, kind, call)
     found.response, found.took = kind, took
     found.acked.set()
-    world.stir()
+    world.notify_waiters()
     if call.query.get("with_response") not in {"1", "true", "True"}:
         return NOTHING
-    return Reply(200, _told(world, found))
+    return ApiReply(200, _emit_response(world, found))
 
 
-def _respond(world: World, found: Interaction, kind: int, call: Call) -> None:
+def _respond(world: World, found: Interaction, kind: int, call: ApiCall) -> None:
     data = call.body.get("data") or {}
     if kind == SAY:
-        draft = draft_of(data, call.files, flags=Flag.EPHEMERAL)
+        draft = parse_draft(data, call.files, flags=MessageFlag.EPHEMERAL)
         if draft.empty:
-            raise Refused(50006)
-        found.original = speak(world, found, draft, private=Flag.EPHEMERAL in draft.flags)
+            raise ApiError(50006)
+        found.original = post_response(world, found, draft, private=MessageFlag.EPHEMERAL in draft.flags)
     elif kind == DEFER:
-        flags = Flag(data.get("flags") or 0) & Flag.EPHEMERAL
-        found.original = speak(world, found, Draft(flags=Flag.LOADING), private=bool(flags))
+        flags = MessageFlag(data.get("flags") or 0) & MessageFlag.EPHEMERAL
+        found.original = post_response(world, found, Draft(flags=MessageFlag.LOADING), private=bool(flags))
     elif kind == UPDATE:
         assert found.message is not None
-        draft = draft_of(data, call.files)
-        check_left(found.message, draft)
-        found.original = change(world, found.message, draft, by_author=False)
+        draft = parse_draft(data, call.files)
+        check_not_empty(found.message, draft)
+        found.original = edit_message(world, found.message, draft, by_author=False)
     elif kind == DEFER_UPDATE:
         found.original = found.message
     elif kind == SUGGEST:
@@ -77,26 +77,26 @@ def _respond(world: World, found: Interaction, kind: int, call: Call) -> None:
         found.modal = data
 
 
-def speak(world: World, found: Interaction, draft: Draft, *, private: bool, followup: bool = False) -> Message:
+def post_response(world: World, found: Interaction, draft: Draft, *, private: bool, followup: bool = False) -> Message:
     """A message of the app that answers an interaction; it pings people only, unless it says otherwise."""
-    message = fresh(world, found.channel, world.app)
+    message = build_message(world, found.channel, world.app)
     message.interaction, message.followup = found, followup
     message.seen_by = found.user.id if private else ""
-    message.flags = Flag.EPHEMERAL if private else Flag(0)
+    message.flags = MessageFlag.EPHEMERAL if private else MessageFlag(0)
     if followup and found.original is not None:
-        message.kind = Said.REPLY
-        refer(message, found.original)
+        message.kind = MessageType.REPLY
+        set_reference(message, found.original)
     elif found.kind == COMMAND:
-        message.kind = Said.COMMAND if found.data.get("type", 1) == 1 else Said.CONTEXT_MENU
+        message.kind = MessageType.COMMAND if found.data.get("type", 1) == 1 else MessageType.CONTEXT_MENU
     elif found.message is not None:
-        message.kind = Said.REPLY
-        refer(message, found.message)
-    draft.flags &= ~Flag.EPHEMERAL
+        message.kind = MessageType.REPLY
+        set_reference(message, found.message)
+    draft.flags &= ~MessageFlag.EPHEMERAL
     draft.allowed = {"parse": ["users"]} if draft.allowed is None else draft.allowed
-    return say(world, message, draft)
+    return post_message(world, message, draft)
 
 
-def _told(world: World, found: Interaction) -> Json:
+def _emit_response(world: World, found: Interaction) -> Json:
     about: Json = {"id": found.id, "type": found.kind}
     resource: Json = {"type": found.response}
     if found.original is not None:
@@ -113,8 +113,8 @@ def _told(world: World, found: Interaction) -> Json:
 def _check_modal(data: Json) -> None:
     for name, most in (("custom_id", 100), ("title", 45)):
         if not data.get(name):
-            raise required(f"data.{name}")
+            raise missing_field(f"data.{name}")
         if len(data[name]) > most:
-            raise invalid(f"data.{name}", "BASE_TYPE_BAD_LENGTH", f"Must be between 1 and {most} in length.")
+            raise invalid_form(f"data.{name}", "BASE_TYPE_BAD_LENGTH", f"Must be between 1 and {most} in length.")
     if not 1 <= len(data.get("components") or []) <= 5:
-        raise invalid("data.components", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 5 in length.")
+        raise invalid_form("data.components", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 5 in length.")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.support.discord_server.permissions import Can
+from tests.support.discord_server.permissions import Permission
 
 if TYPE_CHECKING:
     from tests.support.discord_server.model import Channel, Json, Message, User
@@ -20,7 +20,7 @@ USERS_ONLY: dict[str, list[str]] = {"parse": ["users"]}
 
 
 @dataclass(slots=True)
-class Named:
+class ResolvedMentions:
     """Whom a message names with effect: people, roles, everybody, and who is pinged by it."""
 
     users: list[User] = field(default_factory=list)
@@ -29,13 +29,15 @@ class Named:
     pinged: set[str] = field(default_factory=set)
 
 
-def named(world: World, channel: Channel, author: User, content: str, allowed: Json | None) -> Named:
+def resolve_mentions(
+    world: World, channel: Channel, author: User, content: str, allowed: Json | None
+) -> ResolvedMentions:
     """Read the mentions in a text, as far as `allowed` lets them count (None: all of them)."""
     text = CODE.sub("", content)
-    powers = world.powers(author, channel)
-    found = Named()
+    powers = world.permissions_of(author, channel)
+    found = ResolvedMentions()
     for user in dict.fromkeys(USER.findall(text)):
-        if user in world.users and _lets(allowed, "users", user):
+        if user in world.users and _is_allowed(allowed, "users", user):
             found.users.append(world.users[user])
             found.pinged.add(user)
     if channel.guild is None:
@@ -43,12 +45,12 @@ def named(world: World, channel: Channel, author: User, content: str, allowed: J
         return found
     for role in dict.fromkeys(ROLE.findall(text)):
         known = channel.guild.roles.get(role)
-        if known is None or not _lets(allowed, "roles", role):
+        if known is None or not _is_allowed(allowed, "roles", role):
             continue
         found.roles.append(role)
-        if known.mentionable or Can.MENTION_EVERYONE in powers:
+        if known.mentionable or Permission.MENTION_EVERYONE in powers:
             found.pinged |= {one.user.id for one in channel.guild.members.values() if role in one.roles}
-    if EVERYONE.search(text) and Can.MENTION_EVERYONE in powers and _lets(allowed, "everyone", ""):
+    if EVERYONE.search(text) and Permission.MENTION_EVERYONE in powers and _is_allowed(allowed, "everyone", ""):
         found.everyone = True
         found.pinged |= set(channel.guild.members)
     found.pinged &= {reader.id for reader in world.readers(channel)}
@@ -56,7 +58,7 @@ def named(world: World, channel: Channel, author: User, content: str, allowed: J
     return found
 
 
-def replying(found: Named, replied: Message, author: User, allowed: Json | None) -> None:
+def add_reply_mention(found: ResolvedMentions, replied: Message, author: User, allowed: Json | None) -> None:
     """A reply names the author of what it answers, unless the client says otherwise."""
     if allowed is not None and not allowed.get("replied_user", False):
         return
@@ -66,7 +68,7 @@ def replying(found: Named, replied: Message, author: User, allowed: Json | None)
         found.pinged.add(replied.author.id)
 
 
-def _lets(allowed: Json | None, kind: str, one: str) -> bool:
+def _is_allowed(allowed: Json | None, kind: str, one: str) -> bool:
     if allowed is None or kind in (allowed.get("parse") or []):
         return True
     return one in {str(entry) for entry in allowed.get(kind) or []}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.discord_server.ids import iso
+from tests.support.discord_server.ids import format_time
 from tests.support.discord_server.payloads import attachment_json, member_json, thread_json, user_json
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ def message_json(message: Message, world: World, *, deep: bool = True) -> Json:
         "type": int(message.kind),
         "author": user_json(message.author),
         "content": message.content,
-        "timestamp": iso(message.time),
-        "edited_timestamp": iso(message.edited) if message.edited else None,
+        "timestamp": format_time(message.time),
+        "edited_timestamp": format_time(message.edited) if message.edited else None,
         "tts": False,
         "mention_everyone": message.mention_everyone,
         "mentions": [user_json(user) for user in message.mentions],
@@ -73,7 +73,7 @@ def _of_interaction(message: Message, interaction: Interaction, world: World) ->
         "id": interaction.id,
         "type": interaction.kind,
         "user": user_json(interaction.user),
-        "authorizing_integration_owners": owners(interaction),
+        "authorizing_integration_owners": authorizing_owners(interaction),
     }
     if message.followup and interaction.original is not None:
         metadata["original_response_message_id"] = interaction.original.id
@@ -94,7 +94,7 @@ def _of_interaction(message: Message, interaction: Interaction, world: World) ->
     return payload
 
 
-def owners(interaction: Interaction) -> Json:
+def authorizing_owners(interaction: Interaction) -> Json:
     """Who installed the app where the interaction comes from."""
     return {"0": interaction.channel.guild.id if interaction.channel.guild else "0"}
 
@@ -114,11 +114,11 @@ def event_json(message: Message, world: World) -> Json:
     return payload
 
 
-def masked(payload: Json, world: World) -> Json:
+def mask_content(payload: Json, world: World) -> Json:
     """What an app without the message content intent gets: nothing, but of its own, of DMs and where it is named."""
     reply = payload.get("referenced_message")
     if isinstance(reply, dict):
-        payload = payload | {"referenced_message": masked(reply, world)}
+        payload = payload | {"referenced_message": mask_content(reply, world)}
     channel = world.channels.get(payload["channel_id"])
     mine = payload["author"]["id"] == world.app.id
     named = any(user["id"] == world.app.id for user in payload["mentions"])

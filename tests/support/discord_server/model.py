@@ -8,12 +8,12 @@ from datetime import datetime  # noqa: TC003  - fields of dataclasses
 from enum import IntEnum, IntFlag
 from typing import Any
 
-from tests.support.discord_server.permissions import NOTHING, Can
+from tests.support.discord_server.permissions import NOTHING, Permission
 
 Json = dict[str, Any]
 
 
-class Kind(IntEnum):
+class ChannelType(IntEnum):
     """Types of channels."""
 
     TEXT = 0
@@ -27,7 +27,7 @@ class Kind(IntEnum):
     FORUM = 15
 
 
-class Said(IntEnum):
+class MessageType(IntEnum):
     """Types of messages."""
 
     DEFAULT = 0
@@ -41,7 +41,7 @@ class Said(IntEnum):
     CONTEXT_MENU = 23
 
 
-class Flag(IntFlag):
+class MessageFlag(IntFlag):
     """Flags of messages."""
 
     NONE = 0
@@ -69,7 +69,7 @@ class Role:
 
     id: str
     name: str
-    permissions: Can
+    permissions: Permission
     position: int = 1
     mentionable: bool = False
     managed: bool = False
@@ -91,8 +91,8 @@ class Overwrite:
 
     id: str
     kind: int
-    allow: Can = NOTHING
-    deny: Can = NOTHING
+    allow: Permission = NOTHING
+    deny: Permission = NOTHING
 
 
 @dataclass(slots=True, eq=False)
@@ -131,7 +131,7 @@ class Channel:
     """A channel, a thread or a DM."""
 
     id: str
-    kind: Kind
+    kind: ChannelType
     name: str = ""
     guild: Guild | None = None
     parent: Channel | None = None
@@ -152,7 +152,7 @@ class Channel:
 
     @property
     def private(self) -> bool:
-        return self.kind is Kind.PRIVATE_THREAD
+        return self.kind is ChannelType.PRIVATE_THREAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +185,8 @@ class Message:
     author: User
     time: datetime
     content: str = ""
-    kind: Said = Said.DEFAULT
-    flags: Flag = Flag.NONE
+    kind: MessageType = MessageType.DEFAULT
+    flags: MessageFlag = MessageFlag.NONE
     embeds: list[Json] = field(default_factory=list)
     components: list[Json] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
@@ -208,7 +208,7 @@ class Message:
 
     @property
     def loading(self) -> bool:
-        return Flag.LOADING in self.flags
+        return MessageFlag.LOADING in self.flags
 
 
 @dataclass(frozen=True, slots=True)

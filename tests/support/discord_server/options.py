@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tests.support.discord_server.actions import store
+from tests.support.discord_server.actions import store_file
 from tests.support.discord_server.model import Channel, File, Json, Role
 from tests.support.discord_server.payloads import attachment_json, channel_json, member_json, role_json, user_json
 
@@ -17,7 +17,7 @@ MOST_STRING = 6000
 
 
 @dataclass(slots=True)
-class Filled:
+class FilledOptions:
     """Options with their values, and what those ids stand for."""
 
     options: list[Json] = field(default_factory=list)
@@ -26,14 +26,14 @@ class Filled:
 
 def refuse(words: str) -> AssertionError:
     """What the client would not let somebody do."""
-    from tests.support.discord_server.people import Cannot  # noqa: PLC0415 - people are made of this
+    from tests.support.discord_server.people import ActionUnavailable  # noqa: PLC0415 - people are made of this
 
-    return Cannot(words)
+    return ActionUnavailable(words)
 
 
-def find(person: Person, channel: Channel, words: str, kind: int = 1) -> tuple[Json, list[Json], list[Json]]:
+def find_command(person: Person, channel: Channel, words: str, kind: int = 1) -> tuple[Json, list[Json], list[Json]]:
     """A command by what is typed: itself, the sub-commands on the way, the options to fill in."""
-    from tests.support.discord_server.interacting import allowed  # noqa: PLC0415 - each half knows the other
+    from tests.support.discord_server.interacting import is_command_allowed  # noqa: PLC0415 - each half knows the other
 
     names = words.split() if kind == 1 else [words]
     sets = [channel.guild.id, ""] if channel.guild is not None else [""]
@@ -41,7 +41,7 @@ def find(person: Person, channel: Channel, words: str, kind: int = 1) -> tuple[J
     command = next((one for one in offered if one["name"] == names[0]), None)
     if command is None:
         raise refuse(f"there is no command {names[0]!r}, only {sorted(one['name'] for one in offered)}")
-    if not allowed(person, command, channel):
+    if not is_command_allowed(person, command, channel):
         raise refuse(f"the command {names[0]!r} is not offered to {person.user.name} there")
     path: list[Json] = []
     declared: list[Json] = command.get("options") or []
@@ -56,12 +56,14 @@ def find(person: Person, channel: Channel, words: str, kind: int = 1) -> tuple[J
     return command, path, declared
 
 
-def fill(person: Person, channel: Channel, declared: list[Json], given: Json, *, complete: bool = True) -> Filled:
+def fill_options(
+    person: Person, channel: Channel, declared: list[Json], given: Json, *, complete: bool = True
+) -> FilledOptions:
     """Fill in options as the client does; `complete`: all required ones must be there."""
     unknown = set(given) - {option["name"] for option in declared}
     if unknown:
         raise refuse(f"there are no options {sorted(unknown)}, only {[option['name'] for option in declared]}")
-    filled = Filled()
+    filled = FilledOptions()
     for option in declared:
         value = given.get(option["name"])
         if value is None:
@@ -73,7 +75,7 @@ def fill(person: Person, channel: Channel, declared: list[Json], given: Json, *,
     return filled
 
 
-def _value(person: Person, channel: Channel, option: Json, value: Any, filled: Filled) -> Any:
+def _value(person: Person, channel: Channel, option: Json, value: Any, filled: FilledOptions) -> Any:
     kind, name = option["type"], option["name"]
     if option.get("choices"):
         return _choice(option, value)
@@ -89,19 +91,21 @@ def _value(person: Person, channel: Channel, option: Json, value: Any, filled: F
             raise refuse(f"{name} is out of bounds")
         return value
     if kind == ATTACHMENT and isinstance(value, File):
-        attachment = store(person.world, value, channel, ephemeral=True)
+        attachment = store_file(person.world, value, channel, ephemeral=True)
         _resolve(filled, "attachments", attachment.id, attachment_json(attachment, person.world))
         return attachment.id
     return _reference(person, kind, name, value, filled)
 
 
-def _reference(person: Person, kind: int, name: str, value: Any, filled: Filled) -> str:
+def _reference(person: Person, kind: int, name: str, value: Any, filled: FilledOptions) -> str:
     """A person, a channel or a role."""
     world = person.world
     if kind == CHANNEL and isinstance(value, Channel):
         whole = channel_json(value, world.app.id)
         whole.pop("permission_overwrites", None)
-        _resolve(filled, "channels", value.id, whole | {"permissions": str(int(world.powers(person.user, value)))})
+        _resolve(
+            filled, "channels", value.id, whole | {"permissions": str(int(world.permissions_of(person.user, value)))}
+        )
         return value.id
     if kind in {ROLE, MENTIONABLE} and isinstance(value, Role):
         _resolve(filled, "roles", value.id, role_json(value))
@@ -120,5 +124,5 @@ def _choice(option: Json, value: Any) -> Any:
     raise refuse(f"{option['name']} must be one of {[choice['name'] for choice in option['choices']]}")
 
 
-def _resolve(filled: Filled, kind: str, ident: str, payload: Json) -> None:
+def _resolve(filled: FilledOptions, kind: str, ident: str, payload: Json) -> None:
     filled.resolved.setdefault(kind, {})[ident] = payload

@@ -7,8 +7,18 @@ import hmac
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tests.support.discord_server.ids import iso
-from tests.support.discord_server.model import Attachment, Channel, Guild, Json, Kind, Member, Overwrite, Role, User
+from tests.support.discord_server.ids import format_time
+from tests.support.discord_server.model import (
+    Attachment,
+    Channel,
+    ChannelType,
+    Guild,
+    Json,
+    Member,
+    Overwrite,
+    Role,
+    User,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -38,7 +48,7 @@ def member_json(member: Member, *, user: bool = True) -> Json:
         "roles": sorted(member.roles),
         "nick": member.nick or None,
         "avatar": None,
-        "joined_at": iso(member.joined),
+        "joined_at": format_time(member.joined),
         "premium_since": None,
         "deaf": False,
         "mute": False,
@@ -76,7 +86,7 @@ def overwrite_json(overwrite: Overwrite) -> Json:
 
 
 def thread_member_json(thread: Channel, user: str, joined: datetime) -> Json:
-    return {"id": thread.id, "user_id": user, "join_timestamp": iso(joined), "flags": 1}
+    return {"id": thread.id, "user_id": user, "join_timestamp": format_time(joined), "flags": 1}
 
 
 def thread_json(thread: Channel, me: str) -> Json:
@@ -100,10 +110,10 @@ def thread_json(thread: Channel, me: str) -> Json:
         "applied_tags": facts.tags,
         "thread_metadata": {
             "archived": facts.archived,
-            "archive_timestamp": iso(facts.archived_at),
+            "archive_timestamp": format_time(facts.archived_at),
             "auto_archive_duration": facts.archive_after,
             "locked": facts.locked,
-            "create_timestamp": iso(facts.created),
+            "create_timestamp": format_time(facts.created),
         }
         | ({"invitable": facts.invitable} if thread.private else {}),
     }
@@ -119,7 +129,7 @@ def channel_json(channel: Channel, me: str) -> Json:
         assert channel.recipient is not None
         return {
             "id": channel.id,
-            "type": int(Kind.DM),
+            "type": int(ChannelType.DM),
             "last_message_id": channel.last_message,
             "recipients": [user_json(channel.recipient)],
             "flags": 0,
@@ -138,9 +148,9 @@ def channel_json(channel: Channel, me: str) -> Json:
         "rate_limit_per_user": 0,
         "flags": 0,
     }
-    if channel.kind is Kind.VOICE:
+    if channel.kind is ChannelType.VOICE:
         payload |= {"bitrate": 64000, "user_limit": 0, "rtc_region": None}
-    if channel.kind is Kind.FORUM:
+    if channel.kind is ChannelType.FORUM:
         payload |= {"available_tags": [], "default_reaction_emoji": None, "default_sort_order": None}
     return payload
 
@@ -188,7 +198,7 @@ def guild_create_json(guild: Guild, world: World) -> Json:
     """GUILD_CREATE of an app without the presence intent: of the members only itself, of the threads the visible."""
     me = world.app.id
     return guild_json(guild) | {
-        "joined_at": iso(guild.joined),
+        "joined_at": format_time(guild.joined),
         "large": len(guild.members) > 250,
         "unavailable": False,
         "member_count": len(guild.members),
@@ -198,7 +208,7 @@ def guild_create_json(guild: Guild, world: World) -> Json:
         "threads": [
             thread_json(thread, me)
             for thread in world.threads(guild)
-            if thread.thread is not None and not thread.thread.archived and world.views(world.app, thread)
+            if thread.thread is not None and not thread.thread.archived and world.can_view(world.app, thread)
         ],
         "presences": [],
         "stage_instances": [],

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tests.support.discord_server.model import Channel, Guild, Member
 
 
-class Can(IntFlag):
+class Permission(IntFlag):
     """The bits that matter to a bot in text channels."""
 
     KICK_MEMBERS = 1 << 1
@@ -38,45 +38,47 @@ class Can(IntFlag):
     PIN_MESSAGES = 1 << 51
 
 
-NOTHING = Can(0)
-READ = Can.VIEW_CHANNEL | Can.READ_MESSAGE_HISTORY
+NOTHING = Permission(0)
+READ = Permission.VIEW_CHANNEL | Permission.READ_MESSAGE_HISTORY
 
 EVERYONE = (
     READ
-    | Can.ADD_REACTIONS
-    | Can.SEND_MESSAGES
-    | Can.EMBED_LINKS
-    | Can.ATTACH_FILES
-    | Can.MENTION_EVERYONE
-    | Can.USE_EXTERNAL_EMOJIS
-    | Can.CONNECT
-    | Can.SPEAK
-    | Can.USE_APPLICATION_COMMANDS
-    | Can.CREATE_PUBLIC_THREADS
-    | Can.CREATE_PRIVATE_THREADS
-    | Can.SEND_MESSAGES_IN_THREADS
+    | Permission.ADD_REACTIONS
+    | Permission.SEND_MESSAGES
+    | Permission.EMBED_LINKS
+    | Permission.ATTACH_FILES
+    | Permission.MENTION_EVERYONE
+    | Permission.USE_EXTERNAL_EMOJIS
+    | Permission.CONNECT
+    | Permission.SPEAK
+    | Permission.USE_APPLICATION_COMMANDS
+    | Permission.CREATE_PUBLIC_THREADS
+    | Permission.CREATE_PRIVATE_THREADS
+    | Permission.SEND_MESSAGES_IN_THREADS
 )
 """What @everyone may do in a fresh guild."""
 
-ALL = Can(-1 & sum(Can))
+ALL = Permission(-1 & sum(Permission))
 VOICE = 2
-NEEDS_SENDING = Can.MENTION_EVERYONE | Can.SEND_TTS_MESSAGES | Can.ATTACH_FILES | Can.EMBED_LINKS
+NEEDS_SENDING = (
+    Permission.MENTION_EVERYONE | Permission.SEND_TTS_MESSAGES | Permission.ATTACH_FILES | Permission.EMBED_LINKS
+)
 
 
-def in_guild(guild: Guild, member: Member) -> Can:
+def guild_permissions(guild: Guild, member: Member) -> Permission:
     """What the roles of somebody allow, before any channel has its say."""
     if guild.owner.id == member.user.id:
         return ALL
     allowed = guild.roles[guild.id].permissions
     for role in member.roles:
         allowed |= guild.roles[role].permissions
-    return ALL if Can.ADMINISTRATOR in allowed else allowed
+    return ALL if Permission.ADMINISTRATOR in allowed else allowed
 
 
-def in_channel(guild: Guild, member: Member, channel: Channel) -> Can:
+def channel_permissions(guild: Guild, member: Member, channel: Channel) -> Permission:
     """What somebody may do in a channel; a thread takes its parent's overwrites."""
-    allowed = in_guild(guild, member)
-    if Can.ADMINISTRATOR in allowed:
+    allowed = guild_permissions(guild, member)
+    if Permission.ADMINISTRATOR in allowed:
         return ALL
     place = channel.parent if channel.thread is not None and channel.parent is not None else channel
     if (everyone := place.overwrites.get(guild.id)) is not None:
@@ -88,10 +90,10 @@ def in_channel(guild: Guild, member: Member, channel: Channel) -> Can:
         allowed |= overwrite.allow
     if (own := place.overwrites.get(member.user.id)) is not None:
         allowed = (allowed & ~own.deny) | own.allow
-    if Can.VIEW_CHANNEL not in allowed:
+    if Permission.VIEW_CHANNEL not in allowed:
         return NOTHING
-    if channel.kind == VOICE and Can.CONNECT not in allowed:
-        allowed &= ~(Can.SEND_MESSAGES | Can.READ_MESSAGE_HISTORY)
-    if channel.thread is None and Can.SEND_MESSAGES not in allowed:
+    if channel.kind == VOICE and Permission.CONNECT not in allowed:
+        allowed &= ~(Permission.SEND_MESSAGES | Permission.READ_MESSAGE_HISTORY)
+    if channel.thread is None and Permission.SEND_MESSAGES not in allowed:
         allowed &= ~NEEDS_SENDING
     return allowed

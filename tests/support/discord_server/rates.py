@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RateRule:
     """So many calls in so many seconds, counted from the first."""
 
     limit: int
@@ -16,30 +16,30 @@ class Rule:
 
 
 @dataclass(slots=True)
-class Window:
+class RateWindow:
     """A bucket: when its window began, and what was used of it."""
 
     start: float
     used: int = 0
 
 
-RULES: dict[tuple[str, str], Rule] = {
-    ("POST", "/channels/{channel}/messages"): Rule(5, 5.0),
-    ("PATCH", "/channels/{channel}/messages/{message}"): Rule(5, 5.0),
-    ("DELETE", "/channels/{channel}/messages/{message}"): Rule(5, 1.0),
-    ("GET", "/channels/{channel}/messages"): Rule(5, 1.0),
-    ("PUT", "/channels/{channel}/messages/{message}/reactions/{emoji}/@me"): Rule(1, 0.25),
-    ("DELETE", "/channels/{channel}/messages/{message}/reactions/{emoji}/@me"): Rule(1, 0.25),
-    ("POST", "/channels/{channel}/typing"): Rule(5, 5.0),
-    ("POST", "/channels/{channel}/threads"): Rule(50, 300.0),
-    ("POST", "/channels/{channel}/messages/{message}/threads"): Rule(50, 300.0),
-    ("POST", "/webhooks/{app}/{token}"): Rule(5, 2.0),
-    ("PATCH", "/webhooks/{app}/{token}/messages/{message}"): Rule(5, 2.0),
+RULES: dict[tuple[str, str], RateRule] = {
+    ("POST", "/channels/{channel}/messages"): RateRule(5, 5.0),
+    ("PATCH", "/channels/{channel}/messages/{message}"): RateRule(5, 5.0),
+    ("DELETE", "/channels/{channel}/messages/{message}"): RateRule(5, 1.0),
+    ("GET", "/channels/{channel}/messages"): RateRule(5, 1.0),
+    ("PUT", "/channels/{channel}/messages/{message}/reactions/{emoji}/@me"): RateRule(1, 0.25),
+    ("DELETE", "/channels/{channel}/messages/{message}/reactions/{emoji}/@me"): RateRule(1, 0.25),
+    ("POST", "/channels/{channel}/typing"): RateRule(5, 5.0),
+    ("POST", "/channels/{channel}/threads"): RateRule(50, 300.0),
+    ("POST", "/channels/{channel}/messages/{message}/threads"): RateRule(50, 300.0),
+    ("POST", "/webhooks/{app}/{token}"): RateRule(5, 2.0),
+    ("PATCH", "/webhooks/{app}/{token}/messages/{message}"): RateRule(5, 2.0),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RateVerdict:
     """What the client is told. `wait` > 0: refused, for so many seconds."""
 
     headers: dict[str, str]
@@ -47,21 +47,21 @@ class Verdict:
     everywhere: bool = False
 
 
-class Rates:
+class RateLimiter:
     """Counts calls; `rules` and `overall` may be changed by a test, `rules.clear()` lifts the limits of routes."""
 
     def __init__(self) -> None:
         self.rules = dict(RULES)
-        self.overall = Rule(50, 1.0)
-        self._windows: dict[str, Window] = {}
+        self.overall = RateRule(50, 1.0)
+        self._windows: dict[str, RateWindow] = {}
 
-    def take(self, method: str, template: str, major: str, *, counted: bool = True) -> Verdict:
+    def count_call(self, method: str, template: str, major: str, *, counted: bool = True) -> RateVerdict:
         """Count one call. `counted`: against the limit over all (interaction endpoints are not)."""
         if counted and (wait := self._use("*", self.overall)[1]) > 0:
-            return Verdict(refusal({}, wait, "global") | {"X-RateLimit-Global": "true"}, wait, everywhere=True)
+            return RateVerdict(refusal({}, wait, "global") | {"X-RateLimit-Global": "true"}, wait, everywhere=True)
         rule = self.rules.get((method, template))
         if rule is None:
-            return Verdict({})
+            return RateVerdict({})
         left, wait, reset = self._use(f"{method} {template} {major}", rule)
         headers = {
             "X-RateLimit-Limit": str(rule.limit),
@@ -70,14 +70,14 @@ class Rates:
             "X-RateLimit-Reset-After": f"{reset:.3f}",
             "X-RateLimit-Bucket": hashlib.md5(f"{method} {template}".encode()).hexdigest(),
         }
-        return Verdict(refusal(headers, wait, "user") if wait > 0 else headers, wait)
+        return RateVerdict(refusal(headers, wait, "user") if wait > 0 else headers, wait)
 
-    def _use(self, key: str, rule: Rule) -> tuple[int, float, float]:
+    def _use(self, key: str, rule: RateRule) -> tuple[int, float, float]:
         """Calls left, seconds to wait (0: allowed), seconds until the window begins anew."""
         now = time.monotonic()
         window = self._windows.get(key)
         if window is None or now - window.start >= rule.per:
-            window = self._windows[key] = Window(now)
+            window = self._windows[key] = RateWindow(now)
         reset = window.start + rule.per - now
         if window.used >= rule.limit:
             return 0, reset, reset

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tests.support.discord_server.errors import Refused, invalid
+from tests.support.discord_server.errors import ApiError, invalid_form
 
 if TYPE_CHECKING:
     from tests.support.discord_server.model import File, Json
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Call:
+class ApiCall:
     """One request; `status` and `code` are how it was answered (0: not yet; code 0: no refusal)."""
 
     method: str
@@ -39,7 +39,7 @@ class Call:
         if raw is None:
             return default
         if not raw.isdigit() or not least <= int(raw) <= most:
-            raise invalid(name, "NUMBER_TYPE_MAX", f"int value should be between {least} and {most}.")
+            raise invalid_form(name, "NUMBER_TYPE_MAX", f"int value should be between {least} and {most}.")
         return int(raw)
 
     @property
@@ -50,15 +50,15 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ApiReply:
     """An answer that is not simply 200 with JSON."""
 
     status: int
     body: Any = None
 
 
-NOTHING = Reply(204)
-Handler = Callable[["World", Call], Any]
+NOTHING = ApiReply(204)
+Handler = Callable[["World", ApiCall], Any]
 H = TypeVar("H", bound=Callable[..., Any])
 
 
@@ -68,7 +68,7 @@ class Routes:
     def __init__(self) -> None:
         self._table: list[tuple[str, str, re.Pattern[str], Handler]] = []
 
-    def on(self, method: str, template: str) -> Callable[[H], H]:
+    def route(self, method: str, template: str) -> Callable[[H], H]:
         """Let a function answer a route."""
         pattern = re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", template))
 
@@ -78,7 +78,7 @@ class Routes:
 
         return put
 
-    def find(self, call: Call) -> Handler:
+    def find(self, call: ApiCall) -> Handler:
         """The function for a call, whose template and parameters are filled in."""
         known = False
         for method, template, pattern, handler in self._table:
@@ -89,9 +89,9 @@ class Routes:
                     call.template, call.params = template, match.groupdict()
                     return handler
         if known:
-            raise Refused(0, status=405, message="405: Method Not Allowed")
-        raise Refused(0, status=404, message="404: Not Found")
+            raise ApiError(0, status=405, message="405: Method Not Allowed")
+        raise ApiError(0, status=404, message="404: Not Found")
 
 
 ROUTES = Routes()
-on = ROUTES.on
+on = ROUTES.route

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.discord_server.actions import fresh, note, say
-from tests.support.discord_server.channel_routes import drop
+from tests.support.discord_server.actions import build_message, post_message, post_system_message
+from tests.support.discord_server.channel_routes import delete_guild_channel
 from tests.support.discord_server.drafts import Draft
-from tests.support.discord_server.model import Channel, Guild, Kind, Member, Message, Overwrite, Role, Said, User
+from tests.support.discord_server.model import (
+    Channel,
+    ChannelType,
+    Guild,
+    Member,
+    Message,
+    MessageType,
+    Overwrite,
+    Role,
+    User,
+)
 from tests.support.discord_server.payloads import (
     channel_json,
     guild_create_json,
@@ -18,8 +28,8 @@ from tests.support.discord_server.payloads import (
     user_json,
 )
 from tests.support.discord_server.people import Person
-from tests.support.discord_server.permissions import EVERYONE, NOTHING, Can
-from tests.support.discord_server.threads import awaken, end, leave, updated
+from tests.support.discord_server.permissions import EVERYONE, NOTHING, Permission
+from tests.support.discord_server.threads import delete_thread, emit_thread_updated, remove_members, unarchive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,11 +37,17 @@ if TYPE_CHECKING:
     from tests.support.discord_server.world import World
 
 GUILDS, MEMBERS = 1 << 0, 1 << 1
-KINDS = {"text": Kind.TEXT, "forum": Kind.FORUM, "news": Kind.NEWS, "voice": Kind.VOICE, "category": Kind.CATEGORY}
-BOT = EVERYONE | Can.MANAGE_MESSAGES
+KINDS = {
+    "text": ChannelType.TEXT,
+    "forum": ChannelType.FORUM,
+    "news": ChannelType.NEWS,
+    "voice": ChannelType.VOICE,
+    "category": ChannelType.CATEGORY,
+}
+BOT = EVERYONE | Permission.MANAGE_MESSAGES
 
 
-class Stage:
+class GuildAdmin:
     """What an admin of guilds does."""
 
     def __init__(self, world: World) -> None:
@@ -43,7 +59,7 @@ class Stage:
         self.world.users[user.id] = user
         return user
 
-    def guild(self, name: str, *, bot: Can | None = BOT) -> Guild:
+    def guild(self, name: str, *, bot: Permission | None = BOT) -> Guild:
         """A fresh guild with its owner; the app is invited with these permissions, or not at all (None)."""
         world = self.world
         ident, now = world.ids.next(), world.clock.now()
@@ -55,7 +71,7 @@ class Stage:
             self.invites(guild, bot)
         return guild
 
-    def invites(self, guild: Guild, powers: Can = BOT) -> None:
+    def invites(self, guild: Guild, powers: Permission = BOT) -> None:
         """The app comes into a guild, with a role of its own."""
         role = Role(self.world.ids.next(), self.world.app.name, powers, managed=True)
         guild.roles[role.id] = role
@@ -79,14 +95,14 @@ class Stage:
         channel = Channel(self.world.ids.next(), KINDS[kind], name, guild, nsfw=nsfw, topic=topic)
         channel.position = len(guild.channels)
         if only is not None:
-            self._put(channel, guild.roles[guild.id], NOTHING, Can.VIEW_CHANNEL)
+            self._set_roles(channel, guild.roles[guild.id], NOTHING, Permission.VIEW_CHANNEL)
             for one in (*only, self.bot(guild)):
-                self._put(channel, one, Can.VIEW_CHANNEL, NOTHING)
+                self._set_roles(channel, one, Permission.VIEW_CHANNEL, NOTHING)
         guild.channels[channel.id] = self.world.channels[channel.id] = channel
         self.world.emit("CHANNEL_CREATE", channel_json(channel, self.world.app.id), GUILDS)
         return channel
 
-    def role(self, guild: Guild, name: str, permissions: Can = NOTHING, *, mentionable: bool = False) -> Role:
+    def role(self, guild: Guild, name: str, permissions: Permission = NOTHING, *, mentionable: bool = False) -> Role:
         role = Role(self.world.ids.next(), name, permissions, len(guild.roles), mentionable)
         guild.roles[role.id] = role
         self.world.emit("GUILD_ROLE_CREATE", {"guild_id": guild.id, "role": role_json(role)}, GUILDS)
@@ -108,25 +124,29 @@ class Stage:
     def webhook_says(self, channel: Channel, name: str, text: str) -> Message:
         """An integration posts under a name of its own: its author is no member."""
         hook = User(self.world.ids.next(), name, bot=True)
-        message = fresh(self.world, channel, hook)
+        message = build_message(self.world, channel, hook)
         message.webhook = hook.id
-        return say(self.world, message, Draft(content=text))
+        return post_message(self.world, message, Draft(content=text))
 
     # What changes later.
 
-    def overwrites(self, channel: Channel, who: Role | Person, *, allow: Can = NOTHING, deny: Can = NOTHING) -> None:
+    def overwrites(
+        self, channel: Channel, who: Role | Person, *, allow: Permission = NOTHING, deny: Permission = NOTHING
+    ) -> None:
         """What a channel allows and denies a role or a person, in place of what it said before; nothing: removed."""
-        saw = self.world.views(self.world.app, channel)
-        self._put(channel, who, allow, deny)
+        saw = self.world.can_view(self.world.app, channel)
+        self._set_roles(channel, who, allow, deny)
         self.world.emit("CHANNEL_UPDATE", channel_json(channel, self.world.app.id), GUILDS)
-        if not saw and self.world.views(self.world.app, channel):
+        if not saw and self.world.can_view(self.world.app, channel):
             self._sync_threads(channel)
 
     def renames(self, channel: Channel, name: str) -> None:
         channel.name = name
         if channel.thread is not None:
-            updated(self.world, channel)
-            note(self.world, channel, Said.RENAMED, self.world.users[channel.thread.owner], text=name)
+            emit_thread_updated(self.world, channel)
+            post_system_message(
+                self.world, channel, MessageType.RENAMED, self.world.users[channel.thread.owner], text=name
+            )
             return
         self.world.emit("CHANNEL_UPDATE", channel_json(channel, self.world.app.id), GUILDS)
 
@@ -135,17 +155,17 @@ class Stage:
         self.world.emit("CHANNEL_UPDATE", channel_json(channel, self.world.app.id), GUILDS)
 
     def removes_channel(self, channel: Channel) -> None:
-        (drop if channel.thread is None else end)(self.world, channel)
+        (delete_guild_channel if channel.thread is None else delete_thread)(self.world, channel)
 
     def gives(self, person: Person, role: Role) -> None:
         person.member.roles.add(role.id)
-        self._tell_member(person)
+        self._emit_member(person)
 
-    def takes(self, person: Person, role: Role) -> None:
+    def revokes(self, person: Person, role: Role) -> None:
         person.member.roles.discard(role.id)
-        self._tell_member(person)
+        self._emit_member(person)
 
-    def changes_role(self, guild: Guild, role: Role, permissions: Can) -> None:
+    def changes_role(self, guild: Guild, role: Role, permissions: Permission) -> None:
         role.permissions = permissions
         self.world.emit("GUILD_ROLE_UPDATE", {"guild_id": guild.id, "role": role_json(role)}, GUILDS)
 
@@ -162,7 +182,7 @@ class Stage:
         guild = person.guild
         for thread in list(self.world.threads(guild)):
             if thread.thread is not None and person.user.id in thread.thread.members and person.user != self.world.app:
-                leave(self.world, thread, [person.user.id])
+                remove_members(self.world, thread, [person.user.id])
         del guild.members[person.user.id]
         if person.user is self.world.app:
             self.world.emit("GUILD_DELETE", {"id": guild.id}, GUILDS)
@@ -182,19 +202,19 @@ class Stage:
         assert thread.thread is not None
         thread.thread.archived, thread.thread.locked = True, locked
         thread.thread.archived_at = self.world.clock.now()
-        updated(self.world, thread)
+        emit_thread_updated(self.world, thread)
 
-    def wakes(self, thread: Channel) -> None:
-        awaken(self.world, thread)
+    def unarchives(self, thread: Channel) -> None:
+        unarchive(self.world, thread)
 
-    def _put(self, channel: Channel, who: Role | Person, allow: Can, deny: Can) -> None:
+    def _set_roles(self, channel: Channel, who: Role | Person, allow: Permission, deny: Permission) -> None:
         ident, kind = (who.id, 0) if isinstance(who, Role) else (who.user.id, 1)
         if allow or deny:
             channel.overwrites[ident] = Overwrite(ident, kind, allow, deny)
         else:
             channel.overwrites.pop(ident, None)
 
-    def _tell_member(self, person: Person) -> None:
+    def _emit_member(self, person: Person) -> None:
         data = member_json(person.member) | {"guild_id": person.guild.id}
         self.world.emit("GUILD_MEMBER_UPDATE", data, GUILDS if person.user is self.world.app else MEMBERS)
 
@@ -206,7 +226,7 @@ class Stage:
             thread
             for thread in self.world.threads(channel.guild)
             if thread.parent is channel and thread.thread is not None and not thread.thread.archived
-            if self.world.views(self.world.app, thread)
+            if self.world.can_view(self.world.app, thread)
         ]
         mine = [
             thread_member_json(one, me, one.thread.members[me])

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.support.discord_server.component_rules import walk
-from tests.support.discord_server.model import Channel, Flag, Message, Said, User
-from tests.support.discord_server.permissions import Can
+from tests.support.discord_server.model import Channel, Message, MessageFlag, MessageType, User
+from tests.support.discord_server.permissions import Permission
 
 if TYPE_CHECKING:
     from tests.support.discord_server.world import World
@@ -86,14 +86,16 @@ class Screen:
         return "\n".join([self.title, *map(str, self.posts), *self.failures])
 
 
-def screen(world: World, user: User, channel: Channel) -> Screen:
+def build_screen(world: World, user: User, channel: Channel) -> Screen:
     """What somebody sees in a channel now."""
-    powers = world.powers(user, channel)
+    powers = world.permissions_of(user, channel)
     title = _title(channel)
-    if channel.deleted or Can.VIEW_CHANNEL not in powers:
+    if channel.deleted or Permission.VIEW_CHANNEL not in powers:
         return Screen(title, hidden=True)
     messages = sorted(channel.messages.values(), key=lambda one: int(one.id))
-    seen = [one for one in messages if one.seen_by in {"", user.id}] if Can.READ_MESSAGE_HISTORY in powers else []
+    seen = (
+        [one for one in messages if one.seen_by in {"", user.id}] if Permission.READ_MESSAGE_HISTORY in powers else []
+    )
     failures = [
         f"! /{one.name}: {one.error}" if one.name else f"! {one.error}"
         for one in world.interactions.values()
@@ -111,7 +113,7 @@ def _title(channel: Channel) -> str:
 
 
 def _post(world: World, message: Message) -> Post:
-    starter = message.kind is Said.THREAD_STARTER
+    starter = message.kind is MessageType.THREAD_STARTER
     orphan = starter and (message.replied is None or message.replied.deleted)
     shown = message.replied if starter and not orphan and message.replied is not None else message
     guild = message.channel.guild
@@ -126,8 +128,10 @@ def _post(world: World, message: Message) -> Post:
     return Post(
         message=message,
         author=(member.nick if member else "") or shown.author.name,
-        content="(Original message was deleted)" if orphan else readable(world, shown.content),
-        embeds=() if Flag.SUPPRESS_EMBEDS in shown.flags else tuple(_embed(world, embed) for embed in shown.embeds),
+        content="(Original message was deleted)" if orphan else resolve_names(world, shown.content),
+        embeds=()
+        if MessageFlag.SUPPRESS_EMBEDS in shown.flags
+        else tuple(_embed(world, embed) for embed in shown.embeds),
         buttons=tuple(_label(one) for one in walk(message.components) if one.get("type") == 2),
         reactions={emoji: len(users) for emoji, users in shown.reactions.items()},
         files=tuple(attachment.file.name for attachment in shown.attachments),
@@ -141,7 +145,7 @@ def _post(world: World, message: Message) -> Post:
     )
 
 
-def readable(world: World, text: str) -> str:
+def resolve_names(world: World, text: str) -> str:
     """Names in place of ids, and addresses without the brackets that keep them from being previewed."""
 
     def name(match: re.Match[str]) -> str:
@@ -158,15 +162,15 @@ def readable(world: World, text: str) -> str:
 
 
 def _excerpt(world: World, message: Message) -> str:
-    text = readable(world, message.content).replace("\n", " ")
+    text = resolve_names(world, message.content).replace("\n", " ")
     return f"{message.author.name}: {text[:60]}{'…' if len(text) > 60 else ''}"
 
 
 def _embed(world: World, embed: dict[str, object]) -> str:
-    parts = [str(embed.get("title") or ""), readable(world, str(embed.get("description") or ""))]
+    parts = [str(embed.get("title") or ""), resolve_names(world, str(embed.get("description") or ""))]
     fields = embed.get("fields")
     if isinstance(fields, list):
-        parts += [f"{one['name']}: {readable(world, one['value'])}" for one in fields]
+        parts += [f"{one['name']}: {resolve_names(world, one['value'])}" for one in fields]
     footer = embed.get("footer")
     parts.append(str(footer.get("text") or "") if isinstance(footer, dict) else "")
     return "\n".join(part for part in parts if part)

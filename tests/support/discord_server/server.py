@@ -10,9 +10,9 @@ from aiohttp import web
 from tests.support.discord_server.cdn import Cdn
 from tests.support.discord_server.faults import Fault, Trouble
 from tests.support.discord_server.gateway import Gateway
-from tests.support.discord_server.rest import MOST_REQUEST, PREFIX, Rest
-from tests.support.discord_server.scenario import Stage
-from tests.support.discord_server.screen import Screen, screen
+from tests.support.discord_server.rest import MOST_REQUEST, PREFIX, RestApi
+from tests.support.discord_server.scenario import GuildAdmin
+from tests.support.discord_server.screen import Screen, build_screen
 from tests.support.discord_server.world import World
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from tests.support.discord_server.ids import Clock
     from tests.support.discord_server.model import Channel, Message, Ping
     from tests.support.discord_server.people import Person
-    from tests.support.discord_server.rates import Rates
-    from tests.support.discord_server.routing import Call
+    from tests.support.discord_server.rates import RateLimiter
+    from tests.support.discord_server.routing import ApiCall
 
 SLACK = 5 * 1024 * 1024
 """How much more than is allowed is read, so that the refusal can be said."""
 
 
-class FakeDiscord(Stage):
+class FakeDiscord(GuildAdmin):
     """`async with FakeDiscord() as discord:`; a client is pointed at `api` and `gateway_url` with `token`.
 
     `privileged`: the intents switched on in the developer portal. `heartbeat`: seconds. `port` 0 takes a free one.
@@ -45,7 +45,7 @@ class FakeDiscord(Stage):
         super().__init__(World(token, frozenset(privileged)))
         self.token = token
         self.gateway = Gateway(self.world, heartbeat)
-        self.rest = Rest(self.world)
+        self.rest = RestApi(self.world)
         self.cdn = Cdn(self.world)
         self._port = port
         app = web.Application(client_max_size=MOST_REQUEST + SLACK)
@@ -60,7 +60,7 @@ class FakeDiscord(Stage):
 
     async def __aexit__(self, *_: object) -> None:
         self.rest.closing.set()
-        self.gateway.drop()
+        self.gateway.disconnect()
         await self._runner.cleanup()
 
     @property
@@ -77,20 +77,20 @@ class FakeDiscord(Stage):
         return self.world.clock
 
     @property
-    def rates(self) -> Rates:
+    def rates(self) -> RateLimiter:
         return self.rest.rates
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[ApiCall]:
         """Every call of the API, with how it was answered."""
         return self.rest.calls
 
-    def calls_to(self, method: str, template: str) -> list[Call]:
+    def calls_to(self, method: str, template: str) -> list[ApiCall]:
         """The calls of one route, named as in the documentation: "/channels/{channel}/messages"."""
         return [call for call in self.calls if (call.method, call.template) == (method, template)]
 
     @property
-    def refusals(self) -> list[Call]:
+    def refusals(self) -> list[ApiCall]:
         """The calls that were answered with an error."""
         return [call for call in self.calls if call.status >= 400]
 
@@ -106,17 +106,17 @@ class FakeDiscord(Stage):
 
     def sees(self, person: Person, channel: Channel) -> Screen:
         """What somebody sees in a channel now."""
-        return screen(self.world, person.user, channel)
+        return build_screen(self.world, person.user, channel)
 
     def dm(self, person: Person) -> Channel:
         """Somebody's conversation with the app."""
         return self.world.dm(person.user)
 
-    async def until(self, predicate: Callable[[], Any], timeout: float = 5.0) -> Any:  # noqa: ASYNC109 - the caller's patience
+    async def wait_for(self, predicate: Callable[[], Any], timeout: float = 5.0) -> Any:  # noqa: ASYNC109 - the caller's patience
         """Wait until something holds, looking again at every change; gives what the predicate gave."""
-        return await self.world.until(predicate, timeout)
+        return await self.world.wait_for(predicate, timeout)
 
-    async def quiet(self, seconds: float, timeout: float = 60.0) -> None:  # noqa: ASYNC109 - the caller's patience
+    async def wait_until_quiet(self, seconds: float, timeout: float = 60.0) -> None:  # noqa: ASYNC109 - the caller's patience
         """Wait until nothing was called for a while: for showing, not for tests."""
         async with asyncio.timeout(timeout):
             count = -1
@@ -124,11 +124,11 @@ class FakeDiscord(Stage):
                 count = len(self.calls)
                 await asyncio.sleep(seconds)
 
-    async def ready(self, timeout: float = 10.0) -> None:  # noqa: ASYNC109 - the caller's patience
+    async def wait_until_connected(self, timeout: float = 10.0) -> None:  # noqa: ASYNC109 - the caller's patience
         """Wait until a client is connected."""
-        await self.until(lambda: self.gateway.connected, timeout)
+        await self.wait_for(lambda: self.gateway.connected, timeout)
 
-    def fails(self, method: str, template: str, trouble: Trouble = "status", **how: Any) -> Fault:
+    def fail_next(self, method: str, template: str, trouble: Trouble = "status", **how: Any) -> Fault:
         """Let the next calls of a route go wrong: see `Fault` ("*" is any)."""
         fault = Fault(method, template, trouble, **how)
         self.rest.faults.append(fault)
@@ -138,6 +138,6 @@ class FakeDiscord(Stage):
         if request.path.rstrip("/") == "/gateway":
             return await self.gateway.serve(request)
         if request.path.startswith(("/attachments/", "/proxy-attachments/", "/ephemeral-attachments/")):
-            status = await self.rest.strike_download(request)
+            status = await self.rest.fail_download(request)
             return self.cdn.serve(request) if status == 200 else web.Response(status=status)
         return await self.rest.serve(request)

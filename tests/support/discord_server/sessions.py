@@ -9,7 +9,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from tests.support.discord_server.message_payloads import masked
+from tests.support.discord_server.message_payloads import mask_content
 
 if TYPE_CHECKING:
     from tests.support.discord_server.model import Json, Message
@@ -23,10 +23,10 @@ class Connection:
 
     def __init__(self) -> None:
         self.line: asyncio.Queue[str | int] = asyncio.Queue()
-        self.deaf = False
+        self.is_silent = False
         self._frames: deque[float] = deque()
 
-    def floods(self, most: int, within: float) -> bool:
+    def is_flooding(self, most: int, within: float) -> bool:
         """Count a frame that came; whether there were too many of late."""
         now = time.monotonic()
         self._frames.append(now)
@@ -34,8 +34,8 @@ class Connection:
             self._frames.popleft()
         return len(self._frames) > most
 
-    def say(self, frame: Json) -> None:
-        if not self.deaf:
+    def send(self, frame: Json) -> None:
+        if not self.is_silent:
             self.line.put_nowait(json.dumps(frame))
 
     def close(self, code: int) -> None:
@@ -57,13 +57,13 @@ class Session:
         frame = {"op": 0, "t": name, "s": self.number, "d": data}
         self.sent.append((self.number, frame))
         if self.connection is not None:
-            self.connection.say(frame)
+            self.connection.send(frame)
 
     def replay(self, after: int) -> None:
         """Say again what was sent after a number."""
         for number, frame in self.sent:
             if number > after and self.connection is not None:
-                self.connection.say(frame)
+                self.connection.send(frame)
 
 
 class Sessions:
@@ -78,6 +78,6 @@ class Sessions:
         for session in self.all.values():
             if intent and not session.intents & intent:
                 continue
-            seen = masked(data, self._world) if message is not None and not session.intents & CONTENT else data
+            seen = mask_content(data, self._world) if message is not None and not session.intents & CONTENT else data
             session.dispatch(name, seen)
-        self._world.stir()
+        self._world.notify_waiters()

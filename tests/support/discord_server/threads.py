@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.discord_server.model import Channel, Json, Kind, ThreadFacts, User
+from tests.support.discord_server.model import Channel, ChannelType, Json, ThreadFacts, User
 from tests.support.discord_server.payloads import member_json, thread_json, thread_member_json
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 GUILDS, MEMBERS = 1 << 0, 1 << 1
 
 
-def begin(world: World, parent: Channel, kind: Kind, name: str, owner: User, ident: str = "") -> Channel:
+def create_thread(world: World, parent: Channel, kind: ChannelType, name: str, owner: User, ident: str = "") -> Channel:
     """A new thread with its owner in it; `ident` is the message that it begins with."""
     assert parent.guild is not None
     now = world.clock.now()
@@ -24,13 +24,13 @@ def begin(world: World, parent: Channel, kind: Kind, name: str, owner: User, ide
     return thread
 
 
-def announce(world: World, thread: Channel) -> None:
+def emit_thread_created(world: World, thread: Channel) -> None:
     """Tell of a new thread, if the app may see it."""
-    if world.views(world.app, thread):
+    if world.can_view(world.app, thread):
         world.emit("THREAD_CREATE", thread_json(thread, world.app.id) | {"newly_created": True}, GUILDS)
 
 
-def join(world: World, thread: Channel, users: list[str]) -> None:
+def add_members(world: World, thread: Channel, users: list[str]) -> None:
     """People come into a thread; who is in it already stays as they are."""
     facts, guild = thread.thread, thread.guild
     assert facts is not None
@@ -38,7 +38,7 @@ def join(world: World, thread: Channel, users: list[str]) -> None:
     new = [user for user in dict.fromkeys(users) if user not in facts.members and user in guild.members]
     if not new:
         return
-    saw = world.views(world.app, thread)
+    saw = world.can_view(world.app, thread)
     for user in new:
         facts.members[user] = world.clock.now()
     if world.app.id in new:
@@ -49,40 +49,40 @@ def join(world: World, thread: Channel, users: list[str]) -> None:
             | {"member": member_json(guild.members[user]), "presence": None}
             for user in new
         ]
-        _tell(world, thread, {"added_members": added}, new)
+        _emit_members(world, thread, {"added_members": added}, new)
 
 
-def leave(world: World, thread: Channel, users: list[str]) -> None:
+def remove_members(world: World, thread: Channel, users: list[str]) -> None:
     """People go out of a thread."""
     assert thread.thread is not None
     gone = [user for user in users if user in thread.thread.members]
-    saw = world.views(world.app, thread)
+    saw = world.can_view(world.app, thread)
     for user in gone:
         del thread.thread.members[user]
     if gone and saw:
-        _tell(world, thread, {"removed_member_ids": gone}, gone)
+        _emit_members(world, thread, {"removed_member_ids": gone}, gone)
 
 
-def awaken(world: World, thread: Channel) -> None:
+def unarchive(world: World, thread: Channel) -> None:
     """A message in an archived thread brings it back."""
     assert thread.thread is not None
     if thread.thread.archived:
         thread.thread.archived = False
         thread.thread.archived_at = world.clock.now()
-        updated(world, thread)
+        emit_thread_updated(world, thread)
 
 
-def updated(world: World, thread: Channel) -> None:
-    if world.views(world.app, thread):
+def emit_thread_updated(world: World, thread: Channel) -> None:
+    if world.can_view(world.app, thread):
         world.emit("THREAD_UPDATE", thread_json(thread, world.app.id), GUILDS)
-    world.stir()
+    world.notify_waiters()
 
 
-def end(world: World, thread: Channel) -> None:
+def delete_thread(world: World, thread: Channel) -> None:
     """A thread is deleted, with all that was said in it."""
     assert thread.guild is not None
     assert thread.parent is not None
-    saw = world.views(world.app, thread)
+    saw = world.can_view(world.app, thread)
     thread.deleted = True
     thread.guild.channels.pop(thread.id, None)
     for message in thread.messages.values():
@@ -91,13 +91,13 @@ def end(world: World, thread: Channel) -> None:
     if saw:
         about = {"id": thread.id, "guild_id": thread.guild.id, "parent_id": thread.parent.id, "type": int(thread.kind)}
         world.emit("THREAD_DELETE", about, GUILDS)
-    world.stir()
+    world.notify_waiters()
 
 
-def _tell(world: World, thread: Channel, change: Json, whom: list[str]) -> None:
+def _emit_members(world: World, thread: Channel, change: Json, whom: list[str]) -> None:
     """Without the members intent an app hears only of itself."""
     assert thread.thread is not None
     assert thread.guild is not None
     about = {"id": thread.id, "guild_id": thread.guild.id, "member_count": min(50, len(thread.thread.members))}
     world.emit("THREAD_MEMBERS_UPDATE", about | change, GUILDS if world.app.id in whom else MEMBERS)
-    world.stir()
+    world.notify_waiters()

@@ -3,9 +3,9 @@
 from tests.support.slack_server.app import App
 from tests.support.slack_server.fake import FakeSlack
 from tests.support.slack_server.faults import Fault
-from tests.support.slack_server.limits import Limits
-from tests.support.slack_server.people import File, NotOnScreen, Person, Room, Said
-from tests.support.slack_server.rates import Rates
+from tests.support.slack_server.limits import PayloadLimits
+from tests.support.slack_server.people import File, NotOnScreen, Person, Room, SentMessage
+from tests.support.slack_server.rates import RateSettings
 from tests.support.slack_server.screen import Entry, Screen
 from tests.support.slack_server.socket import Timing
 
@@ -15,12 +15,12 @@ __all__ = [
     "FakeSlack",
     "Fault",
     "File",
-    "Limits",
     "NotOnScreen",
+    "PayloadLimits",
     "Person",
-    "Rates",
+    "RateSettings",
     "Room",
-    "Said",
     "Screen",
+    "SentMessage",
     "Timing",
 ]

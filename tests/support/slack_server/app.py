@@ -51,7 +51,7 @@ class App:
     events: frozenset[str] = EVENTS
     commands: frozenset[str] = frozenset({"/threadlore"})
     escaped: frozenset[str] = frozenset({"/threadlore"})
-    home: bool = True
+    has_home_tab: bool = True
     agent: bool = True
     interactive: bool = True
     bot_token: str = "xoxb-1000-2000-threadlore"
@@ -59,12 +59,12 @@ class App:
     id: str = "A0THREADL0RE"
     emoji: frozenset[str] = field(default_factory=frozenset)
 
-    def hears(self, event: str) -> bool:
+    def is_subscribed(self, event: str) -> bool:
         """Whether an event of this kind is subscribed to, and granted."""
         return event in self.events and (event not in NEEDS or bool(self.scopes.intersection(NEEDS[event])))
 
     @staticmethod
-    def of(manifest: dict[str, Any]) -> App:
+    def from_manifest(manifest: dict[str, Any]) -> App:
         """The app that a manifest creates."""
         features, settings = manifest.get("features", {}), manifest.get("settings", {})
         return App(
@@ -76,7 +76,7 @@ class App:
             escaped=frozenset(
                 each["command"] for each in features.get("slash_commands", ()) if each.get("should_escape")
             ),
-            home=features.get("app_home", {}).get("home_tab_enabled", False),
+            has_home_tab=features.get("app_home", {}).get("home_tab_enabled", False),
             agent="agent_view" in features,
             interactive=settings.get("interactivity", {}).get("is_enabled", False),
         )

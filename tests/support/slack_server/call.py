@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tests.support.slack_server import limits
-from tests.support.slack_server.refusals import Refused
+from tests.support.slack_server.refusals import SlackError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Recorded:
+class RecordedCall:
     """A call as it came, and what became of it: "ok", an error, or the fault that struck it."""
 
     method: str
@@ -47,12 +47,12 @@ class Call:
         """An argument as text; empty if it is missing."""
         value = self.args.get(name)
         if isinstance(value, (dict, list)):
-            raise Refused("invalid_arguments", f"must be a string [json-pointer:/{name}]")
+            raise SlackError("invalid_arguments", f"must be a string [json-pointer:/{name}]")
         return "" if value is None else str(value)
 
-    def need(self, name: str) -> str:
+    def require(self, name: str) -> str:
         if not (value := self.text(name)):
-            raise Refused("invalid_arguments", f"missing required field: {name}")
+            raise SlackError("invalid_arguments", f"missing required field: {name}")
         return value
 
     def flag(self, name: str) -> bool | None:
@@ -63,12 +63,12 @@ class Call:
     def number(self, name: str, default: int) -> int:
         value = self.text(name)
         if value and not value.lstrip("-").isdigit():
-            raise Refused("invalid_arguments", f"must be an integer [json-pointer:/{name}]")
+            raise SlackError("invalid_arguments", f"must be an integer [json-pointer:/{name}]")
         return int(value) if value else default
 
     def items(self, name: str, error: str = "invalid_blocks_format") -> list[JSON] | None:
         """A list, given as such or as JSON."""
-        return limits.parsed(self.args.get(name), error)
+        return limits.parse_list(self.args.get(name), error)
 
     def object(self, name: str) -> JSON | None:
         """An object, given as such or as JSON."""
@@ -77,34 +77,34 @@ class Call:
             try:
                 value = json.loads(value)
             except ValueError:
-                raise Refused("invalid_arguments", f"invalid JSON [json-pointer:/{name}]") from None
+                raise SlackError("invalid_arguments", f"invalid JSON [json-pointer:/{name}]") from None
         if value is not None and not isinstance(value, dict):
-            raise Refused("invalid_arguments", f"must be an object [json-pointer:/{name}]")
+            raise SlackError("invalid_arguments", f"must be an object [json-pointer:/{name}]")
         return value
 
     def seen(self, name: str = "channel") -> Channel:
         """The channel of the call, if the app can see it."""
-        return self.space.seen(self.text(name))
+        return self.space.visible_channel(self.text(name))
 
     def inside(self, name: str = "channel") -> Channel:
         """The channel of the call, if the app is in it."""
-        return self.space.inside(self.text(name))
+        return self.space.joined_channel(self.text(name))
 
     def writable(self, name: str = "channel") -> Channel:
         """The channel of the call, if the app may write there."""
         channel = self.inside(name)
         if channel.archived:
-            raise Refused("is_archived")
+            raise SlackError("is_archived")
         return channel
 
     def granted(self, *scopes: str) -> None:
         """Raise unless one of the scopes was granted."""
         if scopes and not self.space.app.scopes.intersection(scopes):
-            raise missing(self.space, scopes)
+            raise missing_scope_error(self.space, scopes)
 
 
-def missing(space: Workspace, scopes: Sequence[str]) -> Refused:
-    return Refused("missing_scope", needed=scopes[0], provided=",".join(sorted(space.app.scopes)))
+def missing_scope_error(space: Workspace, scopes: Sequence[str]) -> SlackError:
+    return SlackError("missing_scope", needed=scopes[0], provided=",".join(sorted(space.app.scopes)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +139,9 @@ async def arguments(request: web.Request) -> tuple[JSON, str]:
         try:
             body = json.loads(await request.read() or b"{}")
         except ValueError:
-            raise Refused("invalid_json") from None
+            raise SlackError("invalid_json") from None
         if not isinstance(body, dict):
-            raise Refused("json_not_object")
+            raise SlackError("json_not_object")
         args |= body
     elif request.content_type in {"application/x-www-form-urlencoded", "multipart/form-data"}:
         args |= {key: value for key, value in (await request.post()).items() if isinstance(value, str)}
@@ -150,14 +150,14 @@ async def arguments(request: web.Request) -> tuple[JSON, str]:
     return args, token if scheme == "Bearer" and token else str(given)
 
 
-def paged(rows: Sequence[Any], cursor: str, limit: int) -> tuple[list[Any], str]:
+def paginate(rows: Sequence[Any], cursor: str, limit: int) -> tuple[list[Any], str]:
     """A page of rows, and the cursor of the next one."""
     start = 0
     if cursor:
         try:
             start = int(base64.b64decode(cursor, validate=True).decode().removeprefix("offset:"))
         except ValueError:
-            raise Refused("invalid_cursor") from None
+            raise SlackError("invalid_cursor") from None
     page = list(rows[start : start + limit])
     after = start + limit
     return page, base64.b64encode(f"offset:{after}".encode()).decode() if after < len(rows) else ""

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from tests.support.slack_server.server import Server
 
 
-def client_of(slack: Server, token: str = "") -> AsyncWebClient:
+def build_client(slack: Server, token: str = "") -> AsyncWebClient:
     """The real Web API client, pointed at the fake; it tries nothing twice."""
     return AsyncWebClient(token or slack.space.app.bot_token, slack.base_url, retry_handlers=[])
 
 
-async def error_of(call: Awaitable[Any]) -> str:
+async def error_code_of(call: Awaitable[Any]) -> str:
     """The error with which Slack answers a call; empty if it is carried out."""
     try:
         await call
@@ -33,24 +33,24 @@ async def error_of(call: Awaitable[Any]) -> str:
     return ""
 
 
-class Ear:
+class EventRecorder:
     """`deaf`: hears, but acknowledges nothing; `reply` goes along with acknowledgements."""
 
     def __init__(self) -> None:
-        self.heard: list[SocketModeRequest] = []
-        self.deaf = False
+        self.requests: list[SocketModeRequest] = []
+        self.is_silent = False
         self.reply: dict[str, Any] | None = None
 
     async def hear(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        self.heard.append(request)
-        if not self.deaf:
+        self.requests.append(request)
+        if not self.is_silent:
             payload = self.reply if request.accepts_response_payload else None
             await client.send_socket_mode_response(SocketModeResponse(request.envelope_id, payload))
 
     @property
     def events(self) -> list[dict[str, Any]]:
         """The inner events, in order."""
-        return [request.payload["event"] for request in self.heard if request.type == "events_api"]
+        return [request.payload["event"] for request in self.requests if request.type == "events_api"]
 
     @property
     def kinds(self) -> list[str]:
@@ -59,13 +59,13 @@ class Ear:
 
 
 @contextlib.asynccontextmanager
-async def listening(slack: Server, *, every: float = 0.1) -> AsyncIterator[Ear]:
+async def open_recorder(slack: Server, *, every: float = 0.1) -> AsyncIterator[EventRecorder]:
     """A connected ear; `every`: seconds between its pings, which is also how soon it notices a broken connection."""
-    ear = Ear()
-    client = SocketModeClient(slack.space.app.app_token, web_client=client_of(slack), ping_interval=every)
+    ear = EventRecorder()
+    client = SocketModeClient(slack.space.app.app_token, web_client=build_client(slack), ping_interval=every)
     client.socket_mode_request_listeners.append(ear.hear)
     await client.connect()  # type: ignore[no-untyped-call]
-    await slack.connected()
+    await slack.wait_until_connected()
     try:
         yield ear
     finally:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.slack_server import shapes
-from tests.support.slack_server.people import Person, Room, Said
-from tests.support.slack_server.screen import Screen, screen
+from tests.support.slack_server.people import Person, Room, SentMessage
+from tests.support.slack_server.screen import Screen, build_screen
 from tests.support.slack_server.server import Server
 from tests.support.slack_server.state import Message
 from tests.support.slack_server.workspace import FOREIGN
@@ -53,17 +53,17 @@ class FakeSlack(Server):
     def sees(self, person: Person, room: Room) -> Screen:
         """What somebody has on the screen."""
         if room.id not in self.space.channels:
-            return Screen(f"#{room.name} (deleted)", (), open=False)
-        return screen(self, person.user, room.channel)
+            return Screen(f"#{room.name} (deleted)", (), is_open=False)
+        return build_screen(self, person.user, room.channel)
 
     def replies(self, person: Person, room: Room, ts: str) -> list[Entry]:
         """What the app said in a thread, as somebody sees it."""
         return [entry for entry in self.sees(person, room).thread(ts) if entry.author == self.space.bot.name]
 
-    def _tell(self, kind: str, channel: Channel, body: JSON) -> None:
+    def _emit(self, kind: str, channel: Channel, body: JSON) -> None:
         """Life of a channel: of a public one everybody hears, of a private one whoever is in it."""
-        event: JSON = {"type": kind, **body, "event_ts": self.space.stamp()}
-        self.herald.event(event, None if channel.kind == "public" else channel)
+        event: JSON = {"type": kind, **body, "event_ts": self.space.new_ts()}
+        self.notifier.event(event, None if channel.kind == "public" else channel)
         self.space.changed()
 
     def _kind(self, channel: Channel, what: str) -> str:
@@ -73,67 +73,69 @@ class FakeSlack(Server):
         """A new public channel, without the app."""
         room = self.channel(name, members=[by], bot=False)
         head = {"id": room.id, "name": name, "created": room.channel.created, "creator": by.id}
-        self._tell("channel_created", room.channel, {"channel": head})
+        self._emit("channel_created", room.channel, {"channel": head})
         return room
 
     async def renames(self, room: Room, name: str) -> None:
         room.channel.name = name
         head = {"id": room.id, "name": name, "created": room.channel.created}
-        self._tell(self._kind(room.channel, "rename"), room.channel, {"channel": head})
+        self._emit(self._kind(room.channel, "rename"), room.channel, {"channel": head})
 
     async def archives(self, room: Room, by: Person) -> None:
         room.channel.archived = True
-        self._tell(self._kind(room.channel, "archive"), room.channel, {"channel": room.id, "user": by.id})
+        self._emit(self._kind(room.channel, "archive"), room.channel, {"channel": room.id, "user": by.id})
 
     async def unarchives(self, room: Room, by: Person) -> None:
         room.channel.archived = False
-        self._tell(self._kind(room.channel, "unarchive"), room.channel, {"channel": room.id, "user": by.id})
+        self._emit(self._kind(room.channel, "unarchive"), room.channel, {"channel": room.id, "user": by.id})
 
     async def deletes_channel(self, room: Room) -> None:
-        self._tell(self._kind(room.channel, "deleted"), room.channel, {"channel": room.id})
+        self._emit(self._kind(room.channel, "deleted"), room.channel, {"channel": room.id})
         del self.space.channels[room.id]
 
     async def converts(self, room: Room, by: Person, *, private: bool = True) -> None:
         """A public channel turns private, or the other way round; its id stays. Slack tells it by a message."""
         room.channel.kind = "private" if private else "public"
         subtype = f"channel_convert_to_{'private' if private else 'public'}"
-        self.herald.notice(room.channel, subtype, by.id, f"made this channel *{'private' if private else 'public'}*")
+        self.notifier.system_message(
+            room.channel, subtype, by.id, f"made this channel *{'private' if private else 'public'}*"
+        )
         self.space.changed()
 
     async def shares(self, room: Room, stranger: Person) -> None:
         """A channel is shared with the workspace of somebody, who comes in."""
         room.channel.shared = True
-        self._tell("channel_shared", room.channel, {"connected_team_id": stranger.user.team, "channel": room.id})
-        self.acts.join(room.channel, stranger.user)
+        self._emit("channel_shared", room.channel, {"connected_team_id": stranger.user.team, "channel": room.id})
+        self.actions.join(room.channel, stranger.user)
 
     async def unshares(self, room: Room) -> None:
         """The other workspace's people are out again."""
         room.channel.shared = False
         for member in [each for each in room.channel.members if self.space.users[each].team == FOREIGN]:
-            self.acts.leave(room.channel, self.space.users[member])
+            self.actions.leave(room.channel, self.space.users[member])
         body = {"previously_connected_team_id": FOREIGN, "channel": room.id, "is_ext_shared": False}
-        self._tell("channel_unshared", room.channel, body)
+        self._emit("channel_unshared", room.channel, body)
 
     async def uninstalls(self) -> None:
         """The app is taken out of the workspace: it hears that, and then its tokens are dead."""
         tokens = {"oauth": [], "bot": [self.space.bot.id]}
-        self.herald.event({"type": "tokens_revoked", "tokens": tokens, "event_ts": self.space.stamp()})
-        self.herald.event({"type": "app_uninstalled", "event_ts": self.space.stamp()})
+        self.notifier.event({"type": "tokens_revoked", "tokens": tokens, "event_ts": self.space.new_ts()})
+        self.notifier.event({"type": "app_uninstalled", "event_ts": self.space.new_ts()})
         self.space.revoked = "account_inactive"
 
-    async def makes_app_anew(self) -> None:
+    async def recreates_app(self) -> None:
         """Another app takes the place of the first one: its bot is another user, who is in no channel."""
         before, app = self.space.bot, self.space.app
         for channel in self.space.channels.values():
             if before.id in channel.members:
-                self.acts.leave(channel, before)
+                self.actions.leave(channel, before)
         self.space.bot = self.space.add_user(app.name)
         self.space.bot.bot_id, self.space.bot.app_id = self.space.new_id("B"), app.id
 
     async def revokes(self) -> None:
         """The bot's token is revoked."""
         tokens = {"oauth": [], "bot": [self.space.bot.id]}
-        self.herald.event({"type": "tokens_revoked", "tokens": tokens, "event_ts": self.space.stamp()})
+        self.notifier.event({"type": "tokens_revoked", "tokens": tokens, "event_ts": self.space.new_ts()})
         self.space.revoked = "token_revoked"
 
     def expires(self, ts: str) -> None:
@@ -142,18 +144,18 @@ class FakeSlack(Server):
             stream = channel.messages[ts].stream if ts in channel.messages else None
             if stream is not None:
                 stream.started = self.clock.now() - self.limits.life
-                self.aged(channel.messages[ts])
+                self.end_if_expired(channel.messages[ts])
 
-    def again(self, kind: str = "") -> None:
+    def redelivers(self, kind: str = "") -> None:
         """Deliver the last event (of a kind) once more, with its event_id, as if nobody had acknowledged it."""
-        told = [each for each in self.socket.parcels if each.kind == "events_api"]
+        told = [each for each in self.socket.deliveries if each.kind == "events_api"]
         self.socket.redeliver([each for each in told if kind in {"", each.payload["event"]["type"]}][-1])
 
-    async def webhook_says(self, room: Room, name: str, text: str) -> Said:
+    async def webhook_says(self, room: Room, name: str, text: str) -> SentMessage:
         """An old integration writes: under any name, with no user behind it."""
-        message = Message(self.space.stamp(), room.id, self.robot(name).id, text, subtype="bot_message")
+        message = Message(self.space.new_ts(), room.id, self.robot(name).id, text, subtype="bot_message")
         message.extra = {"username": name}
-        return Said(room, self.acts.say(room.channel, message))
+        return SentMessage(room, self.actions.post(room.channel, message))
 
     def user_shape(self, person: Person) -> JSON:
         """Somebody as users.info tells it."""

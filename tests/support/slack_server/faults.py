@@ -35,7 +35,7 @@ class Faults:
     def add(self, method: str, fault: Fault, times: int = 1) -> None:
         self._next[method].extend([fault] * times)
 
-    def take(self, method: str) -> Fault | None:
+    def pop(self, method: str) -> Fault | None:
         for name in (method, "*"):
             if self._next[name]:
                 return self._next[name].popleft()

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.support.slack_server.refusals import Refused
+from tests.support.slack_server.refusals import SlackError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PayloadLimits:
     """`streamed`: all that one streamed message takes. `life`: seconds until a stream is ended by Slack."""
 
     text: int = 40_000
@@ -48,10 +48,10 @@ INTERACTIVE = frozenset(
 )  # fmt: skip
 
 
-class Blocks:
+class BlockValidator:
     """Checks the blocks of a message or a view; every fault found is a line of the refusal."""
 
-    def __init__(self, limits: Limits, *, view: bool = False) -> None:
+    def __init__(self, limits: PayloadLimits, *, view: bool = False) -> None:
         self.limits = limits
         self.view = view
         self.faults: list[str] = []
@@ -71,9 +71,9 @@ class Blocks:
         if markdown > self.limits.markdown:
             self._fault("/blocks", f"markdown blocks must be less than {self.limits.markdown + 1} characters in sum")
         if self.faults:
-            raise Refused("invalid_arguments" if self.view else "invalid_blocks", *self.faults)
-        if not self.view and sum(characters(block) for block in blocks) > self.limits.all_blocks:
-            raise Refused("msg_blocks_too_long")
+            raise SlackError("invalid_arguments" if self.view else "invalid_blocks", *self.faults)
+        if not self.view and sum(block_length(block) for block in blocks) > self.limits.all_blocks:
+            raise SlackError("msg_blocks_too_long")
 
     def _fault(self, where: str, what: str) -> None:
         self.faults.append(f"{what} [json-pointer:{where}]")
@@ -212,33 +212,33 @@ def _kind(block: object) -> str:
     return str(block.get("type", "")) if isinstance(block, dict) else ""
 
 
-def texts(value: object) -> Iterator[str]:
+def find_texts(value: object) -> Iterator[str]:
     """Every text that stands anywhere in blocks."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if isinstance(inner, str) and key in {"text", "title", "details", "output"}:
                 yield inner
             else:
-                yield from texts(inner)
+                yield from find_texts(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from texts(inner)
+            yield from find_texts(inner)
 
 
-def characters(block: object) -> int:
+def block_length(block: object) -> int:
     """What a block counts towards the sum over all blocks."""
-    return sum(map(len, texts(block)))
+    return sum(map(len, find_texts(block)))
 
 
-def parsed(value: object, error: str = "invalid_blocks_format") -> list[JSON] | None:
+def parse_list(value: object, error: str = "invalid_blocks_format") -> list[JSON] | None:
     """A list that came as such, or as JSON in a string."""
     if isinstance(value, str) and value:
         try:
             value = json.loads(value)
         except ValueError:
-            raise Refused(error) from None
+            raise SlackError(error) from None
     if value is None or value == "":
         return None
     if not isinstance(value, list):
-        raise Refused(error)
+        raise SlackError(error)
     return value

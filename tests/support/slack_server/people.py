@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from tests.support.slack_server import shapes
 from tests.support.slack_server.interactions import action
-from tests.support.slack_server.rendering import Face, Renderer
-from tests.support.slack_server.state import Attached, Channel, Message, User
+from tests.support.slack_server.rendering import RenderedMessage, Renderer
+from tests.support.slack_server.state import Channel, Message, StoredFile, User
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tests.support.slack_server.screen import Entry
     from tests.support.slack_server.server import Server
-    from tests.support.slack_server.socket import Parcel
+    from tests.support.slack_server.socket import Delivery
     from tests.support.slack_server.state import JSON
 
 URL = re.compile(r"https?://[^\s<>]+")
@@ -51,7 +51,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Said:
+class SentMessage:
     """A message that somebody wrote."""
 
     room: Room
@@ -109,75 +109,77 @@ class Person:
         return text
 
     async def says(
-        self, room: Room, text: str, *, thread: Said | str = "", files: Sequence[File] = (), raw: bool = False,
+        self, room: Room, text: str, *, thread: SentMessage | str = "", files: Sequence[File] = (), raw: bool = False,
         broadcast: bool = False,
-    ) -> Said:  # fmt: skip
+    ) -> SentMessage:  # fmt: skip
         """Write a message; `raw`: the text is wire text already; `broadcast`: a reply is shown in the channel, too."""
         space, channel = self.slack.space, room.channel
         assert self.id in channel.members, f"{self.name} is not in #{room.name}"
-        root = thread.root if isinstance(thread, Said) else thread
-        message = Message(space.stamp(), room.id, self.id, text if raw else self.types(text), root)
+        root = thread.root if isinstance(thread, SentMessage) else thread
+        message = Message(space.new_ts(), room.id, self.id, text if raw else self.types(text), root)
         if broadcast and root:
             message.subtype = "thread_broadcast"
         if files:
-            message.subtype, message.files = "file_share", [self._drop(file) for file in files]
-        self.slack.acts.say(channel, message)
-        return Said(room, message)
+            message.subtype, message.files = "file_share", [self._attach(file) for file in files]
+        self.slack.actions.post(channel, message)
+        return SentMessage(room, message)
 
-    def _drop(self, file: File) -> Attached:
+    def _attach(self, file: File) -> StoredFile:
         space = self.slack.space
         kind = file.mimetype or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-        attached = Attached(space.new_id("F"), file.name, kind, file.data, self.id, int(space.clock.now()))
+        attached = StoredFile(space.new_id("F"), file.name, kind, file.data, self.id, int(space.clock.now()))
         attached.url, attached.connect = file.url, file.connect
         space.files[attached.id] = attached
         return attached
 
-    async def mentions(self, room: Room, text: str, *, thread: Said | str = "", files: Sequence[File] = ()) -> Said:
+    async def mentions(
+        self, room: Room, text: str, *, thread: SentMessage | str = "", files: Sequence[File] = ()
+    ) -> SentMessage:
         """Address the app."""
         wire = f"<@{self.slack.space.bot.id}> {self.types(text)}"
         return await self.says(room, wire, thread=thread, files=files, raw=True)
 
-    async def edits(self, said: Said, text: str, *, raw: bool = False) -> None:
+    async def edits(self, said: SentMessage, text: str, *, raw: bool = False) -> None:
         wire = text if raw else self.types(text)
         bot = f"<@{self.slack.space.bot.id}>"
         if bot in said.message.text and bot not in wire:
             wire = f"{bot} {wire}"
-        self.slack.acts.edit(said.room.channel, said.message, wire)
+        self.slack.actions.edit(said.room.channel, said.message, wire)
 
-    async def deletes(self, said: Said) -> None:
-        self.slack.acts.delete(said.room.channel, said.message)
+    async def deletes(self, said: SentMessage) -> None:
+        self.slack.actions.delete(said.room.channel, said.message)
 
     async def deletes_file(self, file: str) -> None:
-        self.slack.acts.delete_file(self.slack.space.files[file])
+        self.slack.actions.delete_file(self.slack.space.files[file])
 
-    async def reacts(self, said: Said | Entry, name: str) -> None:
-        self.slack.acts.react(*self._of(said), self.id, name)
+    async def reacts(self, said: SentMessage | Entry, name: str) -> None:
+        self.slack.actions.react(*self._resolve(said), self.id, name)
 
-    async def unreacts(self, said: Said | Entry, name: str) -> None:
-        self.slack.acts.unreact(*self._of(said), self.id, name)
+    async def unreacts(self, said: SentMessage | Entry, name: str) -> None:
+        self.slack.actions.unreact(*self._resolve(said), self.id, name)
 
-    def _of(self, said: Said | Entry) -> tuple[Channel, Message]:
-        if isinstance(said, Said):
+    def _resolve(self, said: SentMessage | Entry) -> tuple[Channel, Message]:
+        if isinstance(said, SentMessage):
             return said.room.channel, said.message
         channel = self.slack.space.channels[said.channel]
-        whispers = (each for each in channel.whispers if each.only_for == self.id and each.ts == said.ts)
+        whispers = (each for each in channel.ephemeral_messages if each.only_for == self.id and each.ts == said.ts)
         return channel, channel.messages.get(said.ts) or next(whispers)
 
     async def joins(self, room: Room) -> None:
-        self.slack.acts.join(room.channel, self.user)
+        self.slack.actions.join(room.channel, self.user)
 
     async def leaves(self, room: Room) -> None:
-        self.slack.acts.leave(room.channel, self.user)
+        self.slack.actions.leave(room.channel, self.user)
 
     async def invites(self, room: Room, other: Person) -> None:
         """Take somebody in, or the app (`slack.bot`)."""
-        self.slack.acts.join(room.channel, other.user, inviter=self.id)
+        self.slack.actions.join(room.channel, other.user, inviter=self.id)
 
     async def removes(self, room: Room, other: Person) -> None:
         """Put somebody out."""
-        self.slack.acts.leave(room.channel, other.user)
+        self.slack.actions.leave(room.channel, other.user)
 
-    async def slash(self, room: Room, text: str = "", command: str = "/threadlore") -> Parcel:
+    async def slash(self, room: Room, text: str = "", command: str = "/threadlore") -> Delivery:
         """Use a command; waits for its acknowledgement."""
         space = self.slack.space
         if command in space.app.escaped:
@@ -187,27 +189,27 @@ class Person:
             text = URL_TYPED.sub(r"\1", text)
         return await self.slack.interactions.command(self.user, room.channel, command, text)
 
-    async def clicks(self, said: Said | Entry, label: str) -> Parcel:
+    async def clicks(self, said: SentMessage | Entry, label: str) -> Delivery:
         """Press a button of a message by what stands on it, or by its action id; waits for the acknowledgement."""
-        channel, message = self._of(said)
-        buttons = Renderer(self.slack.space, self.id).face(message).buttons
-        body = self._pressed(buttons, label)
+        channel, message = self._resolve(said)
+        buttons = Renderer(self.slack.space, self.id).render(message).buttons
+        body = self._find_button(buttons, label)
         return await self.slack.interactions.press(self.user, channel, message, body)
 
-    def _pressed(self, buttons: list[tuple[str, JSON, JSON, JSON]], label: str) -> JSON:
+    def _find_button(self, buttons: list[tuple[str, JSON, JSON, JSON]], label: str) -> JSON:
         for shown, block, element, more in buttons:
             if label in {shown, element.get("action_id")}:
-                return action(block, element, self.slack.space.stamp(), **more)
+                return action(block, element, self.slack.space.new_ts(), **more)
         raise NotOnScreen(f"there is no button {label!r}, but {[shown for shown, *_ in buttons]}")
 
-    async def clicks_home(self, label: str) -> Parcel:
+    async def clicks_home_tab(self, label: str) -> Delivery:
         """Press a button of the own Home tab."""
         view = self.slack.space.homes[self.id]
-        face = Face()
+        face = RenderedMessage()
         Renderer(self.slack.space, self.id).blocks(view.body["blocks"], face)
-        return await self.slack.interactions.press_in_view(self.user, view, self._pressed(face.buttons, label))
+        return await self.slack.interactions.press_in_view(self.user, view, self._find_button(face.buttons, label))
 
-    async def submits(self, values: JSON, view: str = "") -> Parcel:
+    async def submits(self, values: JSON, view: str = "") -> Delivery:
         """Send off the modal that was opened last, or the one named."""
         mine = [
             each for each in self.slack.space.views.values() if each.user == self.id and each.body["type"] == "modal"
@@ -222,12 +224,12 @@ class Person:
         view = space.homes.get(self.id)
         if view is not None and tab == "home":
             event["view"] = {**view.body, "id": view.id, "hash": view.hash}
-        self.slack.herald.event({**event, "event_ts": space.stamp()})
+        self.slack.notifier.event({**event, "event_ts": space.new_ts()})
 
-    def home(self) -> str:
+    def home_tab(self) -> str:
         """What stands on the own Home tab."""
         view = self.slack.space.homes.get(self.id)
-        face = Face()
+        face = RenderedMessage()
         if view is not None:
             Renderer(self.slack.space, self.id).blocks(view.body["blocks"], face)
         return "\n".join([*face.lines, *(f"[ {label} ]" for label, *_ in face.buttons)])
@@ -235,7 +237,7 @@ class Person:
     def reloads(self) -> None:
         """Start the client anew: what only this person saw is gone."""
         for channel in self.slack.space.channels.values():
-            channel.whispers = [each for each in channel.whispers if each.only_for != self.id]
+            channel.ephemeral_messages = [each for each in channel.ephemeral_messages if each.only_for != self.id]
 
     async def renames_self(self, name: str) -> None:
         self.user.name = name
@@ -252,4 +254,4 @@ class Person:
     def _user_changed(self) -> None:
         space = self.slack.space
         body = shapes.user(space, self.user)
-        self.slack.herald.event({"type": "user_change", "user": body, "event_ts": space.stamp()})
+        self.slack.notifier.event({"type": "user_change", "user": body, "event_ts": space.new_ts()})

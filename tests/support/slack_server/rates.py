@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.support.slack_server.refusals import Refused
+from tests.support.slack_server.refusals import SlackError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ TIERS: Mapping[int, int] = {1: 1, 2: 20, 3: 50, 4: 100}
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class RateSettings:
     """`minute`: methods that do not keep to their tier; `channel`: posts a second into one, with `channel_burst`.
 
     `burst` stretches every bucket beyond its minute's worth; `on` is False for tests of other things.
@@ -30,25 +30,25 @@ class Rates:
     channel_burst: int = 5
 
 
-class Buckets:
+class RateBuckets:
     """One bucket for each method, and one for the posts of each channel."""
 
-    def __init__(self, rates: Rates, clock: Clock) -> None:
+    def __init__(self, rates: RateSettings, clock: Clock) -> None:
         self.rates = rates
         self.clock = clock
         self.limited: list[str] = []
         self._left: dict[str, tuple[float, float]] = {}
 
-    def take(self, method: str, minute: int) -> None:
+    def count_call(self, method: str, minute: int) -> None:
         """One call of a method. Raises Refused with status 429."""
         minute = self.rates.minute.get(method, minute)
-        self._take(method, minute / 60, minute * self.rates.burst)
+        self._count(method, minute / 60, minute * self.rates.burst)
 
-    def take_post(self, channel: str) -> None:
+    def count_post(self, channel: str) -> None:
         """One message into a channel."""
-        self._take(f"post {channel}", self.rates.channel, self.rates.channel_burst * self.rates.burst)
+        self._count(f"post {channel}", self.rates.channel, self.rates.channel_burst * self.rates.burst)
 
-    def _take(self, name: str, per_second: float, most: float) -> None:
+    def _count(self, name: str, per_second: float, most: float) -> None:
         if not self.rates.on:
             return
         now = self.clock.now()
@@ -57,12 +57,12 @@ class Buckets:
         if left < 1:
             self._left[name] = (left, now)
             self.limited.append(name)
-            raise limited(max(1, math.ceil((1 - left) / per_second)))
+            raise rate_limited_error(max(1, math.ceil((1 - left) / per_second)))
         self._left[name] = (left - 1, now)
 
 
-def limited(seconds: int) -> Refused:
+def rate_limited_error(seconds: int) -> SlackError:
     """Too many requests; come back in so many seconds."""
-    refused = Refused("ratelimited", status=429)
+    refused = SlackError("ratelimited", status=429)
     refused.retry_after = seconds
     return refused

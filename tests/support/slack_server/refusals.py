@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Refused(Exception):
+class SlackError(Exception):
     """A call is answered with `ok: false`; `status` is 200 but for rate limits and broken servers."""
 
     def __init__(self, error: str, *messages: str, status: int = 200, **more: Any) -> None:

@@ -28,22 +28,22 @@ LITERAL = re.compile(r"\*\*\S[^*\n]*\*\*|\]\(https?:|^#{1,6} |^\|.*\|\s*$", re.M
 MARKS = {"complete": "✓", "in_progress": "◐", "pending": "○", "error": "✗"}
 
 
-def drawn(text: str) -> str:
+def draw_markdown(text: str) -> str:
     """Standard Markdown as it is drawn: bold and headings without their marks, labels with their addresses."""
     pieces = CODE.split(text)
     for number in range(0, len(pieces), 2):
-        plain = MARKDOWN_LINK.sub(lambda found: _labelled(found[1], found[2]), pieces[number])
+        plain = MARKDOWN_LINK.sub(lambda found: _render_link(found[1], found[2]), pieces[number])
         pieces[number] = HEADING.sub("", ITALIC.sub(r"\1", BOLD.sub(r"\1", plain)))
     return "".join(pieces)
 
 
-def _labelled(label: str, url: str) -> str:
+def _render_link(label: str, url: str) -> str:
     """A link as it is printed: its label, and where it leads unless it is the number of a source."""
     return label if CITATION.fullmatch(label) else f"{label} ({url})"
 
 
 @dataclass(slots=True)
-class Face:
+class RenderedMessage:
     """Everything visible of a message; `links` as (label, address), `sources` as (number or title, address).
 
     `body` is what was written, before it was drawn; `literal` are marks of Markdown where Slack does not draw it.
@@ -64,9 +64,9 @@ class Renderer:
         self.space = space
         self.viewer = viewer
 
-    def face(self, message: Message) -> Face:
+    def render(self, message: Message) -> RenderedMessage:
         """Blocks if there are any, or else the text."""
-        face = Face()
+        face = RenderedMessage()
         blocks = message.stream.blocks if message.stream is not None else message.blocks
         if not blocks:
             face.body.append(self.mrkdwn(message.text, face))
@@ -74,11 +74,11 @@ class Renderer:
         self.blocks(blocks or [], face)
         return face
 
-    def blocks(self, blocks: list[JSON], face: Face) -> None:
+    def blocks(self, blocks: list[JSON], face: RenderedMessage) -> None:
         for block in blocks:
             self._block(block, face)
 
-    def mrkdwn(self, text: str, face: Face, *, literal: bool = False) -> str:
+    def mrkdwn(self, text: str, face: RenderedMessage, *, literal: bool = False) -> str:
         """Slack's own markup: names for ids, labels with their addresses; not `literal`: addresses are links, too."""
 
         def shown(found: re.Match[str]) -> str:
@@ -93,7 +93,7 @@ class Renderer:
             if not value.startswith(("http", "mailto")):
                 return found.group()
             face.links.append((html.unescape(label or value), html.unescape(value)))
-            return _labelled(label, value) if label else value
+            return _render_link(label, value) if label else value
 
         face.literal += LITERAL.findall(CODE.sub("", text))
         if not literal:
@@ -104,7 +104,7 @@ class Renderer:
             ]
         return html.unescape(TOKEN.sub(shown, text))
 
-    def _special(self, value: str, label: str, face: Face) -> str:
+    def _special(self, value: str, label: str, face: RenderedMessage) -> str:
         """A call to many, the handle of a group, or a date."""
         kind, _, rest = value.partition("^")
         if kind != "date":
@@ -112,7 +112,7 @@ class Renderer:
         timestamp, form, url = (*rest.split("^", 2), "", "")[:3]
         return self._date({"timestamp": timestamp, "format": form, "url": html.unescape(url), "fallback": label}, face)
 
-    def _date(self, leaf: JSON, face: Face) -> str:
+    def _date(self, leaf: JSON, face: RenderedMessage) -> str:
         """A date, which may be a link."""
         shown = shown_date(leaf["timestamp"], leaf["format"], leaf.get("fallback") or "", self.space.clock.now())
         if leaf.get("url"):
@@ -122,11 +122,11 @@ class Renderer:
     def _name(self, user: str) -> str:
         return self.space.users[user].name if user in self.space.users else user
 
-    def markdown(self, text: str, face: Face) -> str:
+    def markdown(self, text: str, face: RenderedMessage) -> str:
         """Standard Markdown stays as it was written, but for names; its links are noted."""
         face.links += [(label, html.unescape(url)) for label, url in MARKDOWN_LINK.findall(text)]
         rest = MARKDOWN_LINK.sub("", text)
-        inner = Face()
+        inner = RenderedMessage()
         shown = self.mrkdwn(text, inner, literal=True)
         face.links += [link for link in inner.links if link[0] != link[1]]
         known = {url for _, url in face.links}
@@ -135,11 +135,11 @@ class Renderer:
         face.links += [(name, f"http://{name}") for name in names]
         return shown
 
-    def _block(self, block: JSON, face: Face) -> None:
+    def _block(self, block: JSON, face: RenderedMessage) -> None:
         kind = block["type"]
         if kind == "markdown":
             face.body.append(self.markdown(block["text"], face))
-            face.lines.append(drawn(face.body[-1]))
+            face.lines.append(draw_markdown(face.body[-1]))
         elif kind in {"section", "header"}:
             for each in filter(None, [block.get("text"), *(block.get("fields") or [])]):
                 face.lines.append(self._text(each, face))
@@ -156,7 +156,7 @@ class Renderer:
         else:
             self._other(block, face)
 
-    def _other(self, block: JSON, face: Face) -> None:
+    def _other(self, block: JSON, face: RenderedMessage) -> None:
         kind = block["type"]
         if kind == "divider":
             face.lines.append("─" * 8)
@@ -171,14 +171,14 @@ class Renderer:
         else:
             face.lines.append(f"[{kind}]")
 
-    def _text(self, element: JSON, face: Face) -> str:
+    def _text(self, element: JSON, face: RenderedMessage) -> str:
         if element["type"] == "image":
             return f"[picture: {element['alt_text']}]"
         if element["type"] != "mrkdwn":
             return str(element["text"])
         return self.mrkdwn(element["text"], face, literal=bool(element.get("verbatim")))
 
-    def _button(self, block: JSON, element: JSON, face: Face) -> None:
+    def _button(self, block: JSON, element: JSON, face: RenderedMessage) -> None:
         if element["type"] == "feedback_buttons":
             for name in ("positive_button", "negative_button"):
                 button = element[name]
@@ -191,7 +191,7 @@ class Renderer:
             if element.get("url"):
                 face.links.append((label, element["url"]))
 
-    def _rich(self, element: JSON, face: Face) -> None:
+    def _rich(self, element: JSON, face: RenderedMessage) -> None:
         kind = element["type"]
         if kind == "rich_text_list":
             for number, item in enumerate(element["elements"], 1):
@@ -202,10 +202,10 @@ class Renderer:
         else:
             face.lines.append(self._leaves(element, face))
 
-    def _leaves(self, section: JSON, face: Face) -> str:
+    def _leaves(self, section: JSON, face: RenderedMessage) -> str:
         return "".join(self._leaf(leaf, face) for leaf in section.get("elements") or [])
 
-    def _leaf(self, leaf: JSON, face: Face) -> str:
+    def _leaf(self, leaf: JSON, face: RenderedMessage) -> str:
         kind = leaf["type"]
         if kind == "citation":
             label = leaf.get("text") or str(leaf.get("index", ""))

@@ -82,11 +82,11 @@ class Screen:
 
     title: str
     entries: tuple[Entry, ...]
-    open: bool = True
+    is_open: bool = True
     prompts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        if not self.open:
+        if not self.is_open:
             return f"{self.title}\n(nothing to be seen here)"
         lines = [self.title]
         for entry in self.entries:
@@ -97,7 +97,7 @@ class Screen:
     def __contains__(self, text: str) -> bool:
         return text in str(self)
 
-    def all(self) -> list[Entry]:
+    def all_entries(self) -> list[Entry]:
         """Every message, replies behind their root."""
         return [each for entry in self.entries for each in (entry, *entry.replies)]
 
@@ -106,13 +106,13 @@ class Screen:
         return next((entry.replies for entry in self.entries if entry.ts == ts), ())
 
 
-def screen(slack: Server, viewer: User, channel: Channel) -> Screen:
+def build_screen(slack: Server, viewer: User, channel: Channel) -> Screen:
     """What somebody sees of a channel now."""
     title = f"#{channel.name}" if channel.kind != "im" else f"{slack.space.app.name} (direct)"
     title += {"private": " 🔒", "mpim": " 👥"}.get(channel.kind, "") + (" ⇄" if channel.shared else "")
-    if not may_look(viewer, channel):
-        return Screen(title, (), open=False)
-    said = [*channel.messages.values(), *(each for each in channel.whispers if each.only_for == viewer.id)]
+    if not can_view(viewer, channel):
+        return Screen(title, (), is_open=False)
+    said = [*channel.messages.values(), *(each for each in channel.ephemeral_messages if each.only_for == viewer.id)]
     said.sort(key=lambda message: message.ts)
     renderer = Renderer(slack.space, viewer.id)
     replies: dict[str, list[Entry]] = {}
@@ -125,15 +125,15 @@ def screen(slack: Server, viewer: User, channel: Channel) -> Screen:
     return Screen(title, tuple(entries), prompts=tuple(prompt["title"] for prompt in channel.prompts))
 
 
-def may_look(viewer: User, channel: Channel) -> bool:
+def can_view(viewer: User, channel: Channel) -> bool:
     """Members always; full members of the workspace into public channels."""
     full = viewer.kind == "member" and channel.kind == "public" and not viewer.deleted
     return viewer.id in channel.members or (full and not channel.archived and viewer.team.startswith("T0SMALL"))
 
 
 def _entry(slack: Server, renderer: Renderer, message: Message, replies: tuple[Entry, ...]) -> Entry:
-    slack.aged(message)
-    face = renderer.face(message)
+    slack.end_if_expired(message)
+    face = renderer.render(message)
     author = slack.space.users["USLACKBOT" if message.subtype == "tombstone" else message.user].name
     files = ["(this file was deleted)" if each.deleted else each.name for each in message.files]
     stream = message.stream

@@ -14,30 +14,30 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from aiohttp import web
 
 from tests.support.slack_server import methods  # noqa: F401  - fills the table of methods
-from tests.support.slack_server.actions import Acts
+from tests.support.slack_server.actions import WorkspaceActions
 from tests.support.slack_server.app import App
-from tests.support.slack_server.call import METHODS, Call, Recorded, arguments, missing
+from tests.support.slack_server.call import METHODS, Call, RecordedCall, arguments, missing_scope_error
 from tests.support.slack_server.clock import Clock
 from tests.support.slack_server.faults import Fault, Faults
 from tests.support.slack_server.file_store import Uploads, download, upload
 from tests.support.slack_server.interactions import Interactions
-from tests.support.slack_server.limits import Limits
+from tests.support.slack_server.limits import PayloadLimits
 from tests.support.slack_server.methods.streaming import end
-from tests.support.slack_server.notify import Herald
-from tests.support.slack_server.rates import Buckets, Rates, limited
-from tests.support.slack_server.refusals import Refused
+from tests.support.slack_server.notify import EventNotifier
+from tests.support.slack_server.rates import RateBuckets, RateSettings, rate_limited_error
+from tests.support.slack_server.refusals import SlackError
 from tests.support.slack_server.socket import Socket, Timing
 from tests.support.slack_server.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.slack_server.state import JSON, Attached, Message
+    from tests.support.slack_server.state import JSON, Message, StoredFile
 
 T = TypeVar("T")
 
 
-class Severed(Exception):
+class ConnectionCut(Exception):
     """The connection is cut: nothing that is answered will arrive."""
 
 
@@ -45,24 +45,24 @@ class Server:
     """The machinery; `FakeSlack` adds people. `page` bounds every page of a history or a member list."""
 
     def __init__(
-        self, app: App | None = None, *, rates: Rates | None = None, limits: Limits | None = None,
+        self, app: App | None = None, *, rates: RateSettings | None = None, limits: PayloadLimits | None = None,
         timing: Timing | None = None, page: int = 0, port: int = 0,
     ) -> None:  # fmt: skip
         self.clock = Clock()
         self.page = page
         self.port = port
-        self.limits = limits or Limits()
+        self.limits = limits or PayloadLimits()
         self.space = Workspace(app or App(), self.clock, self._changed)
         self.socket = Socket(self.clock, timing or Timing(), self.space.app.id, self._changed)
-        self.herald = Herald(self.space, self.socket)
-        self.acts = Acts(self.space, self.herald)
-        self.buckets = Buckets(rates or Rates(), self.clock)
+        self.notifier = EventNotifier(self.space, self.socket)
+        self.actions = WorkspaceActions(self.space, self.notifier)
+        self.buckets = RateBuckets(rates or RateSettings(), self.clock)
         self.faults = Faults()
         self.uploads = Uploads()
         self.interactions = Interactions(self)
-        self.calls: list[Recorded] = []
-        self._beat = asyncio.Event()
-        self._touched = 0.0
+        self.calls: list[RecordedCall] = []
+        self._change_event = asyncio.Event()
+        self._changed_at = 0.0
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> Self:
@@ -98,89 +98,89 @@ class Server:
         return f"ws://127.0.0.1:{self.port}/link/?ticket={ticket}&app_id={self.space.app.id}"
 
     def _changed(self) -> None:
-        beat, self._beat = self._beat, asyncio.Event()
-        self._touched = asyncio.get_running_loop().time() if self._runner else 0.0
+        beat, self._change_event = self._change_event, asyncio.Event()
+        self._changed_at = asyncio.get_running_loop().time() if self._runner else 0.0
         beat.set()
 
     async def _api(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["method"]
         try:
             args, token = await arguments(request)
-        except Refused as refused:
+        except SlackError as refused:
             return self._reply(refused.body)
-        recorded = Recorded(name, args, self.clock.now())
+        recorded = RecordedCall(name, args, self.clock.now())
         self.calls.append(recorded)
-        fault = self.faults.take(name)
+        fault = self.faults.pop(name)
         if fault is not None and fault.kind in {"garbage", "strange"}:
             recorded.outcome, recorded.done = fault.kind, True
             text = '{"ok": tr' if fault.kind == "garbage" else '{"ok": true}'
             return web.Response(text=text, content_type="application/json")
         try:
             if fault is not None and fault.kind != "lost":
-                await self._strike(fault, request)
+                await self._apply_fault(fault, request)
             body = self._run(name, args, token)
             if fault is not None and fault.kind == "lost":
-                self._cut(request)
+                self._cut_connection(request)
             recorded.outcome = "ok"
             return self._reply({"ok": True, **body})
-        except Refused as refused:
+        except SlackError as refused:
             recorded.outcome = refused.error
             headers = {"Retry-After": str(refused.retry_after)} if refused.status == 429 else {}
             return self._reply(refused.body, refused.status, headers)
-        except Severed:
+        except ConnectionCut:
             recorded.outcome = fault.kind if fault is not None else "cut"
             return web.Response(status=500)
         finally:
             recorded.done = True
             self._changed()
 
-    async def _strike(self, fault: Fault, request: web.Request) -> None:
+    async def _apply_fault(self, fault: Fault, request: web.Request) -> None:
         if fault.kind == "error":
-            raise Refused(fault.error)
+            raise SlackError(fault.error)
         if fault.kind == "ratelimited":
-            raise limited(int(fault.seconds))
+            raise rate_limited_error(int(fault.seconds))
         if fault.kind == "server":
-            raise Refused("internal_error", status=fault.status)
+            raise SlackError("internal_error", status=fault.status)
         if fault.kind == "reset":
-            self._cut(request)
+            self._cut_connection(request)
         elif fault.kind == "hang":
             await self.faults.closing.wait()
-            self._cut(request)
+            self._cut_connection(request)
         else:
             await self.clock.sleep(fault.seconds)
 
-    def _cut(self, request: web.Request) -> None:
+    def _cut_connection(self, request: web.Request) -> None:
         if request.transport is not None:
             request.transport.abort()
-        raise Severed
+        raise ConnectionCut
 
     def _run(self, name: str, args: JSON, token: str) -> JSON:
         if name not in METHODS:
-            raise Refused("unknown_method", req_method=name)
+            raise SlackError("unknown_method", req_method=name)
         method, app = METHODS[name], self.space.app
         self._authorised(method.token, token)
-        self.buckets.take(name, method.minute)
+        self.buckets.count_call(name, method.minute)
         if method.scopes and not app.scopes.intersection(method.scopes):
-            raise missing(self.space, method.scopes)
+            raise missing_scope_error(self.space, method.scopes)
         return method.run(Call(self, name, args))
 
     def _authorised(self, kind: str, token: str) -> None:
         app = self.space.app
         if not token:
-            raise Refused("not_authed")
+            raise SlackError("not_authed")
         if token not in {app.bot_token, app.app_token}:
-            raise Refused("invalid_auth")
+            raise SlackError("invalid_auth")
         if self.space.revoked:
-            raise Refused(self.space.revoked)
+            raise SlackError(self.space.revoked)
         if not token.startswith(kind):
-            raise Refused("not_allowed_token_type")
+            raise SlackError("not_allowed_token_type")
 
     def _reply(self, body: JSON, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
         scopes = ",".join(sorted(self.space.app.scopes))
         more = {"x-oauth-scopes": scopes, "x-slack-req-id": f"{len(self.calls):032x}", **(headers or {})}
         return web.json_response(body, status=status, headers=more)
 
-    def aged(self, message: Message) -> None:
+    def end_if_expired(self, message: Message) -> None:
         """End a stream that has lived too long."""
         stream = message.stream
         if stream is None or stream.state != "in_progress":
@@ -188,20 +188,20 @@ class Server:
         if self.clock.now() - stream.started >= self.limits.life:
             end(stream, "expired")
 
-    def may_read(self, attached: Attached) -> bool:
+    def can_read_file(self, attached: StoredFile) -> bool:
         """Whether the app may have a file's bytes."""
         mine, channels = self.space.bot.id, self.space.channels
         return attached.user == mine or any(mine in channels[place].members for place, _ in attached.places)
 
-    def fails(self, method: str, fault: Fault | str, times: int = 1) -> None:
+    def fail_next(self, method: str, fault: Fault | str, times: int = 1) -> None:
         """Let the next calls of a method fail: with a Fault, or with an error by its name."""
         self.faults.add(method, Fault("error", error=fault) if isinstance(fault, str) else fault, times)
 
-    def called(self, *names: str) -> list[Recorded]:
+    def calls_to(self, *names: str) -> list[RecordedCall]:
         """The calls of some methods, in order."""
         return [call for call in self.calls if call.method in names]
 
-    async def until(self, predicate: Callable[[], T], timeout: float = 5.0, what: str = "") -> T:  # noqa: ASYNC109
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = 5.0, what: str = "") -> T:  # noqa: ASYNC109
         """Wait until something is true; gives it."""
         loop = asyncio.get_running_loop()
         end_of_patience = loop.time() + timeout
@@ -211,23 +211,25 @@ class Server:
                 last = ", ".join(f"{call.method}={call.outcome}" for call in self.calls[-8:])
                 raise AssertionError(f"waited {timeout} s in vain {what}; last calls: {last}")
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._beat.wait(), min(left, 0.2))
+                await asyncio.wait_for(self._change_event.wait(), min(left, 0.2))
         return found
 
-    async def delivered(self, timeout: float = 5.0) -> None:  # noqa: ASYNC109
+    async def wait_until_delivered(self, timeout: float = 5.0) -> None:  # noqa: ASYNC109
         """Wait until every event, command and click was acknowledged or lost."""
-        await self.until(lambda: all(parcel.done for parcel in self.socket.parcels), timeout, "for acknowledgements")
+        await self.wait_for(
+            lambda: all(parcel.is_done for parcel in self.socket.deliveries), timeout, "for acknowledgements"
+        )
 
-    async def connected(self, count: int = 1, timeout: float = 5.0) -> None:  # noqa: ASYNC109
+    async def wait_until_connected(self, count: int = 1, timeout: float = 5.0) -> None:  # noqa: ASYNC109
         """Wait until the app listens."""
-        await self.until(lambda: len(self.socket.ready) >= count, timeout, "for a connection")
+        await self.wait_for(lambda: len(self.socket.ready) >= count, timeout, "for a connection")
 
-    async def rest(self, seconds: float = 0.3, timeout: float = 30.0) -> None:  # noqa: ASYNC109
+    async def wait_until_quiet(self, seconds: float = 0.3, timeout: float = 30.0) -> None:  # noqa: ASYNC109
         """Wait until nothing has changed for a while, and no call is under way."""
         loop = asyncio.get_running_loop()
-        self._touched = loop.time()
-        await self.until(
-            lambda: loop.time() - self._touched >= seconds and all(call.done for call in self.calls),
+        self._changed_at = loop.time()
+        await self.wait_for(
+            lambda: loop.time() - self._changed_at >= seconds and all(call.done for call in self.calls),
             timeout,
             "for silence",
         )

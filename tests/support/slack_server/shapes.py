@@ -7,7 +7,7 @@ from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tests.support.slack_server.state import JSON, Attached, Channel, Message, User
+    from tests.support.slack_server.state import JSON, Channel, Message, StoredFile, User
     from tests.support.slack_server.workspace import Workspace
 
 TOKEN = re.compile(r"<([@#!]?)([^>|]+)(?:\|([^>]*))?>")
@@ -77,7 +77,7 @@ def channel(space: Workspace, room: Channel) -> JSON:
     }
 
 
-def file(space: Workspace, attached: Attached) -> JSON:
+def file(space: Workspace, attached: StoredFile) -> JSON:
     """A file object; one from another workspace says only that it must be asked for."""
     if attached.deleted:
         return {"id": attached.id, "mode": "tombstone"}
@@ -87,7 +87,7 @@ def file(space: Workspace, attached: Attached) -> JSON:
     return whole_file(space, attached)
 
 
-def whole_file(space: Workspace, attached: Attached) -> JSON:
+def whole_file(space: Workspace, attached: StoredFile) -> JSON:
     """All that files.info tells."""
     base = f"{space.base}/files-pri/{space.team}-{attached.id}"
     ending = attached.name.rpartition(".")[2].lower() if "." in attached.name else "binary"
@@ -140,7 +140,7 @@ def rich_text(text: str) -> JSON:
         }
         elements.append(shapes[sign])
     elements += _plain(text[last:])
-    return read_back(text, elements)
+    return rich_text_block(text, elements)
 
 
 def _plain(text: str) -> list[JSON]:
@@ -148,7 +148,7 @@ def _plain(text: str) -> list[JSON]:
     return [{"type": "text", "text": shown}] if text else []
 
 
-def read_back(text: str, elements: list[JSON]) -> JSON:
+def rich_text_block(text: str, elements: list[JSON]) -> JSON:
     """A rich_text block, which is what Slack makes of typed text and of Markdown."""
     name = sha1(text.encode(), usedforsecurity=False).hexdigest()[:5]
     return {"type": "rich_text", "block_id": name, "elements": [{"type": "rich_text_section", "elements": elements}]}
@@ -159,7 +159,7 @@ def blocks(given: list[JSON]) -> list[JSON]:
     made = []
     for number, block in enumerate(given):
         if block["type"] == "markdown":
-            made.append(read_back(block["text"], [{"type": "text", "text": block["text"]}]))
+            made.append(rich_text_block(block["text"], [{"type": "text", "text": block["text"]}]))
         else:
             made.append({"block_id": f"b{number}", **block})
     return made
@@ -226,7 +226,7 @@ def bot_profile(space: Workspace, bot: User) -> JSON:
     return {"id": bot.bot_id, "app_id": bot.app_id, "name": bot.name, "deleted": False, "team_id": space.team}
 
 
-def wrapped(space: Workspace, event: JSON, event_id: str, *, shared: bool) -> JSON:
+def wrap_event(space: Workspace, event: JSON, event_id: str, *, shared: bool) -> JSON:
     """An event in the wrapper of the Events API."""
     authorization: dict[str, Any] = {"enterprise_id": None, "team_id": space.team, "user_id": space.bot.id}
     return {

@@ -23,21 +23,21 @@ MOST_CONNECTIONS = 10
 
 
 @dataclass(slots=True)
-class Link:
+class SocketLink:
     """One connection of the app."""
 
     ws: web.WebSocketResponse
     transport: asyncio.Transport
-    leaving: bool = False
+    is_leaving: bool = False
     pings: int = 0
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         return not self.ws.closed and not self.transport.is_closing()
 
 
 @dataclass(slots=True)
-class Parcel:
+class Delivery:
     """A payload on its way: `attempts` so far, and in the end acknowledged or lost."""
 
     kind: EnvelopeKind
@@ -46,10 +46,10 @@ class Parcel:
     acked: asyncio.Event = field(default_factory=asyncio.Event)
     reply: JSON | None = None
     lost: str = ""
-    links: list[Link] = field(default_factory=list)
+    links: list[SocketLink] = field(default_factory=list)
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return self.acked.is_set() or bool(self.lost)
 
 
@@ -68,12 +68,12 @@ class Socket:
 
     def __init__(self, clock: Clock, timing: Timing, app_id: str, changed: Callable[[], None]) -> None:
         self.clock, self.timing, self.app_id, self.changed = clock, timing, app_id, changed
-        self.links: list[Link] = []
-        self.parcels: list[Parcel] = []
+        self.links: list[SocketLink] = []
+        self.deliveries: list[Delivery] = []
         self.answers_pings = True
-        self.holds = False
+        self.is_holding = False
         self._tickets: set[str] = set()
-        self._waiting: dict[str, Parcel] = {}
+        self._waiting: dict[str, Delivery] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._random = random.Random(7)
 
@@ -84,8 +84,8 @@ class Socket:
         return ticket
 
     @property
-    def ready(self) -> list[Link]:
-        return [link for link in self.links if link.open and not link.leaving]
+    def ready(self) -> list[SocketLink]:
+        return [link for link in self.links if link.is_open and not link.is_leaving]
 
     async def connect(self, request: web.Request) -> web.StreamResponse:
         """The web socket's end; a used or invented ticket is refused."""
@@ -95,7 +95,7 @@ class Socket:
         ws = web.WebSocketResponse(autoping=False, autoclose=True)
         await ws.prepare(request)
         assert isinstance(request.transport, asyncio.Transport)
-        link = Link(ws, request.transport)
+        link = SocketLink(ws, request.transport)
         if len(self.ready) >= MOST_CONNECTIONS:
             await ws.send_json({"type": "disconnect", "reason": "too_many_websockets", "debug_info": {}})
             await ws.close()
@@ -105,7 +105,7 @@ class Socket:
         self.changed()
         pinging = asyncio.create_task(self._ping(link))
         try:
-            await self._listen(link)
+            await self._receive(link)
         finally:
             pinging.cancel()
             self.links.remove(link)
@@ -117,13 +117,13 @@ class Socket:
         info = {"app_id": self.app_id}
         return {"type": "hello", "num_connections": len(self.links), "debug_info": debug, "connection_info": info}
 
-    async def _ping(self, link: Link) -> None:
+    async def _ping(self, link: SocketLink) -> None:
         with contextlib.suppress(ConnectionError, RuntimeError):
-            while link.open:
+            while link.is_open:
                 await asyncio.sleep(self.timing.ping)
                 await link.ws.ping(b"Ping from applink-1")
 
-    async def _listen(self, link: Link) -> None:
+    async def _receive(self, link: SocketLink) -> None:
         async for message in link.ws:
             if message.type is WSMsgType.PING:
                 link.pings += 1
@@ -139,21 +139,21 @@ class Socket:
             parcel.acked.set()
             self.changed()
 
-    def deliver(self, kind: EnvelopeKind, payload: JSON) -> Parcel:
+    def deliver(self, kind: EnvelopeKind, payload: JSON) -> Delivery:
         """Send something on its way."""
-        parcel = Parcel(kind, payload)
-        self.parcels.append(parcel)
-        self._start(self._carry(parcel))
+        parcel = Delivery(kind, payload)
+        self.deliveries.append(parcel)
+        self._start(self._deliver_until_acked(parcel))
         return parcel
 
-    def redeliver(self, parcel: Parcel) -> Parcel:
+    def redeliver(self, parcel: Delivery) -> Delivery:
         """Send an event once more, as a retry."""
-        again = Parcel("events_api", parcel.payload)
-        self.parcels.append(again)
-        self._start(self._once_more(again))
+        again = Delivery("events_api", parcel.payload)
+        self.deliveries.append(again)
+        self._start(self._retry(again))
         return again
 
-    async def _once_more(self, parcel: Parcel) -> None:
+    async def _retry(self, parcel: Delivery) -> None:
         parcel.lost = await self._attempt(parcel, 1, "timeout")
         self.changed()
 
@@ -162,7 +162,7 @@ class Socket:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _carry(self, parcel: Parcel) -> None:
+    async def _deliver_until_acked(self, parcel: Delivery) -> None:
         """Only events are tried again; a command or a click fails at once before its user's eyes."""
         reason = ""
         pauses = (0.0, *self.timing.retries) if parcel.kind == "events_api" else (0.0,)
@@ -177,8 +177,8 @@ class Socket:
         parcel.lost = reason
         self.changed()
 
-    async def _attempt(self, parcel: Parcel, attempt: int, reason: str) -> str:
-        link = await self._free()
+    async def _attempt(self, parcel: Delivery, attempt: int, reason: str) -> str:
+        link = await self._find_open_link()
         if link is None:
             return "connection_failed"
         envelope: dict[str, Any] = {"envelope_id": str(uuid4()), "type": parcel.kind, "payload": parcel.payload}
@@ -190,18 +190,18 @@ class Socket:
         parcel.links.append(link)
         with contextlib.suppress(ConnectionError, RuntimeError):
             await link.ws.send_json(envelope)
-        return "" if await self._within(parcel.acked, self.timing.ack) else "timeout"
+        return "" if await self._wait_for(parcel.acked, self.timing.ack) else "timeout"
 
-    async def _free(self) -> Link | None:
+    async def _find_open_link(self) -> SocketLink | None:
         """A connection by chance; if there is none, one that comes while an acknowledgement would still be in time."""
         until = self.clock.now() + self.timing.ack
-        while self.holds or not self.ready:
-            if self.clock.now() >= until and not self.holds:
+        while self.is_holding or not self.ready:
+            if self.clock.now() >= until and not self.is_holding:
                 return None
             await self.clock.sleep(0.02)
         return self._random.choice(self.ready)
 
-    async def _within(self, event: asyncio.Event, seconds: float) -> bool:
+    async def _wait_for(self, event: asyncio.Event, seconds: float) -> bool:
         waits = {asyncio.create_task(event.wait()), asyncio.create_task(self._sleep(seconds))}
         _, late = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         for wait in late:
@@ -215,12 +215,12 @@ class Socket:
     async def refresh(self, reason: Literal["warning", "refresh_requested"] = "refresh_requested") -> None:
         """Ask the app to connect anew, as Slack does every few hours; the old link is shut after the grace."""
         for link in self.ready:
-            link.leaving = reason == "refresh_requested"
+            link.is_leaving = reason == "refresh_requested"
             await link.ws.send_json({"type": "disconnect", "reason": reason, "debug_info": {"host": "applink-1"}})
-            if link.leaving:
+            if link.is_leaving:
                 self._start(self._shut(link))
 
-    async def _shut(self, link: Link) -> None:
+    async def _shut(self, link: SocketLink) -> None:
         await self.clock.sleep(self.timing.grace)
         await link.ws.close()
 
@@ -229,11 +229,11 @@ class Socket:
         for link in list(self.links):
             link.transport.abort()
 
-    def gives_up(self) -> None:
+    def stop_retries(self) -> None:
         """What nobody acknowledged so far is not tried again."""
         for task in self._tasks:
             task.cancel()
-        for parcel in self.parcels:
+        for parcel in self.deliveries:
             parcel.lost = parcel.lost or ("" if parcel.acked.is_set() else "too_late")
         self.changed()
 

@@ -25,7 +25,7 @@ class User:
 
 
 @dataclass(slots=True)
-class Attached:
+class StoredFile:
     """A file. `places` are the messages that show it: (channel, ts). `url`: it lies on another host."""
 
     id: str
@@ -63,7 +63,7 @@ class Message:
     thread_ts: str = ""
     subtype: str = ""
     blocks: list[JSON] | None = None
-    files: list[Attached] = field(default_factory=list)
+    files: list[StoredFile] = field(default_factory=list)
     edited: str = ""
     reactions: dict[str, list[str]] = field(default_factory=dict)
     metadata: JSON | None = None
@@ -101,7 +101,7 @@ class Channel:
     shared: bool = False
     general: bool = False
     messages: dict[str, Message] = field(default_factory=dict)
-    whispers: list[Message] = field(default_factory=list)
+    ephemeral_messages: list[Message] = field(default_factory=list)
     statuses: dict[str, Status] = field(default_factory=dict)
     prompts: list[JSON] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tests.support.slack_server.refusals import Refused
-from tests.support.slack_server.state import Attached, Channel, Message, Ping, User, View
+from tests.support.slack_server.refusals import SlackError
+from tests.support.slack_server.state import Channel, Message, Ping, StoredFile, User, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ class Workspace:
         self.name, self.domain, self.team = "Small & Co", "smallco", TEAM
         self.users: dict[str, User] = {"USLACKBOT": User("USLACKBOT", "Slackbot", TEAM)}
         self.channels: dict[str, Channel] = {}
-        self.files: dict[str, Attached] = {}
+        self.files: dict[str, StoredFile] = {}
         self.views: dict[str, View] = {}
         self.homes: dict[str, View] = {}
         self.groups: dict[str, str] = {}  # user groups: their handles by id
@@ -51,7 +51,7 @@ class Workspace:
         self._number += 1
         return f"{prefix}0{self._number:09X}"
 
-    def stamp(self) -> str:
+    def new_ts(self) -> str:
         """A new timestamp, later than every other."""
         self._last = max(int(self.clock.now() * 1_000_000), self._last + 1)
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
@@ -78,31 +78,31 @@ class Workspace:
 
     def user(self, user: str) -> User:
         if user not in self.users:
-            raise Refused("user_not_found")
+            raise SlackError("user_not_found")
         return self.users[user]
 
-    def seen(self, channel: str) -> Channel:
+    def visible_channel(self, channel: str) -> Channel:
         """A channel that the app can see: a public one, or one it is in. Names with # work as well."""
         found = self.channels.get(channel) or next(
             (each for each in self.channels.values() if f"#{each.name}" == channel and each.kind != "im"), None
         )
         if found is None or (found.kind != "public" and self.bot.id not in found.members):
-            raise Refused("channel_not_found")
+            raise SlackError("channel_not_found")
         return found
 
-    def inside(self, channel: str) -> Channel:
+    def joined_channel(self, channel: str) -> Channel:
         """A channel that the app is in."""
-        found = self.seen(channel)
+        found = self.visible_channel(channel)
         if self.bot.id not in found.members:
-            raise Refused("not_in_channel")
+            raise SlackError("not_in_channel")
         return found
 
     def message(self, channel: Channel, ts: str, error: str = "message_not_found") -> Message:
         if ts not in channel.messages:
-            raise Refused(error)
+            raise SlackError(error)
         return channel.messages[ts]
 
-    def ring(self, channel: str, ts: str, text: str) -> None:
+    def record_pings(self, channel: str, ts: str, text: str) -> None:
         """Note whom a text would notify."""
         for group, person in PING.findall(text):
             ping = Ping(channel, ts, group or person)

@@ -14,221 +14,223 @@ from discord.http import Route
 from pydantic import SecretStr
 
 from adapters.discord import client, platform
-from adapters.discord.replies.reply import Pace, Writing
+from adapters.discord.replies.reply import DiscordReply, EditThrottle
 from bot import bootstrap
 from bot.bot import Bot
-from bot.plugins import adapter
+from bot.plugins import load_adapter
 from bot.settings import Settings
-from bot.store import Store
+from bot.store import BotStore
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
-from tests.support.gossip import Gossip
+from tests.support.gossip import VerbatimLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from pathlib import Path
 
-    from bot.bootstrap import Skills
-    from bot.platform.models import Place
+    from bot.bootstrap import EngineModels
+    from bot.platform.models import Location
     from tests.support.discord_server import Interaction, Message, Post
 
 TASKS = ("discord.py:", "CommandTree", "discord-ui")  # by the library, for what it heard
-PATIENCE = 20.0
-EVERY = 0.02  # seconds between two writes, so that stories are short
+TIMEOUT_SECONDS = 20.0
+EDIT_INTERVAL = 0.02  # seconds between two writes, so that stories are short
 
 
 @dataclass
-class House:
+class DiscordBotFixture:
     """A bot and the Discord that it serves; `restart` ends it as a signal does, and starts it anew."""
 
     discord: FakeDiscord
     settings: Settings
-    able: Skills
-    language: Gossip
-    _inside: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
+    skills: EngineModels
+    language: VerbatimLanguage
+    _exit_stack: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
 
     async def start(self) -> None:
         """The bot as `threadlore run` makes it, but for the skills."""
-        stack = self._inside = contextlib.AsyncExitStack()
-        desk = await stack.enter_async_context(bootstrap.desk(self.settings, self.able))
-        store = await stack.enter_async_context(Store.open(self.settings.root / "bot.db"))
+        stack = self._exit_stack = contextlib.AsyncExitStack()
+        desk = await stack.enter_async_context(bootstrap.open_engine(self.settings, self.skills))
+        store = await stack.enter_async_context(BotStore.open(self.settings.root / "bot.db"))
         self.bot = await stack.enter_async_context(Bot.open(desk, store, self.settings))
         self.engine = desk.engine
-        self.bot.expect("discord")
+        self.bot.expect_platform("discord")
         stop = asyncio.Event()
-        running = asyncio.create_task(adapter("discord")(self.bot, self.settings, stop))
+        running = asyncio.create_task(load_adapter("discord")(self.bot, self.settings, stop))
 
         async def end() -> None:
             stop.set()
             await running
 
         stack.push_async_callback(end)
-        await self._attached(running)
-        await self.settled()
+        await self._wait_until_attached(running)
+        await self.wait_until_idle()
 
-    async def end(self) -> None:
-        await self._inside.aclose()
+    async def stop(self) -> None:
+        await self._exit_stack.aclose()
 
     async def restart(self) -> None:
-        await self.end()
+        await self.stop()
         await self.start()
 
-    async def _attached(self, running: asyncio.Task[None]) -> None:
-        await self.discord.until(lambda: running.done() or "discord" in self.bot.house.platforms, PATIENCE)
+    async def _wait_until_attached(self, running: asyncio.Task[None]) -> None:
+        await self.discord.wait_for(lambda: running.done() or "discord" in self.bot.context.platforms, TIMEOUT_SECONDS)
         if running.done():
             running.result()
 
     # Waiting.
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Until all that happened was heard, obeyed or answered, and can be found."""
-        await self.heard()
-        async with asyncio.timeout(PATIENCE):
-            await self.bot.inbox.idle()
-            await self.engine.settled()
+        await self.wait_until_received()
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await self.bot.event_queue.wait_until_idle()
+            await self.engine.wait_until_indexed()
 
-    async def heard(self) -> None:
+    async def wait_until_received(self) -> None:
         """Until the bot's library has taken in all that was told."""
-        await self.discord.until(self._heard, PATIENCE)
+        await self.discord.wait_for(self._is_received, TIMEOUT_SECONDS)
 
-    def _heard(self) -> bool:
-        served: Any = self.bot.house.platforms["discord"]
+    def _is_received(self) -> bool:
+        served: Any = self.bot.context.platforms["discord"]
         told = [each.number for each in self.discord.gateway.sessions.all.values() if each.connection]
         busy = any(task.get_name().startswith(TASKS) for task in asyncio.all_tasks())
         return bool(told) and served.client.ws.sequence == told[-1] and not busy
 
-    async def read_up(self) -> None:
+    async def close_conversations(self) -> None:
         """Until conversations are over and in the graph."""
-        await self.settled()
-        await self.bot.listening.tick(datetime.now(UTC) + timedelta(hours=1))
-        await self.engine.settled()
+        await self.wait_until_idle()
+        await self.bot.ingest_service.run_due_jobs(datetime.now(UTC) + timedelta(hours=1))
+        await self.engine.wait_until_indexed()
 
-    def script(self, words: str, *pieces: str) -> asyncio.Event:
+    def script_answer(self, words: str, *pieces: str) -> asyncio.Event:
         """What is said to questions with these words; behind the first piece only once the event is set."""
         go = asyncio.Event()
         self.language.scripts[words] = [pieces[0], go, *pieces[1:]]
         return go
 
-    async def caught_up(self) -> None:
+    async def wait_for_backfill(self) -> None:
         """Until the past of all channels was read."""
-        known = await self.bot.store.rooms.known("discord")
-        async with asyncio.timeout(PATIENCE):
-            while self.bot.listening.owed or await self._reads(known):  # noqa: ASYNC110 - nobody is told of its end
+        known = await self.bot.store.channels.list_joined("discord")
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while self.bot.ingest_service.pending_syncs or await self._is_backfilling(known):  # noqa: ASYNC110 - nobody is told of its end
                 await asyncio.sleep(0.02)
-        await self.settled()
+        await self.wait_until_idle()
 
-    async def _reads(self, places: Sequence[Place]) -> bool:
-        return any([await self.bot.store.cursors.of(each.room) is not None for each in places])
+    async def _is_backfilling(self, places: Sequence[Location]) -> bool:
+        return any([await self.bot.store.backfill_cursors.get_position(each.room) is not None for each in places])
 
     # What people do.
 
-    async def switched_on(self, *channels: Channel) -> None:
+    async def enable_ingest(self, *channels: Channel) -> None:
         """The owner has these channels read; back when their past was."""
         for channel in channels:
             assert channel.guild is not None
-            told = await self.calls(
-                owner(self.discord, channel.guild), channel, "settings", setting="ingest", value="on"
+            told = await self.run_command(
+                guild_owner(self.discord, channel.guild), channel, "settings", setting="ingest", value="on"
             )
             assert "From now on I read this channel" in told
-        await self.settled()
-        await self.caught_up()
+        await self.wait_until_idle()
+        await self.wait_for_backfill()
 
-    async def asks(self, person: Person, channel: Channel, question: str, **options: Any) -> str:
+    async def ask_by_command(self, person: Person, channel: Channel, question: str, **options: Any) -> str:
         """`/ask`, and all that its user reads of the answer."""
         used = await person.slash("ask", here=channel, question=question, **options)
         assert not used.error, used.error
-        return await self.answer(person, used)
+        return await self.answer_text(person, used)
 
-    async def whispers(self, person: Person, channel: Channel, question: str) -> str:
+    async def ask_privately(self, person: Person, channel: Channel, question: str) -> str:
         """`/ask` in private."""
-        return await self.asks(person, channel, question, private=True)
+        return await self.ask_by_command(person, channel, question, private=True)
 
-    async def calls(self, person: Person, channel: Channel, command: str, **options: Any) -> str:
+    async def run_command(self, person: Person, channel: Channel, command: str, **options: Any) -> str:
         """Another command, and what its user reads."""
         used = await person.slash(command, here=channel, **options)
         assert not used.error, used.error
-        return await self.answer(person, used)
+        return await self.answer_text(person, used)
 
-    async def answer(self, person: Person, used: Interaction) -> str:
+    async def answer_text(self, person: Person, used: Interaction) -> str:
         """All that somebody reads of the answer to a command or a button."""
-        await self.settled()
-        return "\n".join(post.text for post in self.posts(person, used))
+        await self.wait_until_idle()
+        return "\n".join(post.text for post in self.answer_posts(person, used))
 
-    def posts(self, person: Person, used: Interaction) -> list[Post]:
+    def answer_posts(self, person: Person, used: Interaction) -> list[Post]:
         first = None if used.message else used.original  # of a button that is the message below which it stands
         mine = [message for message in (first, *used.followups) if message is not None]
         posts = self.discord.sees(person, used.channel).posts
         return [post for post in posts if post.message in mine]
 
-    async def mentions(self, person: Person, channel: Channel, text: str) -> Message:
+    async def post_mention(self, person: Person, channel: Channel, text: str) -> Message:
         """A question by a mention."""
         assert channel.guild is not None
         return await person.says(channel, f"{self.discord.bot(channel.guild).mention} {text}")
 
-    async def answered(self, person: Person, channel: Channel, text: str) -> str:
+    async def ask_by_mention(self, person: Person, channel: Channel, text: str) -> str:
         """A question by a mention, and what is read in the thread of its answer."""
-        asked = await self.mentions(person, channel, text)
-        await self.settled()
+        asked = await self.post_mention(person, channel, text)
+        await self.wait_until_idle()
         where = asked.thread or channel
-        return self.said(person, where)
+        return self.bot_text(person, where)
 
-    async def safe(self, secrets: Mapping[Channel, str], by: Person | None = None) -> None:
+    async def post_passwords(self, secrets: Mapping[Channel, str], by: Person | None = None) -> None:
         """Channels are switched on, and the password of a safe is said in each."""
-        await self.switched_on(*secrets)
+        await self.enable_ingest(*secrets)
         for channel, word in secrets.items():
             assert channel.guild is not None
-            await (by or owner(self.discord, channel.guild)).says(channel, f"The password of the safe is {word}.")
-        await self.settled()
+            await (by or guild_owner(self.discord, channel.guild)).says(channel, f"The password of the safe is {word}.")
+        await self.wait_until_idle()
 
-    async def in_private(self, person: Person, text: str) -> str:
+    async def ask_in_dm(self, person: Person, text: str) -> str:
         """A question in a DM, and all that was ever said there by the bot."""
         await person.dms(text)
-        await self.settled()
-        return self.said(person, self.discord.dm(person))
+        await self.wait_until_idle()
+        return self.bot_text(person, self.discord.dm(person))
 
-    def said(self, person: Person, channel: Channel) -> str:
+    def bot_text(self, person: Person, channel: Channel) -> str:
         """All that somebody reads there of the bot."""
         return "\n".join(post.text for post in self.discord.sees(person, channel).posts if post.bot)
 
-    def all_read_by(self, person: Person) -> str:
+    def all_bot_text(self, person: Person) -> str:
         """All that somebody can read of the bot anywhere."""
         channels = [*person.guild.channels.values(), self.discord.dm(person)]
-        return "\n".join(self.said(person, channel) for channel in channels)
+        return "\n".join(self.bot_text(person, channel) for channel in channels)
 
 
-def owner(discord: FakeDiscord, guild: Guild) -> Person:
+def guild_owner(discord: FakeDiscord, guild: Guild) -> Person:
     """Who may do anything in a guild."""
     return Person(discord.world, guild.owner, guild)
 
 
-async def at_once(*_: Any, **__: Any) -> None:
+async def skip_identify_delay(*_: Any, **__: Any) -> None:
     """The library waits five seconds before it begins a session anew."""
 
 
-def brisk(opening: Any, mark: str = "") -> Writing:
+def build_fast_reply(opening: Any, mark: str = "") -> DiscordReply:
     """A reply that is written without long pauses."""
-    return Writing(opening, mark, Pace(EVERY))
+    return DiscordReply(opening, mark, EditThrottle(EDIT_INTERVAL))
 
 
 @contextlib.asynccontextmanager
-async def living(home: Path) -> AsyncIterator[House]:
+async def open_discord_bot(home: Path) -> AsyncIterator[DiscordBotFixture]:
     """A house that is lived in; the library's addresses are put back afterwards."""
     base, gateway = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
     async with FakeDiscord() as discord, contextlib.AsyncExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
-        patch.setattr(client, "QUIET", 0.05)
-        patch.setattr(client.Chat, "before_identify_hook", at_once)
-        patch.setattr(platform, "Writing", brisk)
-        patch.setattr(platform.Discord, "limits", replace(platform.Discord.limits, every=EVERY))
+        patch.setattr(client, "GUILD_READY_TIMEOUT", 0.05)
+        patch.setattr(client.DiscordClient, "before_identify_hook", skip_identify_delay)
+        patch.setattr(platform, "DiscordReply", build_fast_reply)
+        patch.setattr(
+            platform.DiscordPlatform, "limits", replace(platform.DiscordPlatform.limits, write_interval=EDIT_INTERVAL)
+        )
         discord.rates.rules.clear()
         given: dict[str, Any] = {"_env_prefix": "NOBODY_", "_env_file": None, "questions_per_minute": 1000}
         given |= {"discord_api_base": discord.api, "discord_gateway": discord.gateway_url}
         settings = Settings(home=home, discord_token=SecretStr(discord.token), **given)
-        able = await stack.enter_async_context(bootstrap.skills(settings))
-        language = Gossip(able.embedder)
-        house = House(discord, settings, replace(able, language=language), language)
+        able = await stack.enter_async_context(bootstrap.open_models(settings))
+        language = VerbatimLanguage(able.embedder)
+        house = DiscordBotFixture(discord, settings, replace(able, language=language), language)
         await house.start()
         try:
             yield house
         finally:
-            await house.end()
+            await house.stop()
             Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = base, gateway

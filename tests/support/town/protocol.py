@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from tests.demos.slack_day import manifest
-from tests.support.discord_server import Can, FakeDiscord
+from tests.demos.slack_day import load_manifest
+from tests.support.discord_server import FakeDiscord, Permission
 from tests.support.discord_server import File as DiscordFile
 from tests.support.discord_server.faults import Fault as DiscordFault
 from tests.support.slack_server import FakeSlack
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tests.support.discord_server import Message
-    from tests.support.discord_server.routing import Call
-    from tests.support.slack_server import Said
+    from tests.support.discord_server.routing import ApiCall
+    from tests.support.slack_server import SentMessage
 
 PATIENCE = 60.0
 FACT = "The password of the safe is agate."
@@ -31,12 +31,12 @@ REACTION = "/channels/{channel}/messages/{message}/reactions/{emoji}/@me"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisibleAnswer:
     """An answer on a screen; `whole`: nothing shows that more will come."""
 
     text: str
     sources: str
-    whole: bool
+    is_complete: bool
 
 
 class Town(Protocol):
@@ -51,21 +51,21 @@ class Town(Protocol):
         """What the bot must know to find it."""
 
     @property
-    def connected(self) -> bool:
+    def is_connected(self) -> bool:
         """Whether a bot is there."""
 
-    async def settle(self) -> None:
+    async def set_up(self) -> None:
         """Make the channel one that is read, and say something in it."""
 
     async def ask(self, text: str) -> Any: ...
 
-    def answers(self, asked: Any) -> list[Seen]:
+    def answers(self, asked: Any) -> list[VisibleAnswer]:
         """All that the bot said to a question."""
 
-    async def drop(self, name: str, text: str) -> Any:
+    async def share_file(self, name: str, text: str) -> Any:
         """Somebody shares a file."""
 
-    def signs(self, dropped: Any) -> list[str]:
+    def list_reactions(self, dropped: Any) -> list[str]:
         """The reactions on it."""
 
     def hang_first_reply(self) -> Callable[[], bool]:
@@ -74,13 +74,13 @@ class Town(Protocol):
     def hang_download(self) -> None:
         """No file is given out."""
 
-    def hang_signs(self) -> Callable[[], bool]:
+    def hang_reactions(self) -> Callable[[], bool]:
         """No reaction is put or taken away; gives whether that was tried."""
 
     def lose_last_write(self) -> None:
         """The last write of an answer is done, but the bot is not told so."""
 
-    def mend(self) -> None:
+    def clear_faults(self) -> None:
         """All goes well again."""
 
     @property
@@ -92,7 +92,7 @@ class SlackTown:
     """On Slack."""
 
     def __init__(self) -> None:
-        self._slack = FakeSlack(manifest())
+        self._slack = FakeSlack(load_manifest())
         self._ada = self._slack.user("Ada")
         self._room = self._slack.channel("vault", members=[self._ada])
 
@@ -113,22 +113,22 @@ class SlackTown:
         }
 
     @property
-    def connected(self) -> bool:
+    def is_connected(self) -> bool:
         return bool(self._slack.socket.ready)
 
-    async def settle(self) -> None:
+    async def set_up(self) -> None:
         await self._ada.says(self._room, FACT)
 
-    async def ask(self, text: str) -> Said:
+    async def ask(self, text: str) -> SentMessage:
         asked = await self._ada.mentions(self._room, text)
-        await self._slack.delivered(PATIENCE)
+        await self._slack.wait_until_delivered(PATIENCE)
         return asked
 
-    def answers(self, asked: Said) -> list[Seen]:
+    def answers(self, asked: SentMessage) -> list[VisibleAnswer]:
         seen = self._slack.sees(self._ada, self._room)
         status = next(each.status for each in seen.entries if each.ts == asked.ts)
         return [
-            Seen(
+            VisibleAnswer(
                 each.text,
                 "\n".join(f"{label} {url}" for label, url in each.sources),
                 not (each.writing or each.broken or status) and bool(each.buttons),
@@ -136,10 +136,10 @@ class SlackTown:
             for each in self._slack.replies(self._ada, self._room, asked.ts)
         ]
 
-    async def drop(self, name: str, text: str) -> Said:
+    async def share_file(self, name: str, text: str) -> SentMessage:
         return await self._ada.says(self._room, "Read this.", files=[SlackFile(name, text.encode(), "text/markdown")])
 
-    def signs(self, dropped: Said) -> list[str]:
+    def list_reactions(self, dropped: SentMessage) -> list[str]:
         seen = self._slack.sees(self._ada, self._room)
         return [name for each in seen.entries if each.ts == dropped.ts for name, _ in each.reactions]
 
@@ -147,16 +147,16 @@ class SlackTown:
         return self._hang(STATUS)
 
     def hang_download(self) -> None:
-        self._slack.fails("download", SlackFault("hang"), OFTEN)
+        self._slack.fail_next("download", SlackFault("hang"), OFTEN)
 
-    def hang_signs(self) -> Callable[[], bool]:
+    def hang_reactions(self) -> Callable[[], bool]:
         return self._hang("reactions.add", "reactions.remove")
 
     def lose_last_write(self) -> None:
-        self._slack.fails("chat.stopStream", SlackFault("lost"), OFTEN)
-        self._slack.fails("chat.update", SlackFault("hang"), OFTEN)
+        self._slack.fail_next("chat.stopStream", SlackFault("lost"), OFTEN)
+        self._slack.fail_next("chat.update", SlackFault("hang"), OFTEN)
 
-    def mend(self) -> None:
+    def clear_faults(self) -> None:
         self._slack.faults.clear()
 
     @property
@@ -164,17 +164,17 @@ class SlackTown:
         return self._slack.space.pings
 
     def _hang(self, *methods: str) -> Callable[[], bool]:
-        before = len(self._slack.called(*methods))
+        before = len(self._slack.calls_to(*methods))
         for method in methods:
-            self._slack.fails(method, SlackFault("hang"), OFTEN)
-        return lambda: len(self._slack.called(*methods)) > before
+            self._slack.fail_next(method, SlackFault("hang"), OFTEN)
+        return lambda: len(self._slack.calls_to(*methods)) > before
 
 
-class LastWrite(DiscordFault):
+class LastWriteFault(DiscordFault):
     """A fault of the writes that put buttons below a message."""
 
-    def hits(self, call: Call) -> bool:
-        return bool(call.body.get("components")) and super().hits(call)
+    def matches(self, call: ApiCall) -> bool:
+        return bool(call.body.get("components")) and super().matches(call)
 
 
 class DiscordTown:
@@ -183,7 +183,9 @@ class DiscordTown:
     def __init__(self) -> None:
         self._discord = discord = FakeDiscord()
         self._guild = discord.guild("Club")
-        self._ada = discord.member(self._guild, "Ada", roles=[discord.role(self._guild, "Board", Can.MANAGE_GUILD)])
+        self._ada = discord.member(
+            self._guild, "Ada", roles=[discord.role(self._guild, "Board", Permission.MANAGE_GUILD)]
+        )
         self._room = discord.channel(self._guild, "vault")
 
     async def __aenter__(self) -> Self:
@@ -202,44 +204,44 @@ class DiscordTown:
         }
 
     @property
-    def connected(self) -> bool:
+    def is_connected(self) -> bool:
         return self._discord.gateway.connected
 
-    async def settle(self) -> None:
+    async def set_up(self) -> None:
         await self._ada.slash("settings", here=self._room, setting="ingest", value="on")
-        await self._discord.until(lambda: any(each.bot for each in self._posts()), PATIENCE)
+        await self._discord.wait_for(lambda: any(each.bot for each in self._posts()), PATIENCE)
         await self._ada.says(self._room, FACT)
 
     async def ask(self, text: str) -> Message:
         return await self._ada.says(self._room, f"{self._discord.bot(self._guild).mention} {text}")
 
-    def answers(self, asked: Message) -> list[Seen]:
+    def answers(self, asked: Message) -> list[VisibleAnswer]:
         if asked.thread is None:
             return []
         posts = [each for each in self._discord.sees(self._ada, asked.thread).posts if each.bot]
         shown = [(each, *each.content.partition("**Sources**")[::2]) for each in posts]
-        return [Seen(text, sources, bool(each.buttons)) for each, text, sources in shown]
+        return [VisibleAnswer(text, sources, bool(each.buttons)) for each, text, sources in shown]
 
-    async def drop(self, name: str, text: str) -> Message:
+    async def share_file(self, name: str, text: str) -> Message:
         file = DiscordFile(name, text.encode(), "text/markdown")
         return await self._ada.says(self._room, "Read this.", files=[file])
 
-    def signs(self, dropped: Message) -> list[str]:
+    def list_reactions(self, dropped: Message) -> list[str]:
         return [sign for each in self._posts() if each.message is dropped for sign in each.reactions]
 
     def hang_first_reply(self) -> Callable[[], bool]:
         return self._hang(("POST", THREADS))
 
     def hang_download(self) -> None:
-        self._discord.fails("GET", "/attachments", "hang", times=OFTEN)
+        self._discord.fail_next("GET", "/attachments", "hang", times=OFTEN)
 
-    def hang_signs(self) -> Callable[[], bool]:
+    def hang_reactions(self) -> Callable[[], bool]:
         return self._hang(("PUT", REACTION), ("DELETE", REACTION))
 
     def lose_last_write(self) -> None:
-        self._discord.rest.faults.append(LastWrite("PATCH", MESSAGE, "lost", times=OFTEN))
+        self._discord.rest.faults.append(LastWriteFault("PATCH", MESSAGE, "lost", times=OFTEN))
 
-    def mend(self) -> None:
+    def clear_faults(self) -> None:
         self._discord.rest.faults.clear()
 
     @property
@@ -250,5 +252,5 @@ class DiscordTown:
         return self._discord.sees(self._ada, self._room).posts
 
     def _hang(self, *routes: tuple[str, str]) -> Callable[[], bool]:
-        faults = [self._discord.fails(method, template, "hang", times=OFTEN) for method, template in routes]
+        faults = [self._discord.fail_next(method, template, "hang", times=OFTEN) for method, template in routes]
         return lambda: any(fault.times < OFTEN for fault in faults)

@@ -11,16 +11,16 @@ from engine.text.word_lists import word_set
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-LONGEST = 400
-LONGEST_WORD = 40
+MAX_SENTENCE_LENGTH = 400
+MAX_WORD_LENGTH = 40
 
 # After these a full stop is no end, whatever follows; after _MAYBE none if a number follows.
-_NEVER = word_set(
+_ABBREVIATIONS = word_set(
     """
     mr mrs ms dr prof st sr jr rev hon capt col gen lt sgt fr hr vs cf e.g i.e z.b d.h bzw ca approx mme mlle sig
     """
 )
-_MAYBE = word_set(
+_NUMBER_ABBREVIATIONS = word_set(
     """
     no nos nr p pp vol fig sec art ch ed etc inc ltd co corp dept est jan feb mar apr jun jul aug sep sept oct nov dec
     a.m p.m
@@ -32,7 +32,7 @@ _NEXT = re.compile(r"\s*+(\S?)")
 _WORD_BEFORE = re.compile(r"(?<![\w.])[\w.]*+$")
 _CHAT = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,80}): ?(.*)", re.DOTALL)
 _CHAT_STARTS = re.compile(r"^(?=\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]{1,80}:)", re.MULTILINE)
-_UNMARKED = re.compile(r"^(?:[-*•‣–]|\(?\d{1,3}[.)])\s+(?=\S)")
+_LIST_MARKER = re.compile(r"^(?:[-*•‣–]|\(?\d{1,3}[.)])\s+(?=\S)")
 _BULLET = re.compile(r"\A\s*+(?:[-*•‣–]|\(?\d{1,3}[.)])\s+")
 
 
@@ -45,39 +45,39 @@ class ChatLine:
     text: str
 
 
-def chat_line(text: str) -> ChatLine | None:
+def parse_chat_line(text: str) -> ChatLine | None:
     """The message that the text is, if it is one."""
     found = _CHAT.fullmatch(text.strip())
     return ChatLine(found[1], found[2].strip(), found[3].strip()) if found else None
 
 
-def turns(text: str) -> list[ChatLine | str]:
+def split_chat_lines(text: str) -> list[ChatLine | str]:
     """The chat lines of a text in order, and what stands outside of them."""
     parts = (part.strip() for part in _CHAT_STARTS.split(text))
-    return [chat_line(part) or part for part in parts if part]
+    return [parse_chat_line(part) or part for part in parts if part]
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """The sentences of a text in order, blanks collapsed, marks of list items left out.
 
     Every line ends one unless the next goes on in small letters. A row of a table (cells between bars) comes with the
     heads of its columns: "Day: Monday; Opens: 9:00".
     """
     found: list[str] = []
-    for block in _blocks(text):
-        rows = _table(block)
-        found += rows or [piece for line in _lines(block) for piece in _split(line)]
+    for block in _split_blocks(text):
+        rows = _table_rows(block)
+        found += rows or [piece for line in _unwrap_lines(block) for piece in _split_line(line)]
     return found
 
 
-def _blocks(text: str) -> list[list[str]]:
+def _split_blocks(text: str) -> list[list[str]]:
     """Lines, by paragraph."""
     paragraphs = _PARAGRAPHS.split(text)
     blocks = [[line.strip() for line in paragraph.split("\n") if line.strip()] for paragraph in paragraphs]
     return [block for block in blocks if block]
 
 
-def _lines(block: Sequence[str]) -> list[str]:
+def _unwrap_lines(block: Sequence[str]) -> list[str]:
     """Lines of one paragraph, joined where one only wraps into the next."""
     lines: list[str] = []
     for line in block:
@@ -86,60 +86,60 @@ def _lines(block: Sequence[str]) -> list[str]:
             lines[-1] += f" {line}"
         else:
             lines.append(line)
-    return [" ".join(_UNMARKED.sub("", line).split()) for line in lines]
+    return [" ".join(_LIST_MARKER.sub("", line).split()) for line in lines]
 
 
-def _split(line: str) -> Iterator[str]:
+def _split_line(line: str) -> Iterator[str]:
     start = 0
     for end in _END.finditer(line):
-        if _is_end(line, end):
-            yield from _bounded(line[start : end.end()].strip())
+        if _is_sentence_end(line, end):
+            yield from _split_long(line[start : end.end()].strip())
             start = end.end()
-    yield from _bounded(line[start:].strip())
+    yield from _split_long(line[start:].strip())
 
 
-def _is_end(line: str, end: re.Match[str]) -> bool:
+def _is_sentence_end(line: str, end: re.Match[str]) -> bool:
     following = _NEXT.match(line, end.end())
     first = following[1] if following else ""
     if first.islower():
         return False
     if not end[0].startswith("."):
         return True
-    before = line[max(0, end.start() - LONGEST_WORD) : end.start()]
+    before = line[max(0, end.start() - MAX_WORD_LENGTH) : end.start()]
     last = _WORD_BEFORE.search(before)
     word = last[0].lower() if last else ""
-    if word in _NEVER or (len(word) == 1 and word.isalpha()):
+    if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha()):
         return False
     if word.isdigit() and len(word) == end.start():  # the number of an item
         return False
-    return not (word in _MAYBE and first.isdigit())
+    return not (word in _NUMBER_ABBREVIATIONS and first.isdigit())
 
 
-def _bounded(sentence: str) -> Iterator[str]:
+def _split_long(sentence: str) -> Iterator[str]:
     """What has no full stop for a long time is cut between words."""
-    while len(sentence) > LONGEST:
-        cut = sentence.rfind(" ", LONGEST // 2, LONGEST)
-        cut = cut if cut > 0 else LONGEST
+    while len(sentence) > MAX_SENTENCE_LENGTH:
+        cut = sentence.rfind(" ", MAX_SENTENCE_LENGTH // 2, MAX_SENTENCE_LENGTH)
+        cut = cut if cut > 0 else MAX_SENTENCE_LENGTH
         yield sentence[:cut].strip()
         sentence = sentence[cut:].strip()
     if sentence:
         yield sentence
 
 
-def _table(block: Sequence[str]) -> list[str]:
+def _table_rows(block: Sequence[str]) -> list[str]:
     """The rows below the heads, if the block is a table; else nothing."""
     if len(block) < 2 or not all("|" in line for line in block):
         return []
     head, *rows = (_cells(line) for line in block)
-    told = [_row(head, row) for row in rows if any(cell.strip("-: ") for cell in row)]
-    return [piece for row in told for piece in _bounded(row)]
+    told = [_render_row(head, row) for row in rows if any(cell.strip("-: ") for cell in row)]
+    return [piece for row in told for piece in _split_long(row)]
 
 
 def _cells(line: str) -> list[str]:
     return [" ".join(cell.split()) for cell in line.strip().strip("|").split("|")]
 
 
-def _row(head: Sequence[str], row: Sequence[str]) -> str:
+def _render_row(head: Sequence[str], row: Sequence[str]) -> str:
     named = [*head, *[""] * len(row)]
     pairs = zip(named, row, strict=False)
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)

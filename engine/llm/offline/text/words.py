@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from engine.text.word_lists import COMMON, GENERIC, IRREGULAR, STOP
+from engine.text.word_lists import COMMON_WORDS, GENERIC_WORDS, IRREGULAR_FORMS, STOP_WORDS
 
 _TOKEN = re.compile(r"[#@]\w[\w.-]*|[€$£]?\w+(?:[-.,:/'’_]\w+)*%?")
 
@@ -16,12 +16,12 @@ UPPER = f"[{''.join(chr(code) for code in range(0x590) if chr(code).isupper())}]
 MONEY = "€"
 _PRICE = re.compile(r"[€$£¥]|\b(?:euros?|cents?|dollars?|pounds?|pence|francs?|crowns?|free)\b", re.IGNORECASE)
 _ENDINGS = ("ings", "ing", "edly", "ed", "s", "ly")
-_HISSING = ("sses", "xes", "zes", "ches", "shes")
+_SIBILANT_ENDINGS = ("sses", "xes", "zes", "ches", "shes")
 _VOWEL = re.compile("[aeiouyäöüéèà]")
-_SHORT = re.compile("[^aeiouäöü][aeiouäöü][^aeiouäöüwxy]")
+_SHORT_SYLLABLE = re.compile("[^aeiouäöü][aeiouäöü][^aeiouäöüwxy]")
 
 
-def tokens(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a text as they stand; ids, times, prices, #channels and @people stay whole."""
     return _TOKEN.findall(text)
 
@@ -30,30 +30,30 @@ def tokens(text: str) -> list[str]:
 def stem(word: str) -> str:
     """What the forms of a word share: small letters, without the commonest endings, irregular verbs by their base."""
     bare = word.casefold().removesuffix("'s").removesuffix("’s").lstrip("@#")
-    bare = IRREGULAR.get(bare, bare)
+    bare = IRREGULAR_FORMS.get(bare, bare)
     if not bare.isalpha() or len(bare) < 4:
         return bare
-    base = _without_ending(bare)
+    base = _strip_ending(bare)
     return base.rstrip("e") if len(base) > 4 else base
 
 
-def stems(text: str) -> list[str]:
+def stem_words(text: str) -> list[str]:
     """The stems of all words of a text."""
-    return [stem(word) for word in tokens(text)]
+    return [stem(word) for word in split_words(text)]
 
 
-def salient(text: str) -> list[str]:
+def content_words(text: str) -> list[str]:
     """The words of a text that say something, as they stand, none twice by its stem."""
     kept: dict[str, str] = {}
-    for word in tokens(text):
-        if not is_stop(word):
+    for word in split_words(text):
+        if not is_stop_word(word):
             kept.setdefault(stem(word), word)
     return list(kept.values())
 
 
-def is_stop(word: str) -> bool:
+def is_stop_word(word: str) -> bool:
     """Whether it only holds a sentence together."""
-    return word.casefold() in STOP or word.casefold().removesuffix("'s").removesuffix("’s") in STOP
+    return word.casefold() in STOP_WORDS or word.casefold().removesuffix("'s").removesuffix("’s") in STOP_WORDS
 
 
 def is_generic(word: str) -> bool:
@@ -64,34 +64,34 @@ def is_generic(word: str) -> bool:
 def is_common(word: str) -> bool:
     """Whether the word may begin a sentence without being a name."""
     folded = word.casefold()
-    return folded in STOP or folded in COMMON or is_generic(word) or folded.endswith(("ing", "ly"))
+    return folded in STOP_WORDS or folded in COMMON_WORDS or is_generic(word) or folded.endswith(("ing", "ly"))
 
 
-def tells_price(text: str) -> bool:
+def has_price(text: str) -> bool:
     """Whether an amount of money is named, or that something is free."""
     return bool(_PRICE.search(text))
 
 
-def _without_ending(word: str) -> str:
+def _strip_ending(word: str) -> str:
     """Without its ending, and where that bent the word, straightened: fitted, fit; moving, move; boxes, box."""
     if word.endswith("ies"):
         return f"{word[:-3]}y"
-    if word.endswith(_HISSING):
+    if word.endswith(_SIBILANT_ENDINGS):
         return word[:-2]
     if word.endswith(("ss", "us")):
         return word
     for ending in _ENDINGS:
         rest = word.removesuffix(ending)
         if rest != word and len(rest) >= 3 and _VOWEL.search(rest):
-            return rest if ending in {"s", "ly"} else _straightened(rest)
+            return rest if ending in {"s", "ly"} else _restore_base(rest)
     return word
 
 
-def _straightened(rest: str) -> str:
+def _restore_base(rest: str) -> str:
     """fitt, fit; mov, move; but fall, box."""
     if len(rest) > 3 and rest[-1] == rest[-2] and rest[-1] not in "lsz" and not _VOWEL.match(rest[-1]):
         return rest[:-1]
-    return f"{rest}e" if _SHORT.fullmatch(rest) else rest
+    return f"{rest}e" if _SHORT_SYLLABLE.fullmatch(rest) else rest
 
 
-_GENERIC_STEMS = frozenset(stem(word) for word in GENERIC)
+_GENERIC_STEMS = frozenset(stem(word) for word in GENERIC_WORDS)

@@ -6,9 +6,9 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.storage.ledger.content.open_vectors import inherit, of_texts
-from engine.storage.ledger.facts import drop_chunks, settle_keys
-from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
+from engine.storage.ledger.content.open_vectors import inherit_vectors, load_vectors_by_text
+from engine.storage.ledger.facts import delete_chunks, invalidate_keys
+from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-class Span(NamedTuple):
+class ChunkRange(NamedTuple):
     """Chunks of a document by their ordinals, the second one excluded."""
 
     first: int
-    until: int
+    stop: int
 
 
-WHOLE = Span(0, 2**62)
+ALL_CHUNKS = ChunkRange(0, 2**62)
 
 
-async def put_chunks(
+async def replace_chunks(
     db: Connection,
     document: tuple[int, str, int | None],
     chunks: Sequence[Chunk],
-    span: Span = WHOLE,
+    span: ChunkRange = ALL_CHUNKS,
     *,
     removed: bool,
 ) -> bool:
@@ -41,7 +41,7 @@ async def put_chunks(
     """
     id_, name, dated = document
     [(space, room)] = await db.execute_fetchall("SELECT space, room FROM document WHERE id = ?", (id_,))
-    passages = await _passages(db, id_, chunks)
+    passages = await _load_passages(db, id_, chunks)
     before = {
         key: (chunk, ordinal, time, first)
         for chunk, key, ordinal, time, first in await db.execute_fetchall(
@@ -49,47 +49,47 @@ async def put_chunks(
             (id_, *span),
         )
     }
-    after = keyed(name, chunks)
+    after = chunks_by_key(name, chunks)
     gone = {chunk for key, (chunk, *_) in before.items() if key not in after}
-    former = await of_texts(db, gone)
-    await drop_chunks(db, gone, removed=removed)
-    if span is not WHOLE and len(after) != span.until - span.first:
+    former = await load_vectors_by_text(db, gone)
+    await delete_chunks(db, gone, removed=removed)
+    if span is not ALL_CHUNKS and len(after) != span.stop - span.first:
         await db.execute(
             "UPDATE chunk SET ordinal = ordinal + ? WHERE document = ? AND ordinal >= ?",
-            (len(after) - (span.until - span.first), id_, span.until),
+            (len(after) - (span.stop - span.first), id_, span.stop),
         )
     ids: dict[str, int] = {}
     fresh = []
     for ordinal, (key, chunk) in enumerate(after.items(), span.first):
         times = [passages[piece.passage][1] for piece in chunk.pieces]
-        time, first = max((each or dated or 0 for each in times), default=dated or 0), _first(dated, times)
+        time, first = max((each or dated or 0 for each in times), default=dated or 0), _earliest_time(dated, times)
         if key in before:
             ids[key] = before[key][0]
-            await _replace_in_time(db, before[key], ordinal, time, first)
+            await _update_position(db, before[key], ordinal, time, first)
             continue
         [[ids[key]]] = await db.execute_fetchall(
             "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first, text, text_hash)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (key, id_, space, room, ordinal, chunk.tokens, time, first, chunk.text, _hash(chunk.text)),
+            (key, id_, space, room, ordinal, chunk.tokens, time, first, chunk.text, _text_hash(chunk.text)),
         )
         fresh.append(ids[key])
-        await inherit(db, ids[key], chunk.text, former)
-    await mark(db, Stale.CHUNK, fresh, await next_generation(db))
+        await inherit_vectors(db, ids[key], chunk.text, former)
+    await add_stale_keys(db, KeyKind.CHUNK, fresh, await next_generation(db))
     pieces: set[tuple[int, ...]] = {
         (ids[key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
         for key, chunk in after.items()
         for ordinal, piece in enumerate(chunk.pieces)
     }
-    await _put_pieces(db, list(ids.values()), pieces)
+    await _replace_pieces(db, list(ids.values()), pieces)
     return bool(gone or fresh)
 
 
-async def repeated(db: Connection, document: int, chunks: Sequence[Chunk], span: Span) -> bool:
+async def has_repeated_text(db: Connection, document: int, chunks: Sequence[Chunk], span: ChunkRange) -> bool:
     """Whether a text of the span, old or new, stands in another chunk of the document: then keys are given anew."""
     before = await db.execute_fetchall(
         "SELECT text_hash FROM chunk WHERE document = ? AND ordinal >= ? AND ordinal < ?", (document, *span)
     )
-    for text_hash in {*(row[0] for row in before), *(_hash(chunk.text) for chunk in chunks)}:
+    for text_hash in {*(row[0] for row in before), *(_text_hash(chunk.text) for chunk in chunks)}:
         others = await db.execute_fetchall(
             "SELECT 1 FROM chunk WHERE text_hash = ? AND document = ? AND (ordinal < ? OR ordinal >= ?) LIMIT 1",
             (text_hash, document, *span),
@@ -99,7 +99,7 @@ async def repeated(db: Connection, document: int, chunks: Sequence[Chunk], span:
     return False
 
 
-async def _passages(db: Connection, document: int, chunks: Sequence[Chunk]) -> dict[str, tuple[int, int | None]]:
+async def _load_passages(db: Connection, document: int, chunks: Sequence[Chunk]) -> dict[str, tuple[int, int | None]]:
     """Id and time of the passages that stand in these chunks, by key."""
     keys = list({piece.passage for chunk in chunks for piece in chunk.pieces})
     rows = await db.execute_fetchall(
@@ -109,7 +109,7 @@ async def _passages(db: Connection, document: int, chunks: Sequence[Chunk]) -> d
     return {key: (id_, time) for key, id_, time in rows}
 
 
-def keyed(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
+def chunks_by_key(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
     """Chunks by id: the hash of document, text and occurrence."""
     seen: dict[str, int] = {}
     result = {}
@@ -120,17 +120,17 @@ def keyed(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
     return result
 
 
-def _first(dated: int | None, times: Iterable[int | None]) -> int:
+def _earliest_time(dated: int | None, times: Iterable[int | None]) -> int:
     """The time of the earliest dated passage; 0 if none is dated."""
     known = (dated if time is None else time for time in times)
     return min((time for time in known if time is not None), default=0)
 
 
-def _hash(text: str) -> bytes:
+def _text_hash(text: str) -> bytes:
     return sha256(text.encode()).digest()
 
 
-async def _replace_in_time(
+async def _update_position(
     db: Connection, before: tuple[int, int, int, int], ordinal: int, time: int, first: int
 ) -> None:
     chunk, old_ordinal, old_time, old_first = before
@@ -143,10 +143,10 @@ async def _replace_in_time(
         names = await db.execute_fetchall("UPDATE mention SET time = ? WHERE chunk = ? RETURNING name", (time, chunk))
         pairs = await db.execute_fetchall("UPDATE link SET time = ? WHERE chunk = ? RETURNING pair", (time, chunk))
         generation = await next_generation(db)
-        await settle_keys(db, {row[0] for row in names}, {row[0] for row in pairs}, generation)
+        await invalidate_keys(db, {row[0] for row in names}, {row[0] for row in pairs}, generation)
 
 
-async def _put_pieces(db: Connection, chunks: Sequence[int], after: set[tuple[int, ...]]) -> None:
+async def _replace_pieces(db: Connection, chunks: Sequence[int], after: set[tuple[int, ...]]) -> None:
     listed = (json.dumps(chunks),)
     before = set(
         map(

@@ -6,16 +6,16 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import BadInput, Empty, NotFound
-from engine.models import Chunk, Document, Passage, Reading
+from engine.errors import EmptyDocument, InvalidDocument, NotFound
+from engine.models import Chunk, Document, Extraction, Passage
 from engine.storage.ledger.content import open_vectors
-from engine.storage.ledger.content.chunks import put_chunks
-from engine.storage.ledger.content.room_moves import carry
-from engine.storage.ledger.content.rooms import intern, located, settle
-from engine.storage.ledger.corrections import carry_corrections
-from engine.storage.ledger.facts import drop_chunks, keep_reading
-from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
-from engine.storage.sqlite.timestamps import shown, stored
+from engine.storage.ledger.content.chunks import replace_chunks
+from engine.storage.ledger.content.room_moves import move_to_space
+from engine.storage.ledger.content.rooms import get_or_create_id, resolve_location, set_room_space
+from engine.storage.ledger.corrections import move_corrections
+from engine.storage.ledger.facts import delete_chunks, save_extraction
+from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
+from engine.storage.sqlite.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -23,48 +23,48 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-async def put(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bool:
+async def upsert_document(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bool:
     """Make the ledger hold this document as it is now; says whether anything had to change.
 
     A room that was moved decides in which space its documents are.
     """
-    space, room = await located(db, document.room, document.space)
-    before = await _header(db, document.key)
+    space, room = await resolve_location(db, document.room, document.space)
+    before = await _load_header(db, document.key)
     if before is not None and before["space"] != space:
-        await carry(db, before["id"], space)
-    header = (space, room, document.kind, document.title, document.link, stored(document.time), document.open)
+        await move_to_space(db, before["id"], space)
+    header = (space, room, document.kind, document.title, document.link, to_micros(document.time), document.is_open)
     if before is None:
-        id_ = await _insert(db, document.key, header)
+        id_ = await _insert_document(db, document.key, header)
     else:
         id_ = before["id"]
         await db.execute(
             "UPDATE document SET space = ?, room = ?, kind = ?, title = ?, link = ?, time = ?, open = ? WHERE id = ?",
             (*header, id_),
         )
-        if before["open"] and not document.open:
-            await open_vectors.close(db, id_)
+        if before["open"] and not document.is_open:
+            await open_vectors.finish_conversation(db, id_)
         if before["room"] != room:
             await db.execute("UPDATE chunk SET room = ? WHERE document = ?", (room, id_))
-            await _mark_chunks(db, id_)
+            await _add_stale_chunks(db, id_)
     touched, removed = await _replace_passages(db, id_, document.passages)
-    recut = await put_chunks(db, (id_, document.key, stored(document.time)), chunks, removed=removed)
-    changed = before is None or touched or recut or tuple(before[name] for name in _HEADER) != header
+    recut = await replace_chunks(db, (id_, document.key, to_micros(document.time)), chunks, removed=removed)
+    changed = before is None or touched or recut or tuple(before[name] for name in _HEADER_COLUMNS) != header
     if changed:
-        await renew(db, id_)
+        await reset_to_pending(db, id_)
     return changed
 
 
-_HEADER = ("space", "room", "kind", "title", "link", "time", "open")
+_HEADER_COLUMNS = ("space", "room", "kind", "title", "link", "time", "open")
 
 
-async def _header(db: Connection, key: str) -> dict[str, Any] | None:
+async def _load_header(db: Connection, key: str) -> dict[str, Any] | None:
     rows = await db.execute_fetchall(
         "SELECT id, space, room, kind, title, link, time, open FROM document WHERE key = ?", (key,)
     )
-    return next((dict(zip(("id", *_HEADER), row, strict=True)) for row in rows), None)
+    return next((dict(zip(("id", *_HEADER_COLUMNS), row, strict=True)) for row in rows), None)
 
 
-async def _insert(db: Connection, key: str, header: tuple[Any, ...]) -> int:
+async def _insert_document(db: Connection, key: str, header: tuple[Any, ...]) -> int:
     generation = await next_generation(db)
     [[id_]] = await db.execute_fetchall(
         "INSERT INTO document (key, space, room, kind, title, link, time, open, status, generation)"
@@ -74,7 +74,7 @@ async def _insert(db: Connection, key: str, header: tuple[Any, ...]) -> int:
     return int(id_)
 
 
-async def renew(db: Connection, id_: int) -> None:
+async def reset_to_pending(db: Connection, id_: int) -> None:
     """A changed document starts over: pending until its chunks are embedded, and former failures are tried anew."""
     generation = await next_generation(db)
     await db.execute(
@@ -85,14 +85,14 @@ async def renew(db: Connection, id_: int) -> None:
         " WHERE document = ? AND error <> '' RETURNING id",
         (id_,),
     )
-    await mark(db, Stale.CHUNK, [row[0] for row in failed], generation)
+    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in failed], generation)
 
 
-async def put_passages(
+async def upsert_passages(
     db: Connection, document: int, passages: Iterable[Passage], dropped: Collection[str] = ()
 ) -> bool:
     """Insert or replace passages, and remove those keys; says whether any words are gone."""
-    rows = [(p.key, p.position, stored(p.time), p.author, p.label, p.link, p.text) for p in passages]
+    rows = [(p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages]
     listed = json.dumps([*(row[0] for row in rows), *dropped])
     texts = dict(
         await db.execute_fetchall(
@@ -118,59 +118,59 @@ async def _replace_passages(db: Connection, document: int, passages: Iterable[Pa
             "SELECT key, position, time, author, label, link, text FROM passage WHERE document = ?", (document,)
         )
     }
-    after = {p.key: (p.key, p.position, stored(p.time), p.author, p.label, p.link, p.text) for p in passages}
+    after = {p.key: (p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages}
     changed = [passage for passage in passages if before.get(passage.key) != after[passage.key]]
     gone = before.keys() - after.keys()
-    return bool(changed or gone), await put_passages(db, document, changed, gone)
+    return bool(changed or gone), await upsert_passages(db, document, changed, gone)
 
 
-async def forget(db: Connection, key: str) -> bool:
+async def delete_document(db: Connection, key: str) -> bool:
     """Remove a document and all that rests on it alone; says whether there was one."""
-    header = await _header(db, key)
+    header = await _load_header(db, key)
     if header is None:
         return False
     chunks = await db.execute_fetchall("SELECT id FROM chunk WHERE document = ?", (header["id"],))
-    await drop_chunks(db, [row[0] for row in chunks], removed=True)
+    await delete_chunks(db, [row[0] for row in chunks], removed=True)
     await db.execute("DELETE FROM document WHERE id = ?", (header["id"],))
     return True
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DocumentChange:
     """Passages to put and to drop; `open` None leaves a conversation as open as it is."""
 
-    put: tuple[Passage, ...]
-    drop: frozenset[str]
-    open: bool | None
+    upserts: tuple[Passage, ...]
+    removed_keys: frozenset[str]
+    is_open: bool | None
 
 
-def in_order(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+def sort_passages(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     """Passages in the order in which they stand in their document: by position, time and key."""
-    return tuple(sorted(passages, key=lambda p: (p.position, stored(p.time) or 0, p.key)))
+    return tuple(sorted(passages, key=lambda p: (p.position, to_micros(p.time) or 0, p.key)))
 
 
-def checked(document: Document) -> Document:
-    """The document with its passages in order. Raises Empty or BadInput if it cannot be taken in."""
+def validate_document(document: Document) -> Document:
+    """The document with its passages in order. Raises Empty or InvalidDocument if it cannot be taken in."""
     if not any(passage.text.strip() for passage in document.passages):
-        raise Empty(f"There is no text in “{document.title}”.")
+        raise EmptyDocument(f"There is no text in “{document.title}”.")
     if len({passage.key for passage in document.passages}) < len(document.passages):
-        raise BadInput(f"Two passages of “{document.title}” bear the same key.")
-    return replace(document, passages=in_order(document.passages))
+        raise InvalidDocument(f"Two passages of “{document.title}” bear the same key.")
+    return replace(document, passages=sort_passages(document.passages))
 
 
-async def state(db: Connection, document: Document, chunks: Sequence[Chunk], told: Reading) -> None:
+async def save_manual_document(db: Connection, document: Document, chunks: Sequence[Chunk], told: Extraction) -> None:
     """Keep what a person stated: the document, and its facts, without any reader, as those of its first chunk."""
-    await put(db, document, chunks)
+    await upsert_document(db, document, chunks)
     rows = await db.execute_fetchall(
         "SELECT c.id, c.text_hash FROM chunk c JOIN document d ON d.id = c.document"
         " WHERE d.key = ? AND c.reading IS NULL ORDER BY c.ordinal",
         (document.key,),
     )
     for place, (chunk, text_hash) in enumerate(rows):
-        await keep_reading(db, chunk, b"by hand" + text_hash, Reading() if place else told)
+        await save_extraction(db, chunk, b"by hand" + text_hash, Extraction() if place else told)
 
 
-async def load(db: Connection, key: str) -> Document:
+async def load_document(db: Connection, key: str) -> Document:
     """A document with its passages, in order."""
     found = await db.execute_fetchall(
         "SELECT d.id, s.name, r.name, d.title, d.time, d.link, d.kind, d.open FROM document d"
@@ -184,10 +184,10 @@ async def load(db: Connection, key: str) -> Document:
             (id_,),
         )
         passages = tuple(
-            Passage(key_, text, label, url, author, shown(at), position)
+            Passage(key_, text, label, url, author, from_micros(at), position)
             for key_, text, label, url, author, at, position in rows
         )
-        return Document(key, space, room, title, passages, shown(time), link, kind, bool(open_))
+        return Document(key, space, room, title, passages, from_micros(time), link, kind, bool(open_))
     raise NotFound(f"There is no document “{key}”.")
 
 
@@ -196,27 +196,27 @@ async def move_room(db: Connection, room: str, space: str) -> int:
 
     It holds for documents that come later, too.
     """
-    id_, target = await intern(db, "room", room), await intern(db, "space", space)
-    await settle(db, id_, target)
+    id_, target = await get_or_create_id(db, "room", room), await get_or_create_id(db, "space", space)
+    await set_room_space(db, id_, target)
     rows = list(await db.execute_fetchall("SELECT id FROM document WHERE room = ? AND space <> ?", (id_, target)))
     for (document,) in rows:
-        await carry(db, document, target)
-        await renew(db, document)
-    await carry_corrections(db, id_, target)
+        await move_to_space(db, document, target)
+        await reset_to_pending(db, document)
+    await move_corrections(db, id_, target)
     return len(rows)
 
 
-async def leave_room(db: Connection, room: str) -> int:
+async def delete_room(db: Connection, room: str) -> int:
     """Forget all documents of a room, the corrections made there, and where it was; gives the number of documents."""
-    id_ = await intern(db, "room", room)
+    id_ = await get_or_create_id(db, "room", room)
     rows = list(await db.execute_fetchall("SELECT key FROM document WHERE room = ?", (id_,)))
     for (key,) in rows:
-        await forget(db, key)
-    await carry_corrections(db, id_, None)
-    await settle(db, id_, None)
+        await delete_document(db, key)
+    await move_corrections(db, id_, None)
+    await set_room_space(db, id_, None)
     return len(rows)
 
 
-async def _mark_chunks(db: Connection, document: int) -> None:
+async def _add_stale_chunks(db: Connection, document: int) -> None:
     rows = await db.execute_fetchall("SELECT id FROM chunk WHERE document = ?", (document,))
-    await mark(db, Stale.CHUNK, [row[0] for row in rows], await next_generation(db))
+    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in rows], await next_generation(db))

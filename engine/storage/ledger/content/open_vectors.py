@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
+from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-class Partial(NamedTuple):
+class PartialVectors(NamedTuple):
     """Vectors (float32, parts x dim) of the first `covered` characters of a chunk; `whole`: they were made at once."""
 
     embedder: str
-    covered: int
-    whole: int
+    covered_chars: int
+    embedded_at_once: int
     parts: int
     data: bytes
 
 
-async def partials(db: Connection, embedder: str, chunks: Collection[int]) -> dict[int, Partial]:
+async def load_partial_vectors(db: Connection, embedder: str, chunks: Collection[int]) -> dict[int, PartialVectors]:
     """What was embedded of these chunks."""
     rows = await db.execute_fetchall(
         "SELECT v.chunk, v.embedder, v.covered, v.whole, v.parts, v.data FROM json_each(?) j"
         " CROSS JOIN open_vector v ON v.chunk = j.value AND v.embedder = ?",
         (json.dumps(list(chunks)), embedder),
     )
-    return {row[0]: Partial(*tuple(row)[1:]) for row in rows}
+    return {row[0]: PartialVectors(*tuple(row)[1:]) for row in rows}
 
 
-async def keep_partials(db: Connection, made: Mapping[int, Partial]) -> None:
+async def save_partial_vectors(db: Connection, made: Mapping[int, PartialVectors]) -> None:
     """Remember them for chunks that are still there."""
     await db.executemany(
         "INSERT OR REPLACE INTO open_vector SELECT ?1, ?2, ?3, ?4, ?5, ?6"
@@ -42,15 +42,15 @@ async def keep_partials(db: Connection, made: Mapping[int, Partial]) -> None:
     )
 
 
-async def ended(db: Connection, chunks: Iterable[int]) -> None:
+async def delete_partial_vectors(db: Connection, chunks: Iterable[int]) -> None:
     """These chunks grow no more, and are embedded as they are."""
     await db.executemany("DELETE FROM open_vector WHERE chunk = ?", [(chunk,) for chunk in chunks])
 
 
-async def of_texts(db: Connection, chunks: Collection[int]) -> dict[str, list[Partial]]:
+async def load_vectors_by_text(db: Connection, chunks: Collection[int]) -> dict[str, list[PartialVectors]]:
     """What was embedded of these chunks by their texts, before they go: longer ones may begin with them."""
     listed = (json.dumps(list(chunks)),)
-    found: dict[str, list[Partial]] = {}
+    found: dict[str, list[PartialVectors]] = {}
     for text, *row in (
         *await db.execute_fetchall(
             "SELECT c.text, v.embedder, LENGTH(c.text), 1, v.parts, v.data FROM json_each(?) j"
@@ -63,18 +63,18 @@ async def of_texts(db: Connection, chunks: Collection[int]) -> dict[str, list[Pa
             listed,
         ),
     ):
-        found.setdefault(text, []).append(Partial(*row))
+        found.setdefault(text, []).append(PartialVectors(*row))
     return found
 
 
-async def inherit(db: Connection, chunk: int, text: str, former: Mapping[str, list[Partial]]) -> None:
+async def inherit_vectors(db: Connection, chunk: int, text: str, former: Mapping[str, list[PartialVectors]]) -> None:
     """Give a chunk what was embedded of one that it goes on from."""
     begun = max((each for each in former if text.startswith(f"{each}\n")), key=len, default="")
     for partial in former.get(begun, ()):
-        await keep_partials(db, {chunk: partial})
+        await save_partial_vectors(db, {chunk: partial})
 
 
-async def close(db: Connection, document: int) -> None:
+async def finish_conversation(db: Connection, document: int) -> None:
     """A conversation is over: chunks that were embedded piece by piece are embedded as a whole once."""
     await db.execute(
         "INSERT OR REPLACE INTO vector SELECT v.embedder, c.text_hash, v.parts, v.data FROM chunk c"
@@ -87,4 +87,4 @@ async def close(db: Connection, document: int) -> None:
         (document,),
     )
     await db.execute("DELETE FROM open_vector WHERE chunk IN (SELECT id FROM chunk WHERE document = ?)", (document,))
-    await mark(db, Stale.CHUNK, [row[0] for row in pieces], await next_generation(db))
+    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in pieces], await next_generation(db))

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.facts import drop_replies, settle_keys
-from engine.storage.ledger.names import intern_names, intern_pairs, mark_targets
-from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
+from engine.storage.ledger.facts import delete_cached_answers, invalidate_keys
+from engine.storage.ledger.names import add_stale_targets, intern_names, intern_pairs
+from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-async def carry(db: Connection, document: int, space: int) -> None:
+async def move_to_space(db: Connection, document: int, space: int) -> None:
     """Move a document with its chunks, mentions and links; both spaces' keys are marked stale."""
     generation = await next_generation(db)
     await db.execute("UPDATE document SET space = ? WHERE id = ?", (space, document))
     chunks = await db.execute_fetchall("UPDATE chunk SET space = ? WHERE document = ? RETURNING id", (space, document))
     ids = [row[0] for row in chunks]
-    await mark(db, Stale.CHUNK, ids, generation)
-    await drop_replies(db, Stale.CHUNK, ids)
+    await add_stale_keys(db, KeyKind.CHUNK, ids, generation)
+    await delete_cached_answers(db, KeyKind.CHUNK, ids)
     mentions = list(
         await db.execute_fetchall(
             "SELECT m.chunk, m.number, m.name, n.canonical FROM chunk c JOIN mention m ON m.chunk = c.id"
@@ -45,5 +45,5 @@ async def carry(db: Connection, document: int, space: int) -> None:
         "UPDATE link SET pair = ? WHERE chunk = ? AND number = ?",
         [(pairs[pair], chunk, number) for pair, (chunk, number, *_) in zip(ends, links, strict=True)],
     )
-    await settle_keys(db, {name for _, _, name, _ in mentions}, {pair for _, _, pair, *_ in links}, generation)
-    await mark_targets(db, names.values(), pairs.values(), generation)
+    await invalidate_keys(db, {name for _, _, name, _ in mentions}, {pair for _, _, pair, *_ in links}, generation)
+    await add_stale_targets(db, names.values(), pairs.values(), generation)

@@ -8,23 +8,23 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-async def intern(db: Connection, table: str, name: str) -> int:
+async def get_or_create_id(db: Connection, table: str, name: str) -> int:
     """The integer of a space or a room."""
     await db.execute(f"INSERT OR IGNORE INTO {table} (name) VALUES (?)", (name,))
     [[id_]] = await db.execute_fetchall(f"SELECT id FROM {table} WHERE name = ?", (name,))
     return int(id_)
 
 
-async def located(db: Connection, room: str, space: str) -> tuple[int, int]:
+async def resolve_location(db: Connection, room: str, space: str) -> tuple[int, int]:
     """The space and the room, as integers, of what a caller believes to be there.
 
     A room that was moved decides itself: the caller may have looked before it was.
     """
-    id_ = await intern(db, "room", room)
+    id_ = await get_or_create_id(db, "room", room)
     [[settled]] = await db.execute_fetchall("SELECT space FROM room WHERE id = ?", (id_,))
-    return (await intern(db, "space", space) if settled is None else int(settled)), id_
+    return (await get_or_create_id(db, "space", space) if settled is None else int(settled)), id_
 
 
-async def settle(db: Connection, room: int, space: int | None) -> None:
+async def set_room_space(db: Connection, room: int, space: int | None) -> None:
     """Say where a room is from now on; None: it is not known any more, and callers are believed again."""
     await db.execute("UPDATE room SET space = ? WHERE id = ?", (space, room))

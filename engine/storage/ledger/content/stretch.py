@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ChangedRegion:
     """A part of a document around a change, with whole chunks of its old cut.
 
     `passages` are those of it as they are now, in order, beginning with the first one of `old[0]`; `changed` is the
@@ -20,16 +20,16 @@ class Stretch:
     stretch, or its last.
     """
 
-    old: Sequence[Chunk]
+    old_chunks: Sequence[Chunk]
     passages: Sequence[Passage]
     changed: range
-    begins: bool
-    ends: bool
+    is_first: bool
+    is_last: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class RechunkedRegion:
     """New chunks in the place of the first `replaced` old ones of a stretch."""
 
     chunks: tuple[Chunk, ...]
-    replaced: int
+    replaced_count: int

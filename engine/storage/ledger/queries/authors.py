@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.storage.ledger.queries.lookup import Area
+    from engine.storage.ledger.queries.lookup import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 
@@ -22,11 +22,11 @@ async def everybody(db: Connection) -> list[str]:
     return [row[0] for row in rows]
 
 
-async def within(db: Connection, names: Sequence[str], where: Area) -> list[str]:
+async def within(db: Connection, names: Sequence[str], where: ScopeIds) -> list[str]:
     """Those of the names under which something was written in the area, in order."""
     rows = await db.execute_fetchall(
         "SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM passage p CROSS JOIN document d"
-        f" ON d.id = p.document WHERE p.author = j.value AND {where.condition('d')}) ORDER BY j.value",
+        f" ON d.id = p.document WHERE p.author = j.value AND {where.row_clause('d')}) ORDER BY j.value",
         (json.dumps(list(names)),),
     )
     return [row[0] for row in rows]

@@ -16,69 +16,69 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.queries.tie_order import NOTHING, identities
-from engine.storage.ledger.work.stale_keys import Stale
+from engine.storage.ledger.queries.tie_order import EMPTY_SORT_KEY, load_sort_keys
+from engine.storage.ledger.work.stale_keys import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engine.storage.ledger.queries.filters import Narrowing
-    from engine.storage.ledger.queries.lookup import Area
+    from engine.storage.ledger.queries.filters import ResolvedFilters
+    from engine.storage.ledger.queries.lookup import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
     Postings = Mapping[tuple[int, int], int]
 
 K1, B = 1.2, 0.75
-AT_ONCE = 256  # rows that are held against what a question is narrowed to
-DIGITS, NEARLY = 9, 1e-9  # of a score; beyond them it depends on the order of additions
+FILTER_BATCH = 256  # rows that are held against what a question is narrowed to
+SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # of a score; beyond them it depends on the order of additions
 _TOKENIZER = re.compile(r"tokenize\s*=\s*'([^']*)'")
 
 
 @dataclass(frozen=True, slots=True)
-class FullText:
+class FullTextIndex:
     """A full-text index: its words, its terms, and where its rows are with their lengths."""
 
-    words: str
-    terms: str
-    place: str
-    length: str
-    kind: Stale
+    index_table: str
+    terms_table: str
+    rows_table: str
+    length_column: str
+    kind: KeyKind
 
-    def within(self, where: Area, table: str) -> str:
+    def scope_clause(self, where: ScopeIds, table: str) -> str:
         """SQL that holds for rows of the area; names belong to spaces alone."""
-        return where.condition(table) if self.kind == Stale.CHUNK else where.of_spaces(table)
+        return where.row_clause(table) if self.kind == KeyKind.CHUNK else where.space_clause(table)
 
 
-CHUNKS = FullText("chunk_words", "chunk_terms", "chunk {} INDEXED BY chunk_place", "tokens", Stale.CHUNK)
-NAMES = FullText("entity_words", "entity_terms", "entity_size {}", "length", Stale.NAME)
+CHUNK_INDEX = FullTextIndex("chunk_words", "chunk_terms", "chunk {} INDEXED BY chunk_place", "tokens", KeyKind.CHUNK)
+NAME_INDEX = FullTextIndex("entity_words", "entity_terms", "entity_size {}", "length", KeyKind.NAME)
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class ScopeSize:
     """How many rows a scope holds, and how long they are together."""
 
     rows: int
     length: int
 
 
-async def extent(db: Connection, index: FullText, where: Area) -> Extent:
+async def measure_scope(db: Connection, index: FullTextIndex, where: ScopeIds) -> ScopeSize:
     """The extent of an area."""
     [[rows, length]] = await db.execute_fetchall(
         "SELECT COALESCE(SUM(x.rows), 0), COALESCE(SUM(x.length), 0) FROM collection x"
-        f" WHERE x.kind = ? AND {index.within(where, 'x')}",
+        f" WHERE x.kind = ? AND {index.scope_clause(where, 'x')}",
         (index.kind,),
     )
-    return Extent(rows, length)
+    return ScopeSize(rows, length)
 
 
-async def tokenizer_of(db: Connection, index: FullText) -> str:
+async def find_tokenizer(db: Connection, index: FullTextIndex) -> str:
     """The tokenizer that the index was made with."""
-    [[schema]] = await db.execute_fetchall("SELECT sql FROM sqlite_master WHERE name = ?", (index.words,))
+    [[schema]] = await db.execute_fetchall("SELECT sql FROM sqlite_master WHERE name = ?", (index.index_table,))
     found = _TOKENIZER.search(schema)
     return found[1] if found else "unicode61"
 
 
-def tokenized(tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
+def tokenize_words(tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
     """The terms of each word, as FTS5 makes them: folded, stemmed, perhaps several. Takes half a millisecond."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         db.execute(f"CREATE VIRTUAL TABLE words USING fts5 (word, tokenize = '{tokenizer}')")
@@ -90,31 +90,33 @@ def tokenized(tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(found[place]) for place in range(len(words))]
 
 
-async def ranked(
-    db: Connection, index: FullText, words: Sequence[str], where: Area, within: Narrowing | None, k: int
+async def rank_rows(
+    db: Connection, index: FullTextIndex, words: Sequence[str], where: ScopeIds, within: ResolvedFilters | None, k: int
 ) -> list[int]:
     """The k rows of the area, that the question is narrowed to, that hold any of the words best, best first."""
-    whole = await extent(db, index, where)
-    terms = dict(zip(tokenized(await tokenizer_of(db, index), words), words, strict=True))
-    scores = scored([await _postings(db, index, term, word, where) for term, word in terms.items() if term], whole)
+    whole = await measure_scope(db, index, where)
+    terms = dict(zip(tokenize_words(await find_tokenizer(db, index), words), words, strict=True))
+    scores = score_rows(
+        [await _load_postings(db, index, term, word, where) for term, word in terms.items() if term], whole
+    )
     if within is not None:
-        scores = await _narrowed(db, index, scores, within, k)
-    return await _best(db, index, scores, k)
+        scores = await _filter_scores(db, index, scores, within, k)
+    return await _select_best(db, index, scores, k)
 
 
-async def _narrowed(
-    db: Connection, index: FullText, scores: Mapping[int, float], within: Narrowing, k: int
+async def _filter_scores(
+    db: Connection, index: FullTextIndex, scores: Mapping[int, float], within: ResolvedFilters, k: int
 ) -> dict[int, float]:
     """The best rows that a narrowed question may draw on, k and those as good as the last: the others matter not."""
     left, kept = sorted(scores, key=lambda row: -scores[row]), dict[int, float]()
-    while left and not (len(kept) >= k and scores[left[0]] < min(kept.values()) - NEARLY):
-        some, left = left[:AT_ONCE], left[AT_ONCE:]
-        inside = await within.among(db, index.kind, some)
+    while left and not (len(kept) >= k and scores[left[0]] < min(kept.values()) - SCORE_TOLERANCE):
+        some, left = left[:FILTER_BATCH], left[FILTER_BATCH:]
+        inside = await within.filter_ids(db, index.kind, some)
         kept |= {row: scores[row] for row in some if row in inside}
     return kept
 
 
-def scored(postings: Iterable[Postings], whole: Extent) -> dict[int, float]:
+def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> dict[int, float]:
     """The scores of rows, from how often each term stands in them: {(row, length): times}."""
     average = whole.length / whole.rows if whole.rows and whole.length else 1.0
     fixed, by_length = K1 * (1 - B), K1 * B / average
@@ -126,29 +128,39 @@ def scored(postings: Iterable[Postings], whole: Extent) -> dict[int, float]:
     return scores
 
 
-async def _postings(db: Connection, index: FullText, term: tuple[str, ...], word: str, where: Area) -> Postings:
+async def _load_postings(
+    db: Connection, index: FullTextIndex, term: tuple[str, ...], word: str, where: ScopeIds
+) -> Postings:
     """The rows of the area that hold a word, with their lengths, and how often; one of several terms counts once."""
     if len(term) == 1:
-        found, wanted = f"SELECT doc AS id, COUNT(*) AS times FROM {index.terms} WHERE term = ? GROUP BY doc", term[0]
+        found, wanted = (
+            f"SELECT doc AS id, COUNT(*) AS times FROM {index.terms_table} WHERE term = ? GROUP BY doc",
+            term[0],
+        )
     else:
-        found = f"SELECT rowid AS id, 1 AS times FROM {index.words} WHERE {index.words} MATCH ?"
-        wanted = quoted(word)
+        found = f"SELECT rowid AS id, 1 AS times FROM {index.index_table} WHERE {index.index_table} MATCH ?"
+        wanted = quote_term(word)
     rows = await db.execute_fetchall(
-        f"SELECT x.id, x.{index.length}, w.times FROM ({found}) w CROSS JOIN {index.place.format('x')} ON x.id = w.id"
-        f" WHERE {index.within(where, 'x')}",
+        f"SELECT x.id, x.{index.length_column}, w.times FROM ({found}) w"
+        f" CROSS JOIN {index.rows_table.format('x')} ON x.id = w.id"
+        f" WHERE {index.scope_clause(where, 'x')}",
         (wanted,),
     )
     return {(row, length): times for row, length, times in rows}
 
 
-def quoted(word: str) -> str:
+def quote_term(word: str) -> str:
     """A word as FTS5 is asked for it."""
     return '"{}"'.format(word.replace('"', '""'))
 
 
-async def _best(db: Connection, index: FullText, scores: Mapping[int, float], k: int) -> list[int]:
+async def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int, float], k: int) -> list[int]:
     """The k best rows; equal scores are ordered by what the rows are, not by when they came."""
     least = nlargest(max(0, k), scores.values())[-1:]
-    reach = {row: round(score, DIGITS) for row, score in scores.items() if least and score >= least[0] - NEARLY}
-    known = await identities(db, index.kind, reach)
-    return sorted(reach, key=lambda row: (-reach[row], known.get(row, NOTHING)))[:k]
+    reach = {
+        row: round(score, SCORE_DIGITS)
+        for row, score in scores.items()
+        if least and score >= least[0] - SCORE_TOLERANCE
+    }
+    known = await load_sort_keys(db, index.kind, reach)
+    return sorted(reach, key=lambda row: (-reach[row], known.get(row, EMPTY_SORT_KEY)))[:k]

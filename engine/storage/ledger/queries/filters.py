@@ -11,29 +11,29 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.work.stale_keys import Stale
-from engine.storage.sqlite.timestamps import stored
+from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.sqlite.timestamps import to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from collections.abc import Set as AbstractSet
 
-    from engine.models import Within
-    from engine.storage.ledger.queries.lookup import Area
+    from engine.models import Filters
+    from engine.storage.ledger.queries.lookup import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 
-Value = str | int | None
-Sql = tuple[str, list[Value]]
+SqlValue = str | int | None
+SqlClause = tuple[str, list[SqlValue]]
 
-FEW = 1000  # chunks, names or pairs that are listed at most
-MOST = 20_000  # … where nothing else finds enough
-DAY = 86_400_000_000  # microseconds; few chunks reach over more, and these have indexes of their own
-_PASSAGES = "FROM piece i CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
+MAX_LISTED = 1000  # chunks, names or pairs that are listed at most
+MAX_LISTED_FALLBACK = 20_000  # … where nothing else finds enough
+DAY_MICROSECONDS = 86_400_000_000  # microseconds; few chunks reach over more, and these have indexes of their own
+_PASSAGE_JOIN = "FROM piece i CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
 
 
 @dataclass(frozen=True, slots=True)
-class Chunks:
+class ChunkFilter:
     """Chunks by their ids if they are few, else by a condition on a chunk `c`.
 
     `since` and `until` bound the times of facts.
@@ -41,19 +41,19 @@ class Chunks:
 
     ids: frozenset[int] | None
     sql: str = "0"
-    parameters: tuple[Value, ...] = ()
+    parameters: tuple[SqlValue, ...] = ()
     since: int | None = None
     until: int | None = None
 
-    def of(self, column: str) -> Sql:
+    def chunk_clause(self, column: str) -> SqlClause:
         """SQL that holds for rows whose column is one of these chunks."""
         if self.ids is not None:
             return f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(self.ids))]
         return f"EXISTS (SELECT 1 FROM chunk c WHERE c.id = {column} AND {self.sql})", [*self.parameters]
 
-    def of_facts(self, table: str) -> Sql:
+    def fact_clause(self, table: str) -> SqlClause:
         """The same for facts, which bear the time of their chunk: they are ordered by it."""
-        sql, parameters = self.of(f"{table}.chunk")
+        sql, parameters = self.chunk_clause(f"{table}.chunk")
         for bound, comparison in ((self.since, ">="), (self.until, "<=")):
             if bound is not None:
                 sql, parameters = f"{table}.time {comparison} ? AND {sql}", [bound, *parameters]
@@ -61,28 +61,28 @@ class Chunks:
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowing:
+class ResolvedFilters:
     """Chunks that hold something meant, and those that hold nothing else; names and pairs told there, if few."""
 
-    some: Chunks
-    only: Chunks
+    matching_chunks: ChunkFilter
+    fully_matching_chunks: ChunkFilter
     names: frozenset[int] | None = None
     pairs: frozenset[int] | None = None
 
-    def listed(self, kind: Stale) -> frozenset[int] | None:
+    def listed_ids(self, kind: KeyKind) -> frozenset[int] | None:
         """The ids of that kind, if they are few."""
-        return {Stale.CHUNK: self.some.ids, Stale.NAME: self.names, Stale.PAIR: self.pairs}[kind]
+        return {KeyKind.CHUNK: self.matching_chunks.ids, KeyKind.NAME: self.names, KeyKind.PAIR: self.pairs}[kind]
 
-    async def among(self, db: Connection, kind: Stale, ids: Collection[int]) -> AbstractSet[int]:
+    async def filter_ids(self, db: Connection, kind: KeyKind, ids: Collection[int]) -> AbstractSet[int]:
         """Those of the ids that the question may draw on."""
-        known = self.listed(kind)
+        known = self.listed_ids(kind)
         if known is not None:
             return known.intersection(ids)
-        if kind == Stale.CHUNK:
-            sql, parameters = self.some.of("j.value")
+        if kind == KeyKind.CHUNK:
+            sql, parameters = self.matching_chunks.chunk_clause("j.value")
         else:
-            keys, facts, column = _TABLES[kind]
-            told, parameters = self.only.of_facts("f")
+            keys, facts, column = _FACT_TABLES[kind]
+            told, parameters = self.fully_matching_chunks.fact_clause("f")
             sql = (
                 f"EXISTS (SELECT 1 FROM {keys} k CROSS JOIN {facts} f ON f.{column} = k.id"
                 f" WHERE k.target = j.value AND {told})"
@@ -93,50 +93,52 @@ class Narrowing:
         return {row[0] for row in rows}
 
 
-_TABLES = {Stale.NAME: ("name", "mention", "name"), Stale.PAIR: ("pair", "link", "pair")}
+_FACT_TABLES = {KeyKind.NAME: ("name", "mention", "name"), KeyKind.PAIR: ("pair", "link", "pair")}
 
 
-async def narrowed(db: Connection, within: Within, where: Area) -> Narrowing:
+async def resolve_filters(db: Connection, within: Filters, where: ScopeIds) -> ResolvedFilters:
     """What a narrowed question may draw on within the area."""
-    some = await chunks_within(db, within, where)
-    only = await wholly_within(db, within, some)
-    return Narrowing(some, only, await _few_told(db, Stale.NAME, only), await _few_told(db, Stale.PAIR, only))
+    some = await find_matching_chunks(db, within, where)
+    only = await find_fully_matching_chunks(db, within, some)
+    return ResolvedFilters(
+        some, only, await _find_few_keys(db, KeyKind.NAME, only), await _find_few_keys(db, KeyKind.PAIR, only)
+    )
 
 
-async def chunks_within(db: Connection, within: Within, where: Area, few: int = FEW) -> Chunks:
+async def find_matching_chunks(db: Connection, within: Filters, where: ScopeIds, few: int = MAX_LISTED) -> ChunkFilter:
     """The chunks of the area that hold a passage which a narrowed question may draw on."""
-    sql, parameters = holds_some(within)
-    found, branches = set[int](), _branches(within, where)
+    sql, parameters = matching_chunk_clause(within)
+    found, branches = set[int](), _index_branches(within, where)
     for driver, own in branches:
         rows = await db.execute_fetchall(
-            f"SELECT DISTINCT c.id FROM {driver} AND {where.condition('c')} AND {sql} LIMIT ?",
+            f"SELECT DISTINCT c.id FROM {driver} AND {where.row_clause('c')} AND {sql} LIMIT ?",
             (*own, *parameters, few + 1),
         )
         found.update(row[0] for row in rows)
         if len(found) > few:
-            return Chunks(None, sql, tuple(parameters))
-    return Chunks(frozenset(found))
+            return ChunkFilter(None, sql, tuple(parameters))
+    return ChunkFilter(frozenset(found))
 
 
-async def wholly_within(db: Connection, within: Within, some: Chunks) -> Chunks:
+async def find_fully_matching_chunks(db: Connection, within: Filters, some: ChunkFilter) -> ChunkFilter:
     """Those of the chunks of which every passage is meant: of others it is not known which passage states a fact."""
-    condition_, parameters = condition(within)
-    mixed = f"EXISTS (SELECT 1 {_PASSAGES} WHERE i.chunk = c.id AND NOT COALESCE({condition_}, 0))"
-    since, until = stored(within.since), stored(within.until)
+    condition_, parameters = passage_clause(within)
+    mixed = f"EXISTS (SELECT 1 {_PASSAGE_JOIN} WHERE i.chunk = c.id AND NOT COALESCE({condition_}, 0))"
+    since, until = to_micros(within.since), to_micros(within.until)
     if some.ids is None:
         sql, bounds = f"{some.sql} AND NOT {mixed}", (*some.parameters, *parameters)
-        return Chunks(None, sql, bounds, since, until)
+        return ChunkFilter(None, sql, bounds, since, until)
     rows = await db.execute_fetchall(
         f"SELECT c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value WHERE NOT {mixed}",
         (json.dumps(sorted(some.ids)), *parameters),
     )
-    return Chunks(frozenset(row[0] for row in rows), since=since, until=until)
+    return ChunkFilter(frozenset(row[0] for row in rows), since=since, until=until)
 
 
-async def told_within(db: Connection, kind: Stale, chunks: Chunks, most: int) -> frozenset[int]:
+async def find_stated_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter, most: int) -> frozenset[int]:
     """The names or pairs of which one of these chunks says something; any `most` of them, if they are more."""
-    keys, facts, column = _TABLES[kind]
-    sql, parameters = chunks.of_facts("f")
+    keys, facts, column = _FACT_TABLES[kind]
+    sql, parameters = chunks.fact_clause("f")
     start = f"{facts} f"
     if chunks.ids is not None:
         start, sql = f"json_each(?) j CROSS JOIN {facts} f ON f.chunk = j.value", "1"
@@ -148,30 +150,30 @@ async def told_within(db: Connection, kind: Stale, chunks: Chunks, most: int) ->
     return frozenset(row[0] for row in rows)
 
 
-async def _few_told(db: Connection, kind: Stale, chunks: Chunks) -> frozenset[int] | None:
+async def _find_few_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter) -> frozenset[int] | None:
     if chunks.ids is None:
         return None
-    found = await told_within(db, kind, chunks, FEW + 1)
-    return found if len(found) <= FEW else None
+    found = await find_stated_keys(db, kind, chunks, MAX_LISTED + 1)
+    return found if len(found) <= MAX_LISTED else None
 
 
-async def many(db: Connection, within: Within, where: Area, kind: Stale) -> frozenset[int]:
+async def list_matching_ids(db: Connection, within: Filters, where: ScopeIds, kind: KeyKind) -> frozenset[int]:
     """The ids of that kind, as many as are listed at all: for searches that find too few of them otherwise."""
-    chunks = await chunks_within(db, within, where, MOST)
-    if kind == Stale.CHUNK:
+    chunks = await find_matching_chunks(db, within, where, MAX_LISTED_FALLBACK)
+    if kind == KeyKind.CHUNK:
         return chunks.ids or frozenset()
-    return await told_within(db, kind, await wholly_within(db, within, chunks), MOST)
+    return await find_stated_keys(db, kind, await find_fully_matching_chunks(db, within, chunks), MAX_LISTED_FALLBACK)
 
 
-def holds_some(within: Within) -> Sql:
+def matching_chunk_clause(within: Filters) -> SqlClause:
     """What holds for a chunk `c` with a passage that is meant."""
-    sql, parameters = condition(within)
-    return f"EXISTS (SELECT 1 {_PASSAGES} WHERE i.chunk = c.id AND {sql})", parameters
+    sql, parameters = passage_clause(within)
+    return f"EXISTS (SELECT 1 {_PASSAGE_JOIN} WHERE i.chunk = c.id AND {sql})", parameters
 
 
-def condition(within: Within) -> Sql:
+def passage_clause(within: Filters) -> SqlClause:
     """What holds for the passages `p` (of a document `d`) that are meant, in SQL with its parameters."""
-    conditions, parameters = ["1"], list[Value]()
+    conditions, parameters = ["1"], list[SqlValue]()
     for values, column in (
         (within.documents, "d.key IN (SELECT value FROM json_each(?))"),
         (within.rooms, "d.room IN (SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?)))"),
@@ -183,53 +185,53 @@ def condition(within: Within) -> Sql:
     for time, comparison in ((within.since, ">="), (within.until, "<=")):
         if time is not None:
             conditions.append(f"COALESCE(p.time, d.time) {comparison} ?")
-            parameters.append(stored(time))
+            parameters.append(to_micros(time))
     return f"({' AND '.join(conditions)})", parameters
 
 
-def _branches(within: Within, where: Area) -> list[Sql]:
+def _index_branches(within: Filters, where: ScopeIds) -> list[SqlClause]:
     """Where to look for the chunks: each is found in one of these ways, by an index, the most telling one."""
     listed = "IN (SELECT value FROM json_each(?))"
     if within.documents:
         keys = json.dumps(sorted(within.documents))
         return [(f"document o CROSS JOIN chunk c ON c.document = o.id WHERE o.key {listed}", [keys])]
     if within.authors:
-        return _by_author(within)
+        return _author_branches(within)
     if within.rooms:
         rooms = json.dumps(sorted(within.rooms))
-        places: list[Sql] = [(f"c.room IN (SELECT id FROM room WHERE name {listed})", [rooms])]
-        return [_in("room", time, place) for time, place in product(_times(within), places)]
+        places: list[SqlClause] = [(f"c.room IN (SELECT id FROM room WHERE name {listed})", [rooms])]
+        return [_time_branch("room", time, place) for time, place in product(_time_ranges(within), places)]
     return [
-        _in(column, time, (f"c.{column} IN ({', '.join(map(str, sorted(members)))})", []))
+        _time_branch(column, time, (f"c.{column} IN ({', '.join(map(str, sorted(members)))})", []))
         for column, members in (("space", where.spaces), ("room", where.rooms))
-        for time in _times(within)
+        for time in _time_ranges(within)
         if members
     ]
 
 
-def _by_author(within: Within) -> list[Sql]:
+def _author_branches(within: Filters) -> list[SqlClause]:
     authors = json.dumps(sorted(within.authors))
     told = (
         "passage a INDEXED BY passage_author CROSS JOIN piece e ON e.passage = a.id"
         " CROSS JOIN chunk c ON c.id = e.chunk WHERE a.author IN (SELECT value FROM json_each(?))"
     )
-    since, until = stored(within.since), stored(within.until)
+    since, until = to_micros(within.since), to_micros(within.until)
     if since is None and until is None:
         return [(told, [authors])]
     dated = f"{told} AND a.time >= ? AND a.time <= ?"
-    bounds: list[Value] = [-(2**63) if since is None else since, 2**63 - 1 if until is None else until]
+    bounds: list[SqlValue] = [-(2**63) if since is None else since, 2**63 - 1 if until is None else until]
     return [(dated, [authors, *bounds]), (f"{told} AND a.time IS NULL", [authors])]
 
 
-def _in(column: str, time: Sql, place: Sql) -> Sql:
+def _time_branch(column: str, time: SqlClause, place: SqlClause) -> SqlClause:
     """Chunks of a place by their times: an index of both, by the latest or by the first of their passages."""
     index = "long" if "> c.first +" in time[0] else "first" if time[0].startswith("c.first") else "time"
     return f"chunk c INDEXED BY chunk_{column}_{index} WHERE {place[0]} AND {time[0]}", [*place[1], *time[1]]
 
 
-def _times(within: Within) -> list[Sql]:
+def _time_ranges(within: Filters) -> list[SqlClause]:
     """Spans that hold every chunk with a passage in the wanted one; times of 0 are not known."""
-    since, until = stored(within.since), stored(within.until)
+    since, until = to_micros(within.since), to_micros(within.until)
     if since is None and until is None:
         return [("1", [])]
     if until is None:
@@ -238,6 +240,6 @@ def _times(within: Within) -> list[Sql]:
         return [("c.first BETWEEN 1 AND ?", [until]), ("c.first < 0 AND c.first <= ?", [until])]
     return [
         ("c.time BETWEEN ? AND ?", [since, until]),
-        ("c.time > ? AND c.time <= ? AND c.first <= ?", [until, until + DAY, until]),
-        (f"c.first <= ? AND c.time > ? AND c.time > c.first + {DAY}", [until, until + DAY]),
+        ("c.time > ? AND c.time <= ? AND c.first <= ?", [until, until + DAY_MICROSECONDS, until]),
+        (f"c.first <= ? AND c.time > ? AND c.time > c.first + {DAY_MICROSECONDS}", [until, until + DAY_MICROSECONDS]),
     ]

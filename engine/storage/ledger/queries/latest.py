@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.queries.filters import holds_some
-from engine.storage.sqlite.timestamps import shown
+from engine.storage.ledger.queries.filters import matching_chunk_clause
+from engine.storage.sqlite.timestamps import from_micros
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engine.models import Within
-    from engine.storage.ledger.queries.lookup import Area
+    from engine.models import Filters
+    from engine.storage.ledger.queries.lookup import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 
-async def latest_chunks(db: Connection, within: Within, where: Area, limit: int) -> list[int]:
+async def list_latest_chunks(db: Connection, within: Filters, where: ScopeIds, limit: int) -> list[int]:
     """The chunks of the area that hold something which is asked for, the newest first."""
-    held, parameters = holds_some(within)
+    held, parameters = matching_chunk_clause(within)
     rows = await db.execute_fetchall(
-        f"SELECT c.id FROM chunk c WHERE {where.condition('c')} AND {held} ORDER BY c.time DESC, c.id DESC LIMIT ?",
+        f"SELECT c.id FROM chunk c WHERE {where.row_clause('c')} AND {held} ORDER BY c.time DESC, c.id DESC LIMIT ?",
         (*parameters, limit),
     )
     return [row[0] for row in rows]
 
 
-async def latest_time(db: Connection, within: Within, where: Area) -> datetime | None:
+async def find_latest_time(db: Connection, within: Filters, where: ScopeIds) -> datetime | None:
     """The time of the newest of them; None if there is none, or none has a time."""
-    ids = await latest_chunks(db, within, where, 1)
+    ids = await list_latest_chunks(db, within, where, 1)
     rows = await db.execute_fetchall("SELECT time FROM chunk WHERE id = ?", ids) if ids else []
-    return next((shown(row[0]) for row in rows if row[0]), None)
+    return next((from_micros(row[0]) for row in rows if row[0]), None)

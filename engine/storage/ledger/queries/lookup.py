@@ -6,34 +6,34 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.queries.bm25 import CHUNKS, NAMES, ranked
-from engine.storage.ledger.queries.full_text import words_to_match
-from engine.storage.sqlite.timestamps import shown
+from engine.storage.ledger.queries.bm25 import CHUNK_INDEX, NAME_INDEX, rank_rows
+from engine.storage.ledger.queries.full_text import select_search_words
+from engine.storage.sqlite.timestamps import from_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from engine.models import Scope
-    from engine.storage.ledger.queries.filters import Chunks, Narrowing
-    from engine.storage.ledger.work.stale_keys import Stale
+    from engine.storage.ledger.queries.filters import ChunkFilter, ResolvedFilters
+    from engine.storage.ledger.work.stale_keys import KeyKind
     from engine.storage.sqlite.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class ScopeIds:
     """A scope in the ledger's integers: whole spaces, and single rooms."""
 
     spaces: frozenset[int]
     rooms: frozenset[int]
 
-    def condition(self, table: str) -> str:
+    def row_clause(self, table: str) -> str:
         """SQL that holds for rows of the area; the numbers are our own."""
-        return f"({self.of_spaces(table)} OR {table}.room IN ({_listed(self.rooms)}))"
+        return f"({self.space_clause(table)} OR {table}.room IN ({_join_ids(self.rooms)}))"
 
-    def of_spaces(self, table: str) -> str:
+    def space_clause(self, table: str) -> str:
         """SQL that holds for rows of the area's spaces."""
-        return f"{table}.space IN ({_listed(self.spaces)})"
+        return f"{table}.space IN ({_join_ids(self.spaces)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class PieceText:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityFound:
+class EntityRecord:
     """A profile of a name; `stale`: its facts changed since it was made."""
 
     id: int
@@ -75,11 +75,11 @@ class EntityFound:
     description: str
     mentions: int
     degree: int
-    stale: bool
+    is_stale: bool
 
 
 @dataclass(frozen=True, slots=True)
-class RelationFound:
+class RelationRecord:
     """A profile of a pair; `ends` are names."""
 
     id: int
@@ -88,14 +88,14 @@ class RelationFound:
     keywords: str
     description: str
     weight: int
-    stale: bool
+    is_stale: bool
 
 
-def _listed(ids: Collection[int]) -> str:
+def _join_ids(ids: Collection[int]) -> str:
     return ", ".join(map(str, sorted(ids)))
 
 
-async def area(db: Connection, scope: Scope) -> Area:
+async def resolve_scope(db: Connection, scope: Scope) -> ScopeIds:
     """The integers of a scope; what the ledger does not know is nothing."""
     spaces = await db.execute_fetchall(
         "SELECT id FROM space WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(sorted(scope.spaces)),)
@@ -103,81 +103,85 @@ async def area(db: Connection, scope: Scope) -> Area:
     rooms = await db.execute_fetchall(
         "SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(sorted(scope.rooms)),)
     )
-    return Area(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
+    return ScopeIds(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
 
 
-async def population(db: Connection, kind: Stale) -> dict[int, int]:
+async def count_by_space(db: Connection, kind: KeyKind) -> dict[int, int]:
     """Rows by space of chunks, names or pairs."""
     rows = await db.execute_fetchall("SELECT space, SUM(rows) FROM collection WHERE kind = ? GROUP BY space", (kind,))
     return {space: count for space, count in map(tuple, rows) if count > 0}
 
 
-async def chunks_by_words(db: Connection, text: str, k: int, where: Area, within: Narrowing | None = None) -> list[int]:
+async def search_chunks(
+    db: Connection, text: str, k: int, where: ScopeIds, within: ResolvedFilters | None = None
+) -> list[int]:
     """The chunks of the area that match any word best (BM25 within the area), best first."""
-    return await ranked(db, CHUNKS, await words_to_match(db, CHUNKS, text, where), where, within, k)
+    return await rank_rows(db, CHUNK_INDEX, await select_search_words(db, CHUNK_INDEX, text, where), where, within, k)
 
 
-async def names_exactly(db: Connection, names: Collection[str], where: Area) -> list[int]:
+async def find_entities_by_name(db: Connection, names: Collection[str], where: ScopeIds) -> list[int]:
     """The entities that bear one of these canonical names or an alias of it, within the spaces of the area."""
     rows = await db.execute_fetchall(
         "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.canonical = j.value"
-        f" AND n.space IN ({_listed(where.spaces)}) CROSS JOIN entity e ON e.id = n.target",
+        f" AND n.space IN ({_join_ids(where.spaces)}) CROSS JOIN entity e ON e.id = n.target",
         (json.dumps(sorted(names)),),
     )
     return [row[0] for row in rows]
 
 
-async def names_by_words(db: Connection, text: str, k: int, where: Area, within: Narrowing | None = None) -> list[int]:
+async def search_entities(
+    db: Connection, text: str, k: int, where: ScopeIds, within: ResolvedFilters | None = None
+) -> list[int]:
     """The entities of the area's spaces, told within what is narrowed to, whose names match best (BM25), best first."""
-    return await ranked(db, NAMES, await words_to_match(db, NAMES, text, where), where, within, k)
+    return await rank_rows(db, NAME_INDEX, await select_search_words(db, NAME_INDEX, text, where), where, within, k)
 
 
-async def names_like(db: Connection, prefix: str, where: Area, limit: int) -> list[str]:
+async def find_names_by_prefix(db: Connection, prefix: str, where: ScopeIds, limit: int) -> list[str]:
     """The names of entities in the area's spaces that begin with a canonical prefix, the most mentioned first."""
     rows = await db.execute_fetchall(
         "SELECT e.name, SUM(e.mentions) AS told FROM name n JOIN entity e ON e.id = n.target"
-        f" WHERE n.space IN ({_listed(where.spaces)}) AND n.canonical >= ?1 AND n.canonical < ?1 || char(0x10FFFF)"
+        f" WHERE n.space IN ({_join_ids(where.spaces)}) AND n.canonical >= ?1 AND n.canonical < ?1 || char(0x10FFFF)"
         " GROUP BY e.name ORDER BY told DESC, e.name LIMIT ?2",
         (prefix, limit),
     )
     return [row[0] for row in rows]
 
 
-async def entities(db: Connection, ids: Collection[int], where: Area) -> dict[int, EntityFound]:
+async def load_entities(db: Connection, ids: Collection[int], where: ScopeIds) -> dict[int, EntityRecord]:
     """The profiles of these names, as far as they are in the area's spaces."""
     rows = await db.execute_fetchall(
         "SELECT e.id, e.space, n.canonical, e.name, e.type, e.description, e.mentions, e.degree,"
         " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 1 AND s.id = e.id) FROM json_each(?) j"
         " CROSS JOIN entity e ON e.id = j.value CROSS JOIN name n ON n.id = e.id"
-        f" WHERE e.space IN ({_listed(where.spaces)})",
+        f" WHERE e.space IN ({_join_ids(where.spaces)})",
         (json.dumps(list(ids)),),
     )
     return {
-        id_: EntityFound(id_, space, canonical, name, type_, text, mentions, degree, bool(stale))
+        id_: EntityRecord(id_, space, canonical, name, type_, text, mentions, degree, bool(stale))
         for id_, space, canonical, name, type_, text, mentions, degree, stale in rows
     }
 
 
-async def relations(db: Connection, ids: Collection[int], where: Area) -> dict[int, RelationFound]:
+async def load_relations(db: Connection, ids: Collection[int], where: ScopeIds) -> dict[int, RelationRecord]:
     """The profiles of these pairs, as far as they are in the area's spaces."""
     rows = await db.execute_fetchall(
         "SELECT r.id, r.space, r.a, r.b, r.keywords, r.description, r.weight,"
         " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 2 AND s.id = r.id) FROM json_each(?) j"
-        f" CROSS JOIN relation r ON r.id = j.value WHERE r.space IN ({_listed(where.spaces)})",
+        f" CROSS JOIN relation r ON r.id = j.value WHERE r.space IN ({_join_ids(where.spaces)})",
         (json.dumps(list(ids)),),
     )
     return {
-        id_: RelationFound(id_, space, (a, b), keywords, text, weight, bool(stale))
+        id_: RelationRecord(id_, space, (a, b), keywords, text, weight, bool(stale))
         for id_, space, a, b, keywords, text, weight, stale in rows
     }
 
 
-async def evidence(
-    db: Connection, kind: Stale, ids: Sequence[int], newest: int, only: Chunks | None
+async def find_evidence_chunks(
+    db: Connection, kind: KeyKind, ids: Sequence[int], newest: int, only: ChunkFilter | None
 ) -> dict[int, list[int]]:
     """The newest chunks that state each of these names or pairs, of `only` if given, newest first."""
     keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
-    narrowed, parameters = ("1", []) if only is None else only.of_facts("g")
+    narrowed, parameters = ("1", []) if only is None else only.fact_clause("g")
     rows = await db.execute_fetchall(
         f"SELECT j.value, f.chunk FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
         f" CROSS JOIN {facts} f ON f.{column} = k.id AND (f.time, f.hash, f.chunk, f.number) IN"
@@ -192,14 +196,14 @@ async def evidence(
     return {key: list(chunks) for key, chunks in found.items()}
 
 
-async def texts(db: Connection, ids: Sequence[int], where: Area) -> list[ChunkText]:
+async def load_chunk_texts(db: Connection, ids: Sequence[int], where: ScopeIds) -> list[ChunkText]:
     """The chunks with their pieces, in the order of the ids, as far as they are in the area."""
     rows = await db.execute_fetchall(
         "SELECT c.id, c.key, c.text, d.key, d.title, d.link, d.time, s.name, r.name, i.start, i.stop,"
         " p.key, p.label, p.link, p.author, p.time, p.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
         " CROSS JOIN document d ON d.id = c.document CROSS JOIN space s ON s.id = c.space"
         " CROSS JOIN room r ON r.id = c.room CROSS JOIN piece i ON i.chunk = c.id"
-        f" CROSS JOIN passage p ON p.id = i.passage WHERE {where.condition('c')} ORDER BY j.key, i.ordinal",
+        f" CROSS JOIN passage p ON p.id = i.passage WHERE {where.row_clause('c')} ORDER BY j.key, i.ordinal",
         (json.dumps(list(ids)),),
     )
     found: dict[int, ChunkText] = {}
@@ -208,7 +212,7 @@ async def texts(db: Connection, ids: Sequence[int], where: Area) -> list[ChunkTe
         (id_, key, text, document, title, link, time, space, room, start, stop) = tuple(row)[:11]
         (passage, label, own_link, author, own_time, whole) = tuple(row)[11:]
         found.setdefault(id_, ChunkText(id_, key, document, text, ()))
-        when = shown(own_time if own_time is not None else time)
+        when = from_micros(own_time if own_time is not None else time)
         pieces.setdefault(id_, []).append(
             PieceText(passage, document, title, label, own_link or link, author, when, whole[start:stop], space, room)
         )

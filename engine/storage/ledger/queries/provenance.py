@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
     from engine.storage.sqlite.connection import Connection
 
-NEWEST = 400  # chunks that are looked at
+MAX_CHUNKS = 400  # chunks that are looked at
 
 
-class Stating(NamedTuple):
+class StatingPassage(NamedTuple):
     """A passage of a chunk that states a fact: the keys of its document and of itself, its room, its text."""
 
     document: str
@@ -22,7 +22,7 @@ class Stating(NamedTuple):
     text: str
 
 
-async def passages_stating(db: Connection, names: Collection[int], pairs: Collection[int]) -> list[Stating]:
+async def find_stating_passages(db: Connection, names: Collection[int], pairs: Collection[int]) -> list[StatingPassage]:
     """The passages of the newest chunks that mention any of these names, or link any of these pairs."""
     rows = await db.execute_fetchall(
         "WITH stating AS ("
@@ -33,6 +33,6 @@ async def passages_stating(db: Connection, names: Collection[int], pairs: Collec
         " SELECT DISTINCT d.key, r.name, p.key, p.text FROM stating CROSS JOIN piece i ON i.chunk = stating.chunk"
         " CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
         " CROSS JOIN room r ON r.id = d.room",
-        (json.dumps(sorted(names)), json.dumps(sorted(pairs)), NEWEST),
+        (json.dumps(sorted(names)), json.dumps(sorted(pairs)), MAX_CHUNKS),
     )
-    return [Stating(*row) for row in rows]
+    return [StatingPassage(*row) for row in rows]

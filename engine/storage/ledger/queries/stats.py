@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import NotFound
-from engine.storage.graph.base import Edge, Node
+from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.ledger.work import embedding_failures
-from engine.storage.sqlite.timestamps import shown
+from engine.storage.sqlite.timestamps import from_micros
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-    from engine.storage.ledger.queries.lookup import Area
+    from engine.storage.ledger.queries.lookup import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class DocumentInfo:
     """A document as it is listed; `error` and `hint` tell what could not be read of it."""
 
     key: str
@@ -42,7 +42,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class IndexStatus:
     """Numbers about what lies within a scope, and what the engine has still to do there.
 
     `trouble`: why a chunk that is tried again could not be read, in the words of the error; "" if there is none.
@@ -55,17 +55,17 @@ class Status:
     chunks: int
     entities: int
     relations: int
-    unread: int
+    unextracted: int
     stale: int
     failed: int
     trouble: str = ""
     without_vector: int = 0
-    why: str = ""
+    embedding_error: str = ""
     background: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class DocumentStatus:
     """How far a document has come; `error` and `hint` tell what could not be read of it."""
 
     status: str
@@ -73,24 +73,24 @@ class Stage:
     hint: str
 
     @property
-    def searchable(self) -> bool:
+    def is_searchable(self) -> bool:
         """Whether a question finds it."""
         return self.status in {"searchable", "indexed"}
 
 
-async def stage(db: Connection, key: str, where: Area) -> Stage:
+async def load_document_status(db: Connection, key: str, where: ScopeIds) -> DocumentStatus:
     """How far a document of an area has come. Raises NotFound."""
     rows = await db.execute_fetchall(
-        f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {where.condition('d')}", (key,)
+        f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {where.row_clause('d')}", (key,)
     )
     for row in rows:
-        return Stage(*row)
+        return DocumentStatus(*row)
     raise NotFound(f"There is no document “{key}”.")
 
 
-async def status(db: Connection, where: Area) -> Status:
+async def load_index_status(db: Connection, where: ScopeIds) -> IndexStatus:
     """The numbers of an area."""
-    held = where.condition("d")
+    held = where.row_clause("d")
     documents = await db.execute_fetchall(
         f"SELECT d.status, COUNT(*) FROM document d WHERE {held} GROUP BY d.status ORDER BY d.status"
     )
@@ -103,9 +103,9 @@ async def status(db: Connection, where: Area) -> Status:
         " (SELECT value FROM json_each(?))",
         (json.dumps(sorted(where.spaces)),),
     )
-    unread, stale = await unread_in(db, where), await stale_in(db, where)
+    unread, stale = await count_unextracted(db, where), await count_stale(db, where)
     [[failed]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM document d WHERE d.error <> '' AND {held}")
-    return Status(
+    return IndexStatus(
         {row[0]: row[1] for row in documents},
         passages,
         chunks,
@@ -114,95 +114,97 @@ async def status(db: Connection, where: Area) -> Status:
         unread,
         stale,
         failed,
-        await trouble_in(db, where) or await embedding_failures.trouble(db, where),
-        *await embedding_failures.keys_in(db, where),
+        await find_extraction_error(db, where) or await embedding_failures.find_retry_error(db, where),
+        *await embedding_failures.count_failed_keys(db, where),
     )
 
 
-async def unread_in(db: Connection, where: Area) -> int:
+async def count_unextracted(db: Connection, where: ScopeIds) -> int:
     """Chunks of an area that wait to be read; those that were given up, and those of open conversations, do not."""
     [[unread]] = await db.execute_fetchall(
         "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
-        f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {where.condition('c')}"
+        f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {where.row_clause('c')}"
     )
     return int(unread)
 
 
-async def trouble_in(db: Connection, where: Area) -> str:
+async def find_extraction_error(db: Connection, where: ScopeIds) -> str:
     """What hinders the reading of a chunk of an area that is to be tried again, "" if nothing does."""
     rows = await db.execute_fetchall(
         "SELECT c.error FROM chunk c WHERE c.reading IS NULL AND c.error <> '' AND c.retry_at < 9e999"
-        f" AND {where.condition('c')} ORDER BY c.retry_at DESC LIMIT 1"
+        f" AND {where.row_clause('c')} ORDER BY c.retry_at DESC LIMIT 1"
     )
     return next((str(row[0]) for row in rows), "")
 
 
-async def stale_in(db: Connection, where: Area) -> int:
+async def count_stale(db: Connection, where: ScopeIds) -> int:
     """Chunks, names and pairs of an area that wait to be projected; what is gone belongs to no area."""
     [[stale]] = await db.execute_fetchall(
         "SELECT COUNT(*) FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
-        f" WHERE {where.condition('c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
+        f" WHERE {where.row_clause('c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
         (json.dumps(sorted(where.spaces)),),
     )
     return int(stale)
 
 
-async def documents(db: Connection, where: Area, status_: str = "") -> list[Listed]:
+async def list_documents(db: Connection, where: ScopeIds, status_: str = "") -> list[DocumentInfo]:
     """The documents of an area, by title."""
     rows = await db.execute_fetchall(
         "SELECT d.key, s.name, r.name, d.kind, d.title, d.link, d.time, d.open, d.status, d.error, d.hint,"
         " (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id),"
         " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id)"
         " FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room"
-        f" WHERE {where.condition('d')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
+        f" WHERE {where.row_clause('d')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
         (status_,),
     )
     return [
-        Listed(key, space, room, kind, title, link, shown(time), bool(open_), *rest)
+        DocumentInfo(key, space, room, kind, title, link, from_micros(time), bool(open_), *rest)
         for key, space, room, kind, title, link, time, open_, *rest in map(tuple, rows)
     ]
 
 
-async def last_chunk(db: Connection) -> int:
+async def find_last_chunk_id(db: Connection) -> int:
     """The highest id that a chunk ever had, 0 if there never was one."""
     rows = await db.execute_fetchall("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'")
     return next((int(row[0]) for row in rows), 0)
 
 
-async def nodes(db: Connection) -> list[Node]:
+async def list_nodes(db: Connection) -> list[GraphNode]:
     """All entities, as the graph should hold them."""
     rows = await db.execute_fetchall("SELECT id, space FROM entity ORDER BY id")
-    return [Node(*row) for row in map(tuple, rows)]
+    return [GraphNode(*row) for row in map(tuple, rows)]
 
 
-async def edges(db: Connection) -> list[Edge]:
+async def list_edges(db: Connection) -> list[GraphEdge]:
     """All relations, as the graph should hold them."""
     rows = await db.execute_fetchall("SELECT id, a, b, weight FROM relation ORDER BY id")
-    return [Edge(*row) for row in map(tuple, rows)]
+    return [GraphEdge(*row) for row in map(tuple, rows)]
 
 
-async def last_graphed(db: Connection) -> tuple[list[int], list[Edge]]:
+async def list_last_graphed(db: Connection) -> tuple[list[int], list[GraphEdge]]:
     """The newest entities and relations that the graph must hold."""
-    nodes = await db.execute_fetchall(f"SELECT id FROM entity WHERE graphed ORDER BY id DESC LIMIT {NEWEST}")
-    edges = await db.execute_fetchall(
-        f"SELECT id, a, b, weight FROM relation WHERE graphed ORDER BY id DESC LIMIT {NEWEST}"
+    nodes = await db.execute_fetchall(
+        f"SELECT id FROM entity WHERE graphed ORDER BY id DESC LIMIT {LAST_GRAPHED_LIMIT}"
     )
-    return [row[0] for row in nodes], [Edge(*row) for row in map(tuple, edges)]
+    edges = await db.execute_fetchall(
+        f"SELECT id, a, b, weight FROM relation WHERE graphed ORDER BY id DESC LIMIT {LAST_GRAPHED_LIMIT}"
+    )
+    return [row[0] for row in nodes], [GraphEdge(*row) for row in map(tuple, edges)]
 
 
-async def chunk_places(db: Connection) -> dict[int, tuple[int, int]]:
+async def load_chunk_locations(db: Connection) -> dict[int, tuple[int, int]]:
     """Space and room of every chunk, as its vectors should have them."""
     rows = await db.execute_fetchall("SELECT id, space, room FROM chunk")
     return {row[0]: (row[1], row[2]) for row in rows}
 
 
-async def profile_places(db: Connection, table: str) -> dict[int, tuple[int, int]]:
+async def load_profile_locations(db: Connection, table: str) -> dict[int, tuple[int, int]]:
     """Space (and 0 for the room) of every profile, as its vector should have them."""
     return {row[0]: (row[1], 0) for row in await db.execute_fetchall(f"SELECT id, space FROM {table}")}
 
 
-async def entity_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[tuple[Any, ...], None]:
+async def stream_entities(db: aiosqlite.Connection, where: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
     """Id, name, type, description, mentions, degree, space and canonical name of each entity of the area's spaces."""
     sql = (
         "SELECT e.id, e.name, e.type, e.description, e.mentions, e.degree, s.name, n.canonical FROM entity e"
@@ -214,7 +216,7 @@ async def entity_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[t
             yield tuple(row)
 
 
-async def relation_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator[tuple[Any, ...], None]:
+async def stream_relations(db: aiosqlite.Connection, where: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
     """Keywords, description, weight, space and both canonical names of each relation of the area's spaces."""
     sql = (
         "SELECT r.keywords, r.description, r.weight, s.name, MIN(x.canonical, y.canonical) AS a,"
@@ -227,9 +229,9 @@ async def relation_rows(db: aiosqlite.Connection, where: Area) -> AsyncGenerator
             yield tuple(row)
 
 
-NEWEST = 20
+LAST_GRAPHED_LIMIT = 20
 
-CANONICAL: dict[str, str] = {
+CANONICAL_QUERIES: dict[str, str] = {
     "document": "SELECT d.key, s.name AS space, r.name AS room, d.kind AS sort, d.title, d.link, d.time, d.open,"
     " d.status, d.error FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room",
     "passage": "SELECT d.key AS document, s.name AS space, p.key, p.position, p.time, p.author, p.label, p.link, p.text"
@@ -254,17 +256,19 @@ CANONICAL: dict[str, str] = {
 }
 
 
-async def canonical(db: aiosqlite.Connection, spaces: Collection[str] | None = None) -> AsyncGenerator[str, None]:
+async def export_canonical(
+    db: aiosqlite.Connection, spaces: Collection[str] | None = None
+) -> AsyncGenerator[str, None]:
     """Everything the ledger holds as sorted JSON Lines, free of ids, generations and times of processing.
 
     With `spaces`, only rows of these spaces. SQLite sorts: what does not fit into its cache goes to a temporary file.
     """
     within = "" if spaces is None else " WHERE s.name IN (SELECT value FROM json_each(?))"
     parameters = () if spaces is None else (json.dumps(sorted(spaces)),)
-    for kind, sql in CANONICAL.items():
+    for kind, sql in CANONICAL_QUERIES.items():
         async with db.execute(f"{sql} LIMIT 0") as cursor:
             columns = [column[0] for column in cursor.description]
-        await db.create_function("canonical_line", len(columns), partial(_line, kind, columns))
+        await db.create_function("canonical_line", len(columns), partial(_render_line, kind, columns))
         async with db.execute(
             f"SELECT canonical_line({', '.join(columns)}) AS line FROM ({sql}{within}) ORDER BY line", parameters
         ) as cursor:
@@ -272,7 +276,7 @@ async def canonical(db: aiosqlite.Connection, spaces: Collection[str] | None = N
                 yield line
 
 
-def _line(kind: str, columns: list[str], *row: Any) -> str:
+def _render_line(kind: str, columns: list[str], *row: Any) -> str:
     record: dict[str, Any] = {"kind": kind, **dict(zip(columns, row, strict=True))}
     if "pieces" in record:
         record["pieces"] = json.loads(record["pieces"])

@@ -5,25 +5,26 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.work.stale_keys import Stale
+from engine.storage.ledger.work.stale_keys import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engine.storage.sqlite.connection import Connection
 
-_IDENTITY = {
-    Stale.CHUNK: "SELECT c.id, c.key, '', '' FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value",
-    Stale.NAME: "SELECT n.id, n.canonical, s.name, '' FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
+_SORT_KEY_QUERIES = {
+    KeyKind.CHUNK: "SELECT c.id, c.key, '', '' FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value",
+    KeyKind.NAME: "SELECT n.id, n.canonical, s.name, '' FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
     " CROSS JOIN space s ON s.id = n.space",
-    Stale.PAIR: "SELECT p.id, MIN(x.canonical, y.canonical), MAX(x.canonical, y.canonical), s.name FROM json_each(?) j"
+    KeyKind.PAIR: "SELECT p.id, MIN(x.canonical, y.canonical), MAX(x.canonical, y.canonical), s.name"
+    " FROM json_each(?) j"
     " CROSS JOIN pair p ON p.id = j.value CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b"
     " CROSS JOIN space s ON s.id = p.space",
 }
-NOTHING = ("", "", "")
+EMPTY_SORT_KEY = ("", "", "")
 
 
-async def identities(db: Connection, kind: Stale, ids: Collection[int]) -> dict[int, tuple[str, str, str]]:
+async def load_sort_keys(db: Connection, kind: KeyKind, ids: Collection[int]) -> dict[int, tuple[str, str, str]]:
     """What these chunks, names or pairs are: texts that can be ordered; what is gone is left out."""
-    rows = await db.execute_fetchall(_IDENTITY[kind], (json.dumps(list(ids)),))
+    rows = await db.execute_fetchall(_SORT_KEY_QUERIES[kind], (json.dumps(list(ids)),))
     return {id_: (one, other, third) for id_, one, other, third in rows}

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.queries.lookup import area
+from engine.storage.ledger.queries.lookup import resolve_scope
 
 if TYPE_CHECKING:
-    from engine.models import Scope, Within
+    from engine.models import Filters, Scope
     from engine.storage.sqlite.connection import Connection
 
 
-async def leaves_out_undated(db: Connection, scope: Scope, within: Within) -> bool:
+async def has_excluded_undated(db: Connection, scope: Scope, within: Filters) -> bool:
     """Whether a document of the scope is left out of a span of time only because it bears no date."""
-    where = await area(db, scope)
+    where = await resolve_scope(db, scope)
     narrowed, parameters = "", list[str]()
     for values, column in ((within.documents, "d.key"), (within.rooms, "r.name")):
         if values:
@@ -22,7 +22,7 @@ async def leaves_out_undated(db: Connection, scope: Scope, within: Within) -> bo
             parameters.append(json.dumps(sorted(values)))
     rows = await db.execute_fetchall(
         "SELECT 1 FROM document d INDEXED BY document_undated CROSS JOIN room r ON r.id = d.room"
-        f" WHERE d.time IS NULL AND d.kind = 'file' AND {where.condition('d')}{narrowed}"
+        f" WHERE d.time IS NULL AND d.kind = 'file' AND {where.row_clause('d')}{narrowed}"
         " AND EXISTS (SELECT 1 FROM passage p WHERE p.document = d.id AND p.time IS NULL) LIMIT 1",
         parameters,
     )

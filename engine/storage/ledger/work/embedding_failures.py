@@ -6,51 +6,51 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.errors import Refused, TooLong
-from engine.storage.ledger.work.stale_keys import Mark, Stale, mark, next_generation
+from engine.errors import ModelRefused, PromptTooLong
+from engine.storage.ledger.work.stale_keys import KeyKind, StaleKey, add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.errors import EngineError
-    from engine.storage.ledger.queries.lookup import Area
+    from engine.storage.ledger.queries.lookup import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
-HOPELESS = (Refused, TooLong)  # the same text would fail in the same way at every start
-FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds until the next try; doubled with each
-REASONS = 5  # that are listed
+PERMANENT_ERRORS = (ModelRefused, PromptTooLong)  # the same text would fail in the same way at every start
+INITIAL_WAIT, MAX_WAIT = 5.0, 600.0  # seconds until the next try; doubled with each
+MAX_REASONS = 5  # that are listed
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class EmbeddingFailure:
     """A stale key whose own text cannot be embedded, and why."""
 
-    mark: Mark
+    key: StaleKey
     error: EngineError
 
 
-async def record(db: Connection, failures: Sequence[Failure], attempts: int, now: float) -> None:
+async def record_failures(db: Connection, failures: Sequence[EmbeddingFailure], attempts: int, now: float) -> None:
     """Count a try of each of these keys; those that were tried often enough, or are hopeless, are given up.
 
     Keys that changed since are left alone: their new text is tried anew.
     """
-    over = list[Failure]()
+    over = list[EmbeddingFailure]()
     for each in failures:
         rows = await db.execute_fetchall(
             "UPDATE stale SET tries = tries + 1, retry_at = ?4 + MIN(?5, ?6 * (1 << MIN(tries, 20))), error = ?7,"
             " hint = ?8 WHERE kind = ?1 AND id = ?2 AND generation = ?3 RETURNING tries",
-            (*each.mark, now, LONGEST_WAIT, FIRST_WAIT, str(each.error), each.error.hint),
+            (*each.key, now, MAX_WAIT, INITIAL_WAIT, str(each.error), each.error.hint),
         )
-        over += [each for (tries,) in rows if tries >= attempts or isinstance(each.error, HOPELESS)]
+        over += [each for (tries,) in rows if tries >= attempts or isinstance(each.error, PERMANENT_ERRORS)]
     for each in over:
-        await _give_up(db, each)
+        await _give_up_key(db, each)
 
 
-async def _give_up(db: Connection, failure: Failure) -> None:
-    (kind, id_, _), error = failure.mark, failure.error
-    reason = str(error), error.hint, isinstance(error, HOPELESS)
+async def _give_up_key(db: Connection, failure: EmbeddingFailure) -> None:
+    (kind, id_, _), error = failure.key, failure.error
+    reason = str(error), error.hint, isinstance(error, PERMANENT_ERRORS)
     await db.execute("DELETE FROM stale WHERE kind = ? AND id = ?", (kind, id_))
-    if kind != Stale.CHUNK:
+    if kind != KeyKind.CHUNK:
         await db.execute("INSERT OR REPLACE INTO unembedded VALUES (?, ?, ?, ?, ?)", (kind, id_, *reason))
         return
     await db.execute(
@@ -63,39 +63,39 @@ async def _give_up(db: Connection, failure: Failure) -> None:
     )
 
 
-async def forgive(db: Connection, embedded: Sequence[tuple[Stale, int]]) -> None:
+async def clear_failures(db: Connection, embedded: Sequence[tuple[KeyKind, int]]) -> None:
     """These keys have their vectors now, or are gone."""
     if list(await db.execute_fetchall("SELECT 1 FROM unembedded LIMIT 1")):
         await db.executemany("DELETE FROM unembedded WHERE kind = ? AND id = ?", embedded)
 
 
-async def retry(db: Connection, *, hopeless: bool = True) -> None:
+async def retry_failures(db: Connection, *, hopeless: bool = True) -> None:
     """Try every name and pair again that was given up, and at once what waits for its next try."""
     rows = list(
         await db.execute_fetchall("DELETE FROM unembedded WHERE ?1 OR NOT hopeless RETURNING kind, id", (hopeless,))
     )
     generation = await next_generation(db)
-    for kind in (Stale.NAME, Stale.PAIR):
-        await mark(db, kind, [id_ for each, id_ in rows if each == kind], generation)
+    for kind in (KeyKind.NAME, KeyKind.PAIR):
+        await add_stale_keys(db, kind, [id_ for each, id_ in rows if each == kind], generation)
     await db.execute("UPDATE stale SET tries = 0, retry_at = 0 WHERE tries > 0")
 
 
-async def missing(db: Connection) -> list[tuple[Stale, int]]:
+async def list_failed_keys(db: Connection) -> list[tuple[KeyKind, int]]:
     """The names and pairs that were given up."""
-    return [(Stale(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM unembedded")]
+    return [(KeyKind(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM unembedded")]
 
 
-async def given_up(db: Connection) -> list[str]:
+async def list_failure_reasons(db: Connection) -> list[str]:
     """The reasons why documents or parts of them, names and pairs were given up: each once, with their number."""
     rows = await db.execute_fetchall(
         "SELECT error, COUNT(*) FROM (SELECT error FROM unembedded UNION ALL SELECT error FROM document"
         " WHERE error <> '') GROUP BY error ORDER BY COUNT(*) DESC LIMIT ?",
-        (REASONS,),
+        (MAX_REASONS,),
     )
     return [f"{count} given up: {error}" for error, count in rows]
 
 
-async def keys_in(db: Connection, where: Area) -> tuple[int, str]:
+async def count_failed_keys(db: Connection, where: ScopeIds) -> tuple[int, str]:
     """The number of names and pairs of an area that were given up, and the reason of one of them."""
     rows = await db.execute_fetchall(
         "SELECT u.error FROM unembedded u LEFT JOIN entity e ON u.kind = 1 AND e.id = u.id"
@@ -107,12 +107,12 @@ async def keys_in(db: Connection, where: Area) -> tuple[int, str]:
     return len(errors), errors[0] if errors else ""
 
 
-async def trouble(db: Connection, where: Area) -> str:
+async def find_retry_error(db: Connection, where: ScopeIds) -> str:
     """Why a key of an area that is tried again could not be embedded, "" if there is none."""
     rows = await db.execute_fetchall(
         "SELECT s.error FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN entity e ON s.kind = 1 AND e.id = s.id LEFT JOIN relation r ON s.kind = 2 AND r.id = s.id"
-        f" WHERE s.tries > 0 AND ({where.condition('c')} OR COALESCE(e.space, r.space) IN"
+        f" WHERE s.tries > 0 AND ({where.row_clause('c')} OR COALESCE(e.space, r.space) IN"
         " (SELECT value FROM json_each(?))) LIMIT 1",
         (json.dumps(sorted(where.spaces)),),
     )

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger import profiles
 from engine.storage.ledger.work import work_queue
-from engine.storage.ledger.work.stale_keys import Stale, next_generation
+from engine.storage.ledger.work.stale_keys import KeyKind, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engine.storage.ledger.work.stale_keys import Mark
+    from engine.storage.ledger.work.stale_keys import StaleKey
     from engine.storage.sqlite.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Orphans:
+class OrphanKeys:
     """Ids of chunks, names and pairs without a fact; of the pairs that have a profile, also their ends."""
 
     chunks: frozenset[int]
@@ -27,37 +27,37 @@ class Orphans:
     edges: tuple[tuple[int, int, int], ...]
 
 
-async def orphans(db: Connection) -> Orphans:
+async def find_orphans(db: Connection) -> OrphanKeys:
     """All that are stale now. Their marks stay: a batch under way may put some of them once more."""
     chunks, names, pairs = [
         frozenset(
             row[0] for row in await db.execute_fetchall(f"SELECT s.id FROM stale s WHERE s.kind = {kind}{without}")
         )
         for kind, without in (
-            (Stale.CHUNK.value, " AND NOT EXISTS (SELECT 1 FROM chunk WHERE id = s.id)"),
-            (Stale.NAME.value, _WITHOUT_FACT.format(key="name", fact="mention")),
-            (Stale.PAIR.value, _WITHOUT_FACT.format(key="pair", fact="link")),
+            (KeyKind.CHUNK.value, " AND NOT EXISTS (SELECT 1 FROM chunk WHERE id = s.id)"),
+            (KeyKind.NAME.value, _WITHOUT_FACT.format(key="name", fact="mention")),
+            (KeyKind.PAIR.value, _WITHOUT_FACT.format(key="pair", fact="link")),
         )
     ]
     edges = await db.execute_fetchall(
         "SELECT r.id, r.a, r.b FROM json_each(?) j CROSS JOIN relation r ON r.id = j.value",
         (json.dumps(sorted(pairs)),),
     )
-    return Orphans(chunks, names, pairs, tuple((id_, a, b) for id_, a, b in edges))
+    return OrphanKeys(chunks, names, pairs, tuple((id_, a, b) for id_, a, b in edges))
 
 
 _WITHOUT_FACT = " AND NOT EXISTS (SELECT 1 FROM {key} k CROSS JOIN {fact} f ON f.{key} = k.id WHERE k.target = s.id)"
 
 
-async def drop_profiles(db: Connection, found: Orphans) -> None:
+async def delete_orphan_profiles(db: Connection, found: OrphanKeys) -> None:
     """Remove the profiles of those that still have no fact."""
-    now = await orphans(db)
-    await profiles.drop_profiles(db, Stale.PAIR, found.pairs & now.pairs)
-    await profiles.drop_profiles(db, Stale.NAME, found.names & now.names)
+    now = await find_orphans(db)
+    await profiles.delete_profiles(db, KeyKind.PAIR, found.pairs & now.pairs)
+    await profiles.delete_profiles(db, KeyKind.NAME, found.names & now.names)
 
 
-async def note_late_drop(db: Connection, dropped: Collection[Mark]) -> None:
+async def record_late_deletion(db: Connection, dropped: Collection[StaleKey]) -> None:
     """Let another compaction come if one was there between the removal of keys and their leaving the projections."""
-    compacted = await work_queue.number(db, "compacted")
+    compacted = await work_queue.get_int_setting(db, "compacted")
     if any(mark.generation <= compacted for mark in dropped):
         await work_queue.set_setting(db, "dropped", await next_generation(db))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-class Stale(IntEnum):
+class KeyKind(IntEnum):
     """The kinds of keys that are projected."""
 
     CHUNK = 0
@@ -21,10 +21,10 @@ class Stale(IntEnum):
     PAIR = 2
 
 
-class Mark(NamedTuple):
+class StaleKey(NamedTuple):
     """A key whose projection is behind; the mark goes only if `generation` is still the last."""
 
-    kind: Stale
+    kind: KeyKind
     id: int
     generation: int
 
@@ -37,7 +37,7 @@ async def next_generation(db: Connection) -> int:
     return int(value)
 
 
-async def mark(db: Connection, kind: Stale, ids: Iterable[int], generation: int) -> None:
+async def add_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int], generation: int) -> None:
     """Say that these keys must be projected anew."""
     await db.executemany(
         "INSERT INTO stale (kind, id, since, generation) VALUES (?, ?, ?, ?)"
@@ -46,7 +46,7 @@ async def mark(db: Connection, kind: Stale, ids: Iterable[int], generation: int)
     )
 
 
-async def unmark(db: Connection, marks: Collection[Mark]) -> None:
+async def remove_stale_keys(db: Connection, marks: Collection[StaleKey]) -> None:
     """Take the marks away, but for those that a newer change has set again meanwhile."""
     await db.executemany("DELETE FROM stale WHERE kind = ? AND id = ? AND generation = ?", marks)
     await db.executemany(
@@ -55,26 +55,26 @@ async def unmark(db: Connection, marks: Collection[Mark]) -> None:
     )
 
 
-async def stale_marks(db: Connection, kind: Stale, limit: int, skip: Collection[Mark] = ()) -> list[Mark]:
+async def list_due_keys(db: Connection, kind: KeyKind, limit: int, skip: Collection[StaleKey] = ()) -> list[StaleKey]:
     """The marks of a kind that are due and not held, oldest first, but those of the keys of `skip`."""
     rows = await db.execute_fetchall(
         "SELECT id, generation FROM stale WHERE kind = ? AND held = 0 AND retry_at <= ?"
         " AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY since LIMIT ?",
         (kind, time.time(), json.dumps([each.id for each in skip if each.kind == kind]), limit),
     )
-    return [Mark(kind, id_, generation) for id_, generation in rows]
+    return [StaleKey(kind, id_, generation) for id_, generation in rows]
 
 
-async def marks_of(db: Connection, kind: Stale, ids: Iterable[int]) -> list[Mark]:
+async def find_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int]) -> list[StaleKey]:
     """The marks of these keys, as far as they have one."""
     rows = await db.execute_fetchall(
         "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale s ON s.kind = ? AND s.id = j.value",
         (json.dumps(list(ids)), kind),
     )
-    return [Mark(kind, id_, generation) for id_, generation in rows]
+    return [StaleKey(kind, id_, generation) for id_, generation in rows]
 
 
-async def changed_since(db: Connection, marks: Collection[Mark]) -> list[Mark]:
+async def find_changed_keys(db: Connection, marks: Collection[StaleKey]) -> list[StaleKey]:
     """Those of the marks whose keys changed again after they were read."""
     rows = await db.execute_fetchall(
         "SELECT s.kind, s.id, s.generation FROM json_each(?) j CROSS JOIN stale s"
@@ -82,27 +82,27 @@ async def changed_since(db: Connection, marks: Collection[Mark]) -> list[Mark]:
         " WHERE s.generation > json_extract(j.value, '$[2]')",
         (json.dumps(list(marks)),),
     )
-    return [Mark(Stale(kind), id_, generation) for kind, id_, generation in rows]
+    return [StaleKey(KeyKind(kind), id_, generation) for kind, id_, generation in rows]
 
 
-async def hold(db: Connection, marks: Collection[Mark]) -> None:
+async def hold_keys(db: Connection, marks: Collection[StaleKey]) -> None:
     """Let hot keys wait for the end of their quiet period."""
     await db.executemany(
         "UPDATE stale SET held = 1 WHERE kind = ? AND id = ?", [(each.kind, each.id) for each in marks]
     )
 
 
-async def release_held(db: Connection) -> None:
+async def release_held_keys(db: Connection) -> None:
     """The quiet period has ended: what waits for it is due."""
     await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
 
 
-async def all_stale(db: Connection) -> list[tuple[Stale, int]]:
+async def list_all_stale(db: Connection) -> list[tuple[KeyKind, int]]:
     """Every key whose projection is behind."""
-    return [(Stale(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM stale")]
+    return [(KeyKind(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM stale")]
 
 
-async def first_stale(db: Connection, *, held: bool = True) -> int | None:
+async def find_first_stale(db: Connection, *, held: bool = True) -> int | None:
     """The generation of the oldest change that is not projected, if any; without those that are held, if so wished."""
     which = "" if held else " WHERE held = 0"
     [[first]] = await db.execute_fetchall(f"SELECT MIN(since) FROM stale{which}")

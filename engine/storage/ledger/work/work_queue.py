@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.errors import Unreachable
+from engine.errors import ModelUnreachable
 from engine.storage.ledger.work import embedding_failures
-from engine.storage.ledger.work.embedding_failures import HOPELESS
-from engine.storage.ledger.work.stale_keys import Stale, mark, next_generation
+from engine.storage.ledger.work.embedding_failures import PERMANENT_ERRORS
+from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Unembedded:
+class ChunkToEmbed:
     """A chunk whose vectors must be made or moved; it `grows` while its conversation is open."""
 
     id: int
@@ -27,29 +27,29 @@ class Unembedded:
     room: int
     text: str
     text_hash: bytes
-    tries: int
-    grows: bool = False
+    attempts: int
+    is_growing: bool = False
 
 
-async def chunks(db: Connection, ids: Collection[int]) -> list[Unembedded]:
+async def load_chunks(db: Connection, ids: Collection[int]) -> list[ChunkToEmbed]:
     """These chunks, as far as they still stand."""
     rows = await db.execute_fetchall(
         "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.tries, d.open FROM json_each(?) j"
         " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
         (json.dumps(list(ids)),),
     )
-    return [Unembedded(*row) for row in map(tuple, rows)]
+    return [ChunkToEmbed(*row) for row in map(tuple, rows)]
 
 
-async def fail(db: Connection, chunk: int, error: EngineError, retry_at: float) -> None:
+async def record_extraction_failure(db: Connection, chunk: int, error: EngineError, retry_at: float) -> None:
     """Note that reading a chunk failed; once given up (an infinite `retry_at`) its document says so, and stays.
 
     That nobody was there to read it is no try.
     """
-    counts = not isinstance(error, Unreachable)
+    counts = not isinstance(error, ModelUnreachable)
     await db.execute(
         "UPDATE chunk SET tries = tries + ?, retry_at = ?, error = ?, hint = ?, hopeless = ? WHERE id = ?",
-        (counts, retry_at, str(error), error.hint, isinstance(error, HOPELESS), chunk),
+        (counts, retry_at, str(error), error.hint, isinstance(error, PERMANENT_ERRORS), chunk),
     )
     if retry_at == float("inf"):
         await db.execute(
@@ -58,7 +58,7 @@ async def fail(db: Connection, chunk: int, error: EngineError, retry_at: float) 
         )
 
 
-async def fail_embedding(db: Connection, ids: Collection[int], error: EngineError) -> None:
+async def record_embedding_failure(db: Connection, ids: Collection[int], error: EngineError) -> None:
     """Give up embedding these chunks: their documents are failed, and stay so until they are tried again."""
     listed = json.dumps(list(ids))
     await db.execute(
@@ -69,20 +69,20 @@ async def fail_embedding(db: Connection, ids: Collection[int], error: EngineErro
     await db.execute(
         "UPDATE chunk SET error = ?, hint = ?, retry_at = 9e999, hopeless = ?"
         " WHERE id IN (SELECT value FROM json_each(?))",
-        (str(error), error.hint, isinstance(error, HOPELESS), listed),
+        (str(error), error.hint, isinstance(error, PERMANENT_ERRORS), listed),
     )
     await db.execute("DELETE FROM stale WHERE kind = 0 AND id IN (SELECT value FROM json_each(?))", (listed,))
 
 
-async def given_up(db: Connection) -> list[tuple[Stale, int]]:
+async def list_failed_keys(db: Connection) -> list[tuple[KeyKind, int]]:
     """Chunks of failed documents, names and pairs whose vectors may be missing."""
     rows = await db.execute_fetchall(
         "SELECT c.id FROM document d JOIN chunk c ON c.document = d.id WHERE d.status = 'failed' AND c.error <> ''"
     )
-    return [(Stale.CHUNK, row[0]) for row in rows] + await embedding_failures.missing(db)
+    return [(KeyKind.CHUNK, row[0]) for row in rows] + await embedding_failures.list_failed_keys(db)
 
 
-async def retry(db: Connection, key: str = "", *, hopeless: bool = True) -> int:
+async def retry_documents(db: Connection, key: str = "", *, hopeless: bool = True) -> int:
     """Take up again what failed or waits for its next try, of one document or of all; gives the number of documents.
 
     With all, also the names and pairs that could not be embedded.
@@ -106,13 +106,13 @@ async def retry(db: Connection, key: str = "", *, hopeless: bool = True) -> int:
         " WHERE document IN (SELECT value FROM json_each(?)) RETURNING id",
         (listed,),
     )
-    await mark(db, Stale.CHUNK, [row[0] for row in failed], generation)
+    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in failed], generation)
     if not key:
-        await embedding_failures.retry(db, hopeless=hopeless)
+        await embedding_failures.retry_failures(db, hopeless=hopeless)
     return len(rows)
 
 
-async def advance(db: Connection, embedded: Collection[int] | None = None) -> None:
+async def advance_documents(db: Connection, embedded: Collection[int] | None = None) -> None:
     """Move documents on: searchable once embedded, indexed once every key they touch is projected.
 
     `embedded`: only documents of these chunks become searchable; None looks at every pending document.
@@ -135,32 +135,32 @@ async def advance(db: Connection, embedded: Collection[int] | None = None) -> No
     )
 
 
-async def due_summaries(db: Connection, now: float) -> int:
+async def requeue_due_summaries(db: Connection, now: float) -> int:
     """Mark the keys whose failed summaries are due again; gives their number."""
     count = 0
-    for kind, table in ((Stale.NAME, "entity"), (Stale.PAIR, "relation")):
+    for kind, table in ((KeyKind.NAME, "entity"), (KeyKind.PAIR, "relation")):
         rows = list(
             await db.execute_fetchall(f"UPDATE {table} SET retry_at = NULL WHERE retry_at <= ? RETURNING id", (now,))
         )
         if rows:
-            await mark(db, kind, [row[0] for row in rows], await next_generation(db))
+            await add_stale_keys(db, kind, [row[0] for row in rows], await next_generation(db))
         count += len(rows)
     return count
 
 
-async def graphed(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
+async def record_graphed(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
     """Say that these entities and relations stand in the graph."""
     await db.executemany("UPDATE entity SET graphed = 1 WHERE id = ?", [(each,) for each in names])
     await db.executemany("UPDATE relation SET graphed = 1 WHERE id = ?", [(each,) for each in pairs])
 
 
-async def begin_rebuild(db: Connection) -> None:
+async def start_rebuild(db: Connection) -> None:
     """Mark every chunk, name and pair: the projections are empty and to be made anew. Kept until `end_rebuild`."""
     await set_setting(db, "rebuilding", 1)
     generation = await next_generation(db)
     await db.execute("UPDATE entity SET graphed = 0, embedded = NULL")
     await db.execute("UPDATE relation SET graphed = 0, embedded = NULL")
-    for kind, table in ((Stale.CHUNK, "chunk"), (Stale.NAME, "name"), (Stale.PAIR, "pair")):
+    for kind, table in ((KeyKind.CHUNK, "chunk"), (KeyKind.NAME, "name"), (KeyKind.PAIR, "pair")):
         await db.execute(
             f"INSERT INTO stale (kind, id, since, generation) SELECT ?1, id, ?2, ?2 FROM {table} WHERE true"
             " ON CONFLICT DO UPDATE SET generation = excluded.generation",
@@ -169,32 +169,32 @@ async def begin_rebuild(db: Connection) -> None:
     await db.execute("UPDATE document SET status = 'pending', generation = ? WHERE error = ''", (generation,))
 
 
-async def all_graphed(db: Connection) -> None:
+async def record_all_graphed(db: Connection) -> None:
     """The graph holds every profile."""
     await db.execute("UPDATE entity SET graphed = 1")
     await db.execute("UPDATE relation SET graphed = 1")
 
 
-async def end_rebuild(db: Connection) -> None:
+async def finish_rebuild(db: Connection) -> None:
     """Everything is projected again."""
-    await all_graphed(db)
+    await record_all_graphed(db)
     await db.execute("DELETE FROM meta WHERE key = 'rebuilding'")
 
 
-async def repair(db: Connection, keys: Collection[tuple[Stale, int]]) -> None:
+async def requeue_keys(db: Connection, keys: Collection[tuple[KeyKind, int]]) -> None:
     """Mark keys whose projection is not what it should be."""
     generation = await next_generation(db)
-    for kind, table in ((Stale.CHUNK, ""), (Stale.NAME, "entity"), (Stale.PAIR, "relation")):
+    for kind, table in ((KeyKind.CHUNK, ""), (KeyKind.NAME, "entity"), (KeyKind.PAIR, "relation")):
         ids = [id_ for each, id_ in keys if each == kind]
-        await mark(db, kind, ids, generation)
+        await add_stale_keys(db, kind, ids, generation)
         if table:
             await db.executemany(f"UPDATE {table} SET embedded = NULL WHERE id = ?", [(id_,) for id_ in ids])
 
 
-async def resume(db: Connection) -> None:
+async def resume_work(db: Connection) -> None:
     """A new start: nothing is held, and what failed is tried again, but for what would fail in the same way."""
     await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
-    await retry(db, hopeless=False)
+    await retry_documents(db, hopeless=False)
     await db.execute(
         "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = ''"
         " WHERE reading IS NULL AND error <> '' AND retry_at < 9e999"
@@ -203,15 +203,17 @@ async def resume(db: Connection) -> None:
         "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '' WHERE retry_at = 9e999 AND NOT hopeless"
         " AND document IN (SELECT document FROM chunk WHERE hopeless) RETURNING id"
     )
-    await mark(db, Stale.CHUNK, [row[0] for row in beside_hopeless], await next_generation(db))
+    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in beside_hopeless], await next_generation(db))
 
 
-async def removed_since_compaction(db: Connection) -> bool:
+async def needs_compaction(db: Connection) -> bool:
     """Whether anything was removed whose bytes may still lie in the files."""
-    return max(await number(db, "removed"), await number(db, "dropped")) > await number(db, "compacted")
+    return max(await get_int_setting(db, "removed"), await get_int_setting(db, "dropped")) > await get_int_setting(
+        db, "compacted"
+    )
 
 
-async def idle(db: Connection, *, skip_quiet: bool) -> bool:
+async def is_idle(db: Connection, *, skip_quiet: bool) -> bool:
     """Whether nothing is left to do now; `skip_quiet`: what is held for a quiet period is to be done as well."""
     held = "" if skip_quiet else " WHERE held = 0"
     [[busy]] = await db.execute_fetchall(
@@ -224,7 +226,7 @@ async def idle(db: Connection, *, skip_quiet: bool) -> bool:
     return not busy
 
 
-async def reading_left(db: Connection) -> bool:
+async def has_due_extraction(db: Connection) -> bool:
     """Whether chunks wait to be read."""
     [[left]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
@@ -233,7 +235,7 @@ async def reading_left(db: Connection) -> bool:
     return bool(left)
 
 
-async def unread_left(db: Connection) -> bool:
+async def has_pending_extraction(db: Connection) -> bool:
     """Whether chunks wait to be read, now or when it is time to try them again."""
     [[left]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
@@ -242,12 +244,12 @@ async def unread_left(db: Connection) -> bool:
     return bool(left)
 
 
-async def only_held_left(db: Connection) -> bool:
+async def has_only_held_keys(db: Connection) -> bool:
     """Whether nothing is left to do but keys that are held for a quiet period."""
-    return await idle(db, skip_quiet=False) and not await idle(db, skip_quiet=True)
+    return await is_idle(db, skip_quiet=False) and not await is_idle(db, skip_quiet=True)
 
 
-async def setting(db: Connection, key: str) -> str:
+async def get_setting(db: Connection, key: str) -> str:
     """A setting of the folder, "" if there is none."""
     rows = await db.execute_fetchall("SELECT value FROM meta WHERE key = ?", (key,))
     return next((str(row[0]) for row in rows), "")
@@ -267,11 +269,11 @@ async def set_embedder(db: Connection, name: str, *, anew: bool) -> None:
         await set_setting(db, "removed", await next_generation(db))
 
 
-async def number(db: Connection, key: str) -> int:
+async def get_int_setting(db: Connection, key: str) -> int:
     """A setting of the folder that counts, 0 if there is none."""
-    return int(await setting(db, key) or 0)
+    return int(await get_setting(db, key) or 0)
 
 
-async def generation(db: Connection) -> int:
+async def current_generation(db: Connection) -> int:
     """The number of the last change."""
-    return await number(db, "generation")
+    return await get_int_setting(db, "generation")

@@ -7,8 +7,18 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from structlog.testing import capture_logs
 
-from adapters.discord.api.calls import Closed, Missing, Over, Unreached, detail, patiently, struck, told, watching
-from bot.errors import PlatformError, Withheld, is_transient
+from adapters.discord.api.calls import (
+    ClientClosed,
+    DiscordUnreachable,
+    TokenExpired,
+    UnknownResource,
+    build_rate_limit_trace,
+    call_with_retries,
+    count_rate_limits,
+    error_detail,
+    map_errors,
+)
+from bot.errors import PermissionDenied, PlatformError, is_transient
 
 
 class Response:
@@ -27,20 +37,20 @@ def error(status: int, code: int = 0, kind: type[discord.HTTPException] = discor
 @pytest.mark.parametrize(
     ("raised", "expected"),
     [
-        (error(403, 50013, discord.Forbidden), Withheld),
-        (error(403, 50007, discord.Forbidden), Withheld),
-        (error(400, 50278), Withheld),
-        (error(404, 10008, discord.NotFound), Missing),
-        (error(404, 10015, discord.NotFound), Over),
-        (error(401, 50027), Over),
+        (error(403, 50013, discord.Forbidden), PermissionDenied),
+        (error(403, 50007, discord.Forbidden), PermissionDenied),
+        (error(400, 50278), PermissionDenied),
+        (error(404, 10008, discord.NotFound), UnknownResource),
+        (error(404, 10015, discord.NotFound), TokenExpired),
+        (error(401, 50027), TokenExpired),
         (error(400, 50035), PlatformError),
-        (aiohttp.ClientConnectionError("https://discord.com/webhooks/1/secret"), Unreached),
-        (TimeoutError(), Unreached),
-        (RuntimeError("Session is closed"), Closed),
+        (aiohttp.ClientConnectionError("https://discord.com/webhooks/1/secret"), DiscordUnreachable),
+        (TimeoutError(), DiscordUnreachable),
+        (RuntimeError("Session is closed"), ClientClosed),
     ],
 )
 def test_errors_are_told_in_our_words_and_without_addresses(raised: Exception, expected: type[Exception]) -> None:
-    with pytest.raises(expected) as caught, told("to write there"):
+    with pytest.raises(expected) as caught, map_errors("to write there"):
         raise raised
     assert type(caught.value) is expected
     assert "secret" not in str(caught.value)
@@ -54,7 +64,7 @@ async def test_a_call_that_came_too_early_is_made_again() -> None:
             raise raised
         return "done"
 
-    assert await patiently("to write", call) == "done"
+    assert await call_with_retries("to write", call) == "done"
 
 
 async def test_what_is_not_the_same_when_repeated_is_not_repeated() -> None:
@@ -65,8 +75,8 @@ async def test_what_is_not_the_same_when_repeated_is_not_repeated() -> None:
         calls += 1
         raise aiohttp.ClientConnectionError
 
-    with pytest.raises(Unreached):
-        await patiently("to write", call, again=False)
+    with pytest.raises(DiscordUnreachable):
+        await call_with_retries("to write", call, again=False)
     assert calls == 1
 
 
@@ -76,8 +86,8 @@ async def test_refusals_that_the_library_waits_out_are_counted() -> None:
 
     app = web.Application()
     app.router.add_get("/", refuse)
-    async with TestServer(app) as server, aiohttp.ClientSession(trace_configs=[watching()]) as session:
-        with struck() as strikes:
+    async with TestServer(app) as server, aiohttp.ClientSession(trace_configs=[build_rate_limit_trace()]) as session:
+        with count_rate_limits() as strikes:
             for _ in range(2):
                 async with session.get(server.make_url("/")):
                     pass
@@ -98,7 +108,7 @@ def test_what_discord_says_is_logged_and_nothing_that_was_sent() -> None:
         },
     }
     raised = discord.HTTPException(Response(400), body)  # type: ignore[arg-type]
-    with capture_logs() as logs, pytest.raises(PlatformError), told("to write there"):
+    with capture_logs() as logs, pytest.raises(PlatformError), map_errors("to write there"):
         raise raised
     [line] = logs
     assert (line["event"], line["log_level"]) == ("discord.request_refused", "warning")
@@ -113,15 +123,15 @@ def test_what_discord_says_is_logged_and_nothing_that_was_sent() -> None:
 )
 def test_tokens_addresses_and_quotations_are_no_explanation(said: str) -> None:
     raised = discord.HTTPException(Response(400), {"code": 1, "message": f"No: {said}"})  # type: ignore[arg-type]
-    assert said not in detail(raised)
+    assert said not in error_detail(raised)
 
 
 def test_what_is_not_discord_s_own_answer_explains_nothing() -> None:
-    assert detail(discord.HTTPException(Response(502), "<html>SECRET</html>")) == ""  # type: ignore[arg-type]
+    assert error_detail(discord.HTTPException(Response(502), "<html>SECRET</html>")) == ""  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("status", "passes"), [(500, True), (503, True), (429, True), (400, False), (403, False)])
 async def test_trouble_of_discord_itself_is_told_apart_from_what_it_refuses(status: int, passes: bool) -> None:  # noqa: FBT001
-    with pytest.raises(PlatformError) as refused, told("to say something"):
+    with pytest.raises(PlatformError) as refused, map_errors("to say something"):
         raise error(status)
     assert is_transient(refused.value) is passes

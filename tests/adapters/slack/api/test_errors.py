@@ -7,8 +7,8 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from adapters.slack.api.errors import refusal
-from bot.errors import NotThere, Withheld, is_transient
+from adapters.slack.api.errors import to_platform_error
+from bot.errors import ChannelGone, PermissionDenied, is_transient
 
 
 def answered(status: int, error: str) -> SlackApiError:
@@ -32,16 +32,16 @@ def answered(status: int, error: str) -> SlackApiError:
     ids=str,
 )
 def test_what_passes_by_itself(error: Exception) -> None:
-    assert is_transient(refusal(error))
+    assert is_transient(to_platform_error(error))
 
 
 @pytest.mark.parametrize(
     "word", ["is_archived", "msg_too_long", "channel_not_found", "missing_scope", "message_not_found"]
 )
 def test_what_does_not(word: str) -> None:
-    assert not is_transient(refusal(answered(200, word)))
+    assert not is_transient(to_platform_error(answered(200, word)))
 
 
 def test_what_is_withheld_is_still_known_as_such() -> None:
-    assert isinstance(refusal(answered(200, "is_archived")), Withheld)
-    assert isinstance(refusal(answered(200, "channel_not_found")), NotThere)
+    assert isinstance(to_platform_error(answered(200, "is_archived")), PermissionDenied)
+    assert isinstance(to_platform_error(answered(200, "channel_not_found")), ChannelGone)

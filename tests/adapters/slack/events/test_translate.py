@@ -4,31 +4,40 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from adapters.slack.events.translate import told
-from bot.platform.events import Changed, Deleted, Edited, Ended, Gone, Heard, Joined, Unshared
-from bot.platform.models import Place
+from adapters.slack.events.translate import translate_event
+from bot.platform.events import (
+    BotAdded,
+    ChannelRemoved,
+    FilesRemoved,
+    MessageEdited,
+    MessageReceived,
+    MessagesDeleted,
+    VisibilityChanged,
+    WorkspaceLeft,
+)
+from bot.platform.models import Location
 from tests.adapters.slack.payloads import US, envelope, message
 
 if TYPE_CHECKING:
-    from bot.platform.events import Happening
+    from bot.platform.events import PlatformEvent
 
-C1 = Place("slack", "T1", "C1")
-
-
-def happened(event: dict[str, Any]) -> Happening | None:
-    found = told(envelope(event), US)
-    return found.happening if found else None
+C1 = Location("slack", "T1", "C1")
 
 
-def heard(event: dict[str, Any]) -> Heard:
+def happened(event: dict[str, Any]) -> PlatformEvent | None:
+    found = translate_event(envelope(event), US)
+    return found.event if found else None
+
+
+def heard(event: dict[str, Any]) -> MessageReceived:
     happening = happened(event)
-    assert isinstance(happening, Heard)
+    assert isinstance(happening, MessageReceived)
     return happening
 
 
 def test_a_message_is_heard_with_its_author_text_and_time() -> None:
     said = heard(message("the roof leaks")).message
-    assert (said.id, said.place, said.author, said.text) == ("1700000000.000100", C1, "UADA", "the roof leaks")
+    assert (said.id, said.location, said.author, said.text) == ("1700000000.000100", C1, "UADA", "the roof leaks")
     assert said.time.isoformat() == "2023-11-14T22:13:20.000100+00:00"
 
 
@@ -51,18 +60,18 @@ def test_a_direct_message_is_addressed() -> None:
 
 
 def test_message_and_app_mention_share_a_key_so_that_the_question_is_heard_once() -> None:
-    plain = told(envelope(message("<@UBOT> hm?"), "Ev1"), US)
-    mention = told(envelope({**message("<@UBOT> hm?"), "type": "app_mention"}, "Ev2"), US)
+    plain = translate_event(envelope(message("<@UBOT> hm?"), "Ev1"), US)
+    mention = translate_event(envelope({**message("<@UBOT> hm?"), "type": "app_mention"}, "Ev2"), US)
     assert plain is not None
     assert mention is not None
     assert plain.keys == ("slack:event:Ev1", "slack:message:T1:C1:1700000000.000100")
     assert mention.keys == ("slack:event:Ev2", "slack:message:T1:C1:1700000000.000100")
-    assert plain.happening == mention.happening
+    assert plain.event == mention.event
 
 
 def test_a_reply_lies_in_its_thread_and_a_root_does_not() -> None:
-    assert heard(message(thread_ts="1690000000.000100")).message.place.thread == "1690000000.000100"
-    assert heard(message(thread_ts="1700000000.000100")).message.place.thread == ""
+    assert heard(message(thread_ts="1690000000.000100")).message.location.thread == "1690000000.000100"
+    assert heard(message(thread_ts="1700000000.000100")).message.location.thread == ""
 
 
 def test_files_come_with_the_message() -> None:
@@ -123,33 +132,35 @@ def test_notices_are_no_messages(subtype: str) -> None:
 def test_an_edit_brings_the_new_text_and_the_time_of_the_edit() -> None:
     now = message("new", edited={"user": "UADA", "ts": "1700000009.000000"})
     edited = happened({**message(subtype="message_changed", hidden=True), "message": now})
-    assert isinstance(edited, Edited)
+    assert isinstance(edited, MessageEdited)
     assert (edited.message.text, edited.message.edited) == ("new", "1700000009.000000")
     assert edited.message.id == "1700000000.000100"
 
 
 def test_an_unfurl_looks_like_an_edit_without_a_time() -> None:
     edited = happened({**message(subtype="message_changed", hidden=True), "message": message("same")})
-    assert isinstance(edited, Edited)
+    assert isinstance(edited, MessageEdited)
     assert edited.message.edited == ""
 
 
 def test_a_deleted_message_is_deleted_and_so_is_one_that_left_a_tombstone() -> None:
     before = message("x", thread_ts="1690000000.000100")
     event = {**message(subtype="message_deleted"), "deleted_ts": "1700000000.000100", "previous_message": before}
-    place = Place("slack", "T1", "C1", "1690000000.000100")
-    assert happened(event) == Deleted(place, ("1700000000.000100",))
+    place = Location("slack", "T1", "C1", "1690000000.000100")
+    assert happened(event) == MessagesDeleted(place, ("1700000000.000100",))
     tomb = {"subtype": "tombstone", "ts": "1700000000.000100", "user": "USLACKBOT"}
-    assert happened({**message(subtype="message_changed"), "message": tomb}) == Deleted(C1, ("1700000000.000100",))
+    assert happened({**message(subtype="message_changed"), "message": tomb}) == MessagesDeleted(
+        C1, ("1700000000.000100",)
+    )
 
 
 def test_the_bot_comes_and_goes_and_so_do_readers() -> None:
     came = {"type": "member_joined_channel", "user": "UBOT", "channel": "C1", "inviter": "UADA"}
-    assert happened(came) == Joined(C1, by="UADA")
-    assert happened({**came, "user": "UBEN"}) == Changed(C1)
-    assert happened({**came, "type": "member_left_channel"}) == Gone(C1)
-    assert happened({**came, "type": "member_left_channel", "user": "UBEN"}) == Changed(C1)
-    assert happened({"type": "channel_left", "channel": "C1", "actor_id": "UADA"}) == Gone(C1)
+    assert happened(came) == BotAdded(C1, by="UADA")
+    assert happened({**came, "user": "UBEN"}) == VisibilityChanged(C1)
+    assert happened({**came, "type": "member_left_channel"}) == ChannelRemoved(C1)
+    assert happened({**came, "type": "member_left_channel", "user": "UBEN"}) == VisibilityChanged(C1)
+    assert happened({"type": "channel_left", "channel": "C1", "actor_id": "UADA"}) == ChannelRemoved(C1)
 
 
 @pytest.mark.parametrize(
@@ -164,32 +175,34 @@ def test_the_bot_comes_and_goes_and_so_do_readers() -> None:
     ],
 )
 def test_whatever_may_change_readers_is_a_change(event: dict[str, Any]) -> None:
-    assert happened(event) == Changed(C1)
+    assert happened(event) == VisibilityChanged(C1)
 
 
 def test_a_deleted_channel_is_gone() -> None:
-    assert happened({"type": "channel_deleted", "channel": "C1"}) == Gone(C1)
-    assert happened({"type": "group_deleted", "channel": "C1"}) == Gone(C1)
+    assert happened({"type": "channel_deleted", "channel": "C1"}) == ChannelRemoved(C1)
+    assert happened({"type": "group_deleted", "channel": "C1"}) == ChannelRemoved(C1)
 
 
 def test_a_deleted_file_is_taken_back_everywhere_and_an_unshared_one_in_its_channel() -> None:
-    assert happened({"type": "file_deleted", "file_id": "F1"}) == Unshared(Place("slack", "T1", ""), ("F1",))
-    assert happened({"type": "file_unshared", "file_id": "F1", "channel_id": "C1"}) == Unshared(C1, ("F1",))
+    assert happened({"type": "file_deleted", "file_id": "F1"}) == FilesRemoved(Location("slack", "T1", ""), ("F1",))
+    assert happened({"type": "file_unshared", "file_id": "F1", "channel_id": "C1"}) == FilesRemoved(C1, ("F1",))
     assert happened({"type": "file_unshared", "file_id": "F1"}) is None
 
 
 def test_the_end_is_told_when_our_token_went_but_not_somebody_elses() -> None:
-    assert happened({"type": "app_uninstalled"}) == Ended("slack", "T1", "app_uninstalled")
-    assert happened({"type": "tokens_revoked", "tokens": {"bot": ["UBOT"]}}) == Ended("slack", "T1", "tokens_revoked")
+    assert happened({"type": "app_uninstalled"}) == WorkspaceLeft("slack", "T1", "app_uninstalled")
+    assert happened({"type": "tokens_revoked", "tokens": {"bot": ["UBOT"]}}) == WorkspaceLeft(
+        "slack", "T1", "tokens_revoked"
+    )
     assert happened({"type": "tokens_revoked", "tokens": {"oauth": ["UADA"]}}) is None
 
 
 def test_places_are_of_our_workspace_whoever_wrote_there() -> None:
     body = {**envelope(message(team="T2", user_team="T2")), "team_id": "T2"}
-    found = told(body, US)
+    found = translate_event(body, US)
     assert found is not None
-    assert isinstance(found.happening, Heard)
-    assert found.happening.message.place.workspace == "T1"
+    assert isinstance(found.event, MessageReceived)
+    assert found.event.message.location.workspace == "T1"
 
 
 def test_what_means_nothing_is_nothing() -> None:

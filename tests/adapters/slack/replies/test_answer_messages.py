@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.platform.models import Closing
+from bot.platform.models import AnswerFooter
 from tests.adapters.slack.conftest import opened
 from tests.adapters.slack.talking import BARE, CLOSING, Talk
-from tests.support.slack_server import FakeSlack, Fault, Limits, Rates
+from tests.support.slack_server import FakeSlack, Fault, PayloadLimits, RateSettings
 
 if TYPE_CHECKING:
     from tests.adapters.slack.conftest import Desk
@@ -35,9 +35,9 @@ async def test_a_stream_that_expired_before_its_end_is_completed_by_an_update(de
 async def test_told_to_slow_down_the_text_comes_once_and_whole(desk: Desk, talk: Talk) -> None:
     reply = talk.reply(desk)
     await reply.show(["one "])
-    talk.slack.fails("chat.appendStream", Fault("ratelimited", seconds=1))
+    talk.slack.fail_next("chat.appendStream", Fault("ratelimited", seconds=1))
     await reply.show(["one two "])
-    talk.slack.fails("chat.stopStream", Fault("ratelimited", seconds=1))
+    talk.slack.fail_next("chat.stopStream", Fault("ratelimited", seconds=1))
     await reply.finish(["one two three"], BARE)
     assert talk.only.text == "one two three"
 
@@ -45,7 +45,7 @@ async def test_told_to_slow_down_the_text_comes_once_and_whole(desk: Desk, talk:
 async def test_what_had_to_wait_comes_with_the_next_words(desk: Desk, talk: Talk) -> None:
     reply = talk.reply(desk)
     await reply.show(["one "])
-    talk.slack.fails("chat.appendStream", Fault("ratelimited", seconds=5))
+    talk.slack.fail_next("chat.appendStream", Fault("ratelimited", seconds=5))
     await reply.show(["one two"])
     talk.slack.clock.advance(4)
     await reply.show(["one two three"])
@@ -59,7 +59,7 @@ async def test_what_had_to_wait_comes_with_the_next_words(desk: Desk, talk: Talk
 @pytest.mark.parametrize("error", ["unknown_method", "channel_type_not_supported", "internal_error", "ratelimited"])
 async def test_without_streams_it_is_posted_and_rewritten(desk: Desk, talk: Talk, error: str) -> None:
     fault = Fault("ratelimited", seconds=60) if error == "ratelimited" else error
-    talk.slack.fails("chat.startStream", fault, times=9)
+    talk.slack.fail_next("chat.startStream", fault, times=9)
     reply = talk.reply(desk)
     for begun in ("From", "From what ", "From what is said, "):
         assert await reply.show([begun]) is False
@@ -77,16 +77,16 @@ async def test_without_streams_it_is_posted_and_rewritten(desk: Desk, talk: Talk
 
 
 async def test_a_workspace_without_streams_is_not_asked_again(desk: Desk, talk: Talk) -> None:
-    talk.slack.fails("chat.startStream", "unknown_method")
+    talk.slack.fail_next("chat.startStream", "unknown_method")
     await talk.reply(desk).show(["one "])
     await talk.reply(desk, answer="a2").show(["two "])
-    assert len(talk.slack.called("chat.startStream")) == 1
+    assert len(talk.slack.calls_to("chat.startStream")) == 1
 
 
 async def test_a_server_that_knows_no_tasks_streams_without_them(desk: Desk, talk: Talk) -> None:
-    talk.slack.fails("chat.startStream", "invalid_chunks")
+    talk.slack.fail_next("chat.startStream", "invalid_chunks")
     reply = talk.reply(desk)
-    await reply.status("is searching…")
+    await reply.show_status("is searching…")
     await reply.show(["one "])
     assert talk.replies[0].writing
     await reply.finish(["one two"], CLOSING)
@@ -97,8 +97,8 @@ async def test_a_server_that_knows_no_tasks_streams_without_them(desk: Desk, tal
 @pytest.mark.parametrize("kind", ["lost", "reset", "server"])
 async def test_a_call_that_was_lost_leaves_one_whole_answer(desk: Desk, talk: Talk, method: str, kind: str) -> None:
     if method == "chat.update":
-        talk.slack.fails("chat.startStream", "unknown_method")
-    talk.slack.fails(method, Fault(kind))  # type: ignore[arg-type]
+        talk.slack.fail_next("chat.startStream", "unknown_method")
+    talk.slack.fail_next(method, Fault(kind))  # type: ignore[arg-type]
     reply = talk.reply(desk)
     await reply.show(["one "])
     talk.slack.clock.advance(3)
@@ -110,13 +110,13 @@ async def test_a_call_that_was_lost_leaves_one_whole_answer(desk: Desk, talk: Ta
 
 @pytest.mark.parametrize("kind", ["lost", "reset", "server"])
 async def test_a_post_that_was_lost_is_there_once(desk: Desk, talk: Talk, kind: str) -> None:
-    talk.slack.fails("chat.postMessage", Fault(kind))  # type: ignore[arg-type]
+    talk.slack.fail_next("chat.postMessage", Fault(kind))  # type: ignore[arg-type]
     await talk.reply(desk).finish(["one two three"], CLOSING)
     assert talk.only.text.startswith("one two three")
 
 
 async def test_refused_blocks_are_shown_in_a_plainer_form(desk: Desk, talk: Talk) -> None:
-    talk.slack.fails("chat.stopStream", "invalid_blocks")
+    talk.slack.fail_next("chat.stopStream", "invalid_blocks")
     reply = talk.reply(desk)
     await reply.show(["one "])
     await reply.finish(["one two"], CLOSING)
@@ -126,14 +126,14 @@ async def test_refused_blocks_are_shown_in_a_plainer_form(desk: Desk, talk: Talk
 
 
 async def test_a_server_without_blocks_gets_the_text_with_its_sources(desk: Desk, talk: Talk) -> None:
-    talk.slack.fails("chat.postMessage", "invalid_blocks", times=2)
+    talk.slack.fail_next("chat.postMessage", "invalid_blocks", times=2)
     await talk.reply(desk).finish(["one **two**"], CLOSING)
     assert "one" in talk.only.text
     assert "https://smallco.slack.com/archives/C1/p1" in str(talk.only)
 
 
 async def test_a_text_that_slack_finds_too_long_goes_on_below(talk: Talk, slack: FakeSlack) -> None:
-    tight = Limits(streamed=4000, markdown=4000, all_blocks=4500)
+    tight = PayloadLimits(streamed=4000, markdown=4000, all_blocks=4500)
     slack.limits = tight
     text = "\n".join(f"line {n} of a long answer" for n in range(400))
     async with opened(slack) as desk:
@@ -147,7 +147,7 @@ async def test_a_text_that_slack_finds_too_long_goes_on_below(talk: Talk, slack:
 
 
 async def test_fifty_answers_share_the_turns_and_all_of_them_are_whole() -> None:
-    async with FakeSlack(rates=Rates()) as slack:
+    async with FakeSlack(rates=RateSettings()) as slack:
         ada = slack.user("Ada")
         rooms = [slack.channel(f"room-{n}", members=[ada]) for n in range(10)]
         talks = [Talk(slack, ada, rooms[n % 10], await ada.mentions(rooms[n % 10], f"question {n}")) for n in range(50)]
@@ -160,7 +160,7 @@ async def test_fifty_answers_share_the_turns_and_all_of_them_are_whole() -> None
                     text += f"word{word} "
                     await reply.show([text])
                     await slack.clock.sleep(1.0)
-                await reply.finish([text + f"end of {number}"], Closing(f"a{number}"))
+                await reply.finish([text + f"end of {number}"], AnswerFooter(f"a{number}"))
 
             work = asyncio.gather(*(answered(number, talk) for number, talk in enumerate(talks)))
             while not work.done():
@@ -168,5 +168,5 @@ async def test_fifty_answers_share_the_turns_and_all_of_them_are_whole() -> None
                 await asyncio.sleep(0.005)
             await work
         assert [talk.only.text.endswith(f"end of {n}") for n, talk in enumerate(talks)] == [True] * 50
-        assert len(slack.called("chat.startStream")) >= 20
+        assert len(slack.calls_to("chat.startStream")) >= 20
         assert not slack.buckets.limited

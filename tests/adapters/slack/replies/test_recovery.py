@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.errors import Withheld
-from bot.platform.models import Card, Place
-from bot.platform.ports import Target
+from bot.errors import PermissionDenied
+from bot.platform.models import Card, Location
+from bot.platform.ports import ReplyTarget
 from tests.adapters.slack.talking import BARE, CLOSING, Talk
 from tests.support.slack_server import Fault
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 def share(desk: Desk, talk: Talk, *, answer: str = "a1", room: Room | None = None) -> Reply:
     """An answer for all readers of a channel to what one of them had asked privately."""
-    place = Place("slack", talk.slack.space.team, (room or talk.room).id)
+    place = Location("slack", talk.slack.space.team, (room or talk.room).id)
     asked = datetime.fromtimestamp(float(talk.said.ts), UTC)
-    return desk.platform.reply(Target(answer, place, talk.ada.id, asked=asked))
+    return desk.platform.start_reply(ReplyTarget(answer, place, talk.ada.id, asked_at=asked))
 
 
 def said(talk: Talk) -> list[str]:
@@ -42,11 +42,11 @@ async def test_what_was_shared_before_a_restart_is_there_once(
         reply = share(again, talk)
         await reply.finish(["Because it rained."], CLOSING)
     assert said(talk) == ["Because it rained."]
-    assert reply.mark
+    assert reply.reply_ref
 
 
 async def test_what_was_shared_without_an_answer_of_slack_is_there_once(desk: Desk, talk: Talk) -> None:
-    talk.slack.fails("chat.postMessage", Fault("lost"))
+    talk.slack.fail_next("chat.postMessage", Fault("lost"))
     await share(desk, talk).finish(["Because it rained."], CLOSING)
     assert said(talk) == ["Because it rained."]
 
@@ -66,7 +66,7 @@ async def test_all_messages_of_what_was_shared_are_found(
 async def test_nothing_else_that_the_bot_said_there_is_taken_for_it(
     desk: Desk, talk: Talk, restarted: AbstractAsyncContextManager[Desk]
 ) -> None:
-    await desk.platform.post(Place("slack", talk.slack.space.team, talk.room.id), Card("Hello!"))
+    await desk.platform.post(Location("slack", talk.slack.space.team, talk.room.id), Card("Hello!"))
     await share(desk, talk, answer="a0").finish(["Another answer."], BARE)
     async with restarted as again:
         await share(again, talk).finish(["The new one."], BARE)
@@ -75,5 +75,5 @@ async def test_nothing_else_that_the_bot_said_there_is_taken_for_it(
 
 async def test_where_the_bot_is_not_that_is_told(desk: Desk, talk: Talk) -> None:
     hall = talk.slack.channel("hall", members=[talk.ada], bot=False)
-    with pytest.raises(Withheld, match="not_in_channel"):
+    with pytest.raises(PermissionDenied, match="not_in_channel"):
         await share(desk, talk, room=hall).finish(["Because it rained."], CLOSING)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from bot.platform.models import Cited, Closing, Place
+from bot.platform.models import AnswerFooter, FooterSource, Location
 from tests.adapters.slack.talking import BARE, CLOSING, Talk
 
 if TYPE_CHECKING:
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 async def test_an_answer_is_streamed_into_the_thread_and_ends_with_sources_and_buttons(desk: Desk, talk: Talk) -> None:
     reply = talk.reply(desk)
-    await reply.status("is searching…")
+    await reply.show_status("is searching…")
     assert talk.slack.sees(talk.ada, talk.room).entries[0].status.endswith("is searching…")
     await reply.show(["The roof "])
     assert talk.replies[0].writing
-    assert reply.mark == f"{talk.room.id}:{talk.replies[0].ts}"
+    assert reply.reply_ref == f"{talk.room.id}:{talk.replies[0].ts}"
     await reply.show(["The roof leaks [1]"])
     await reply.finish(["The roof leaks [1]."], CLOSING)
     assert "The roof leaks [1]." in talk.only.text
@@ -34,18 +34,18 @@ async def test_only_what_is_new_is_sent(desk: Desk, talk: Talk) -> None:
     await reply.finish(["one two three four"], BARE)
     sent = [
         chunk["text"]
-        for call in talk.slack.called("chat.startStream", "chat.appendStream", "chat.stopStream")
+        for call in talk.slack.calls_to("chat.startStream", "chat.appendStream", "chat.stopStream")
         for chunk in call.args.get("chunks", ())
         if chunk["type"] == "markdown_text"
     ]
     assert sent == ["one ", "two ", "three ", "four"]
-    assert not talk.slack.called("chat.update", "chat.postMessage")
+    assert not talk.slack.calls_to("chat.update", "chat.postMessage")
 
 
 async def test_an_answer_that_was_never_shown_is_one_post(desk: Desk, talk: Talk) -> None:
     await talk.reply(desk).finish(["Because it rained."], CLOSING)
     assert "Because it rained." in talk.only.text
-    assert [call.method for call in talk.slack.called("chat.startStream", "chat.postMessage")] == ["chat.postMessage"]
+    assert [call.method for call in talk.slack.calls_to("chat.startStream", "chat.postMessage")] == ["chat.postMessage"]
 
 
 async def test_a_long_answer_has_a_message_for_each_part(desk: Desk, talk: Talk) -> None:
@@ -63,11 +63,11 @@ async def test_a_long_answer_has_a_message_for_each_part(desk: Desk, talk: Talk)
 
 async def test_what_does_not_fit_below_a_full_message_follows_it(desk: Desk, talk: Talk) -> None:
     sources = tuple(
-        Cited(n, f"a document with a rather long name {n}", f"https://x.org/{'p' * 90}{n}") for n in range(1, 16)
+        FooterSource(n, f"a document with a rather long name {n}", f"https://x.org/{'p' * 90}{n}") for n in range(1, 16)
     )
     reply = talk.reply(desk)
     await reply.show(["c" * 10_990])
-    await reply.finish(["c" * 10_990], Closing("a1", sources))
+    await reply.finish(["c" * 10_990], AnswerFooter("a1", sources))
     first, second = talk.replies
     assert "c" * 10_990 in first.text
     assert len(second.sources) == 15
@@ -82,30 +82,30 @@ async def test_a_part_that_turns_out_shorter_is_rewritten(desk: Desk, talk: Talk
 
 async def test_a_silent_stream_is_kept_alive(desk: Desk, talk: Talk) -> None:
     reply = talk.reply(desk)
-    await reply.status("is searching…")
+    await reply.show_status("is searching…")
     await reply.show(["one "])
     for _ in range(60):
         talk.slack.clock.advance(1.0)
         await asyncio.sleep(0)
-    await talk.slack.until(lambda: talk.slack.called("chat.appendStream"))
+    await talk.slack.wait_for(lambda: talk.slack.calls_to("chat.appendStream"))
     await reply.finish(["one two"], BARE)
     assert "one two" in talk.only.text
 
 
 async def test_the_status_is_refreshed_before_it_fades(desk: Desk, talk: Talk) -> None:
     reply = talk.reply(desk)
-    await reply.status("is searching…")
+    await reply.show_status("is searching…")
     for _ in range(100):
         talk.slack.clock.advance(1.0)
         await asyncio.sleep(0)
-    await talk.slack.until(lambda: len(talk.slack.called("assistant.threads.setStatus")) == 2)
+    await talk.slack.wait_for(lambda: len(talk.slack.calls_to("assistant.threads.setStatus")) == 2)
     await reply.finish(["found"], BARE)
 
 
 async def test_where_there_is_no_status_eyes_look_at_the_question_until_the_answer(desk: Desk, talk: Talk) -> None:
-    talk.slack.fails("assistant.threads.setStatus", "missing_scope")
+    talk.slack.fail_next("assistant.threads.setStatus", "missing_scope")
     reply = talk.reply(desk)
-    await reply.status("is searching…")
+    await reply.show_status("is searching…")
     assert talk.slack.sees(talk.ada, talk.room).entries[0].reactions == (("eyes", 1),)
     await reply.finish(["found"], BARE)
     assert talk.slack.sees(talk.ada, talk.room).entries[0].reactions == ()
@@ -127,7 +127,7 @@ async def test_a_direct_question_is_answered_in_its_thread(desk: Desk, slack: Fa
     ada = slack.user("Ada")
     talk = Talk(slack, ada, ada.direct, await ada.says(ada.direct, "why is it wet?"))
     reply = talk.reply(desk)
-    await reply.status("is searching…")
+    await reply.show_status("is searching…")
     await reply.show(["The roof "])
     assert talk.replies[0].writing
     await reply.finish(["The roof leaks."], CLOSING)
@@ -138,7 +138,7 @@ async def test_somebody_of_another_workspace_is_answered_by_a_stream_too(desk: D
     eve = slack.stranger("Eve")
     room = slack.channel("deal", members=[eve], shared=True)
     talk = Talk(slack, eve, room, await eve.mentions(room, "when?"))
-    await desk.platform.channel(Place("slack", slack.space.team, room.id))
+    await desk.platform.fetch_channel(Location("slack", slack.space.team, room.id))
     reply = talk.reply(desk)
     await reply.show(["In May"])
     assert talk.replies[0].writing

@@ -18,7 +18,7 @@ async def test_after_a_restart_the_message_of_the_mark_is_finished(
     reply = talk.reply(desk)
     await reply.show(["The first run said "])
     async with restarted as again:
-        resumed = talk.reply(again, fresh=False, mark=reply.mark)
+        resumed = talk.reply(again, fresh=False, mark=reply.reply_ref)
         await resumed.show(["The second "])
         await resumed.finish(["The second run says this."], CLOSING)
     assert talk.only.text.startswith("The second run says this.")
@@ -31,20 +31,20 @@ async def test_no_status_stays_below_an_answer_that_was_only_rewritten(
     reply = talk.reply(desk)
     await reply.show(["The first run said "])
     async with restarted as again:
-        resumed = talk.reply(again, fresh=False, mark=reply.mark)
-        await resumed.status("is searching…")
+        resumed = talk.reply(again, fresh=False, mark=reply.reply_ref)
+        await resumed.show_status("is searching…")
         assert talk.status
         await (resumed.finish(["The second run says this."], CLOSING) if whole else resumed.replace("Not for you."))
     assert len(talk.texts) == 1
     assert not talk.status
-    assert not talk.slack.called("reactions.add")
+    assert not talk.slack.calls_to("reactions.add")
 
 
 @pytest.mark.parametrize("refused", [0, 1])
 async def test_after_a_restart_what_was_begun_is_found_without_a_mark(
     desk: Desk, talk: Talk, restarted: AbstractAsyncContextManager[Desk], refused: int
 ) -> None:
-    talk.slack.fails("chat.startStream", "unknown_method", times=refused)
+    talk.slack.fail_next("chat.startStream", "unknown_method", times=refused)
     await talk.reply(desk).show(["The first run said "])
     async with restarted as again:
         await talk.reply(again, fresh=False).finish(["The second run says this."], CLOSING)
@@ -92,7 +92,7 @@ async def test_two_answers_that_were_begun_in_one_thread_do_not_take_each_other_
         await reply.show(["The first run said "])
     async with restarted as again:
         first, second = (
-            talk.reply(again, fresh=False, mark=reply.mark, answer=answer)
+            talk.reply(again, fresh=False, mark=reply.reply_ref, answer=answer)
             for reply, answer in zip(begun, ("a1", "a2"), strict=True)
         )
         await second.show(["The second "])
@@ -115,7 +115,7 @@ async def test_a_finished_answer_can_be_taken_back_by_its_mark(
     reply = talk.reply(desk)
     await reply.finish(["The secret is 1234", "and 5678"], CLOSING)
     async with restarted as again:
-        await talk.reply(again, fresh=False, mark=reply.mark).replace("It was forgotten.")
+        await talk.reply(again, fresh=False, mark=reply.reply_ref).replace("It was forgotten.")
     assert talk.only.text == "It was forgotten."
 
 

@@ -9,7 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.slack.workspace.files import Files
 from bot.errors import PlatformError
 from bot.platform.models import Upload
-from engine.errors import BadInput, TooLarge
+from engine.errors import DocumentTooLarge, InvalidDocument
 from tests.support.slack_server import FakeSlack, File
 
 if TYPE_CHECKING:
@@ -30,47 +30,47 @@ async def dropped(slack: FakeSlack, file: File, *, where: str = "roof") -> Uploa
 
 async def test_a_file_is_fetched_with_the_token(desk: Desk, slack: FakeSlack) -> None:
     upload = await dropped(slack, File("a.txt", b"hello"))
-    assert await desk.platform.fetch(upload, LIMIT) == b"hello"
+    assert await desk.platform.fetch_file(upload, LIMIT) == b"hello"
 
 
 async def test_a_file_of_another_workspace_is_asked_for_first(desk: Desk, slack: FakeSlack) -> None:
     upload = await dropped(slack, File("a.txt", b"hello", connect=True))
-    assert await desk.platform.fetch(upload, LIMIT) == b"hello"
-    assert slack.called("files.info")
+    assert await desk.platform.fetch_file(upload, LIMIT) == b"hello"
+    assert slack.calls_to("files.info")
 
 
 async def test_the_login_page_is_no_file(slack: FakeSlack, desk: Desk) -> None:
     upload = await dropped(slack, File("a.pdf", b"%PDF"))
     slack.space.app = type(slack.space.app)(scopes=slack.space.app.scopes - {"files:read"})
-    with pytest.raises(BadInput):
-        await desk.platform.fetch(upload, LIMIT)
+    with pytest.raises(InvalidDocument):
+        await desk.platform.fetch_file(upload, LIMIT)
 
 
 async def test_the_login_page_is_not_taken_for_a_page_that_somebody_dropped(slack: FakeSlack, desk: Desk) -> None:
     page = await dropped(slack, File("a.html", b"<html>hello</html>"))
-    assert await desk.platform.fetch(page, LIMIT) == b"<html>hello</html>"
+    assert await desk.platform.fetch_file(page, LIMIT) == b"<html>hello</html>"
     slack.space.app = type(slack.space.app)(scopes=slack.space.app.scopes - {"files:read"})
-    with pytest.raises(BadInput):
-        await desk.platform.fetch(page, LIMIT)
+    with pytest.raises(InvalidDocument):
+        await desk.platform.fetch_file(page, LIMIT)
     unknown = Upload(page.id, page.name, 0, page.kind, page.url)
-    with pytest.raises(BadInput):
-        await desk.platform.fetch(unknown, LIMIT)
+    with pytest.raises(InvalidDocument):
+        await desk.platform.fetch_file(unknown, LIMIT)
 
 
 async def test_a_file_that_is_too_large_is_refused_before_and_while_it_is_read(desk: Desk, slack: FakeSlack) -> None:
     upload = await dropped(slack, File("a.txt", b"x" * 5000))
-    with pytest.raises(TooLarge):
-        await desk.platform.fetch(upload, 4999)
+    with pytest.raises(DocumentTooLarge):
+        await desk.platform.fetch_file(upload, 4999)
     liar = Upload(upload.id, upload.name, 10, upload.kind, upload.url)
-    with pytest.raises(TooLarge):
-        await desk.platform.fetch(liar, 4999)
+    with pytest.raises(DocumentTooLarge):
+        await desk.platform.fetch_file(liar, 4999)
 
 
 async def test_a_file_that_is_gone_is_withheld(desk: Desk, slack: FakeSlack) -> None:
     upload = await dropped(slack, File("a.txt", b"hello"))
     slack.space.files[upload.id].deleted = True
     with pytest.raises(PlatformError):
-        await desk.platform.fetch(upload, LIMIT)
+        await desk.platform.fetch_file(upload, LIMIT)
 
 
 class Elsewhere:
@@ -100,8 +100,8 @@ async def elsewhere() -> AsyncIterator[Elsewhere]:
 
 
 async def test_nothing_is_fetched_from_elsewhere_and_the_token_stays_here(desk: Desk, elsewhere: Elsewhere) -> None:
-    with pytest.raises(BadInput):
-        await desk.platform.fetch(Upload("F1", "x", 0, "", elsewhere.url), LIMIT)
+    with pytest.raises(InvalidDocument):
+        await desk.platform.fetch_file(Upload("F1", "x", 0, "", elsewhere.url), LIMIT)
     assert elsewhere.seen == []
 
 
@@ -115,8 +115,10 @@ async def test_a_redirect_does_not_lead_elsewhere(elsewhere: Elsewhere) -> None:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     base = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    with pytest.raises(BadInput):
-        await Files(AsyncWebClient("xoxb-1", f"{base}/api/")).fetch(Upload("F1", "a", 0, "", f"{base}/files/a"), LIMIT)
+    with pytest.raises(InvalidDocument):
+        await Files(AsyncWebClient("xoxb-1", f"{base}/api/")).download(
+            Upload("F1", "a", 0, "", f"{base}/files/a"), LIMIT
+        )
     assert elsewhere.seen == []
     await runner.cleanup()
 
@@ -138,4 +140,4 @@ async def test_a_redirect_does_not_lead_elsewhere(elsewhere: Elsewhere) -> None:
     ],
 )
 def test_slacks_own_hosts_are_told_from_others(desk: Desk, address: str, ours: bool) -> None:  # noqa: FBT001
-    assert desk.platform._files.ours(address) is ours
+    assert desk.platform._files.is_slack_url(address) is ours

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.slack.workspace import history
-from bot.errors import PlatformError, Withheld
-from bot.platform.models import Card, Place
+from bot.errors import PermissionDenied, PlatformError
+from bot.platform.models import Card, Location
 from tests.support.slack_server import FakeSlack, Fault
 
 if TYPE_CHECKING:
     from bot.platform.models import Message
     from tests.adapters.slack.conftest import Desk
-    from tests.support.slack_server import Person, Room, Said
+    from tests.support.slack_server import Person, Room, SentMessage
 
 
-def place(slack: FakeSlack, room: Room, thread: str = "") -> Place:
-    return Place("slack", slack.space.team, room.id, thread)
+def place(slack: FakeSlack, room: Room, thread: str = "") -> Location:
+    return Location("slack", slack.space.team, room.id, thread)
 
 
-async def talked(ada: Person, room: Room, replies: int) -> list[Said]:
+async def talked(ada: Person, room: Room, replies: int) -> list[SentMessage]:
     """A thread with so many replies; its root comes first."""
     root = await ada.says(room, "root")
     return [root, *[await ada.says(room, f"r{number}", thread=root) for number in range(replies)]]
 
 
-async def read(desk: Desk, where: Place, since: datetime, before: str = "") -> list[list[Message]]:
+async def read(desk: Desk, where: Location, since: datetime, before: str = "") -> list[list[Message]]:
     return [list(page) async for page in desk.platform.history(where, since, before)]
 
 
@@ -41,7 +41,7 @@ async def test_history_gives_messages_and_threads_newest_first(desk: Desk, slack
     await slack.bot.joins(room)
     pages = await read(desk, place(slack, room), datetime.now(UTC) - timedelta(days=1))
     assert [said.text for page in pages for said in page] == ["three", "two", "one"]
-    assert pages[0][1].place.thread == one.ts
+    assert pages[0][1].location.thread == one.ts
 
 
 async def test_history_goes_on_where_it_stopped_and_ends_where_it_should(desk: Desk, slack: FakeSlack) -> None:
@@ -72,10 +72,10 @@ async def test_told_to_slow_down_history_waits_and_asks_for_less(desk: Desk, sla
     ada = slack.user("Ada")
     room = slack.channel("roof", members=[ada])
     await ada.says(room, "one")
-    slack.fails("conversations.history", Fault("ratelimited", seconds=0.0))
+    slack.fail_next("conversations.history", Fault("ratelimited", seconds=0.0))
     pages = await read(desk, place(slack, room), datetime.now(UTC) - timedelta(days=1))
     assert [said.text for page in pages for said in page] == ["one"]
-    assert len(slack.called("conversations.history")) == 2
+    assert len(slack.calls_to("conversations.history")) == 2
 
 
 async def test_the_newest_of_a_thread_come_oldest_first_and_without_our_own(desk: Desk, slack: FakeSlack) -> None:
@@ -86,7 +86,7 @@ async def test_the_newest_of_a_thread_come_oldest_first_and_without_our_own(desk
     for number in range(1, 8):
         await ada.says(room, f"m{number}", thread=root)
     await desk.platform.post(place(slack, room, root.ts), Card("ours"))
-    found = (await desk.platform.thread(place(slack, room, root.ts), 3)).messages
+    found = (await desk.platform.fetch_thread(place(slack, room, root.ts), 3)).messages
     assert [said.text for said in found] == ["m5", "m6", "m7"]
 
 
@@ -94,17 +94,17 @@ async def test_the_newest_of_a_thread_come_oldest_first_and_without_our_own(desk
 async def test_the_newest_of_a_thread_of_many_pages_are_its_newest(
     desk: Desk, slack: FakeSlack, monkeypatch: pytest.MonkeyPatch, *, slow: bool
 ) -> None:
-    monkeypatch.setattr(history, "SLOW", 0.0)
+    monkeypatch.setattr(history, "SLOW_RETRY_AFTER", 0.0)
     slack.page = 2
     ada = slack.user("Ada")
     room = slack.channel("roof", members=[ada])
     root, *_ = await talked(ada, room, 60)
     if slow:
-        slack.fails("conversations.replies", Fault("ratelimited", seconds=0))
-    listing = await desk.platform.thread(place(slack, room, root.ts), 3)
+        slack.fail_next("conversations.replies", Fault("ratelimited", seconds=0))
+    listing = await desk.platform.fetch_thread(place(slack, room, root.ts), 3)
     assert [said.text for said in listing.messages] == ["r57", "r58", "r59"]
-    assert (listing.whole, listing.there) == (False, True)
-    assert len(slack.called("conversations.replies")) < 20  # of the thread's 31 pages
+    assert (listing.is_complete, listing.thread_exists) == (False, True)
+    assert len(slack.calls_to("conversations.replies")) < 20  # of the thread's 31 pages
 
 
 async def test_the_newest_are_found_too_where_nearly_all_was_said_long_before(desk: Desk, slack: FakeSlack) -> None:
@@ -114,7 +114,7 @@ async def test_the_newest_are_found_too_where_nearly_all_was_said_long_before(de
     root, *_ = await talked(ada, room, 30)
     slack.clock.advance(100_000)
     await ada.says(room, "last", thread=root)
-    listing = await desk.platform.thread(place(slack, room, root.ts), 3)
+    listing = await desk.platform.fetch_thread(place(slack, room, root.ts), 3)
     assert [said.text for said in listing.messages] == ["r28", "r29", "last"]
 
 
@@ -123,7 +123,7 @@ async def test_a_thread_says_whether_all_of_it_is_listed(desk: Desk, slack: Fake
     room = slack.channel("roof", members=[ada])
     root, *_ = await talked(ada, room, 4)
     for limit, whole in ((4, False), (5, True)):
-        assert (await desk.platform.thread(place(slack, room, root.ts), limit)).whole is whole
+        assert (await desk.platform.fetch_thread(place(slack, room, root.ts), limit)).is_complete is whole
 
 
 async def test_a_thread_that_ends_with_our_own_words_is_listed_up_to_what_others_said(
@@ -136,8 +136,8 @@ async def test_a_thread_that_ends_with_our_own_words_is_listed_up_to_what_others
     for number in range(3):
         slack.clock.advance(60)
         await desk.platform.post(place(slack, room, root.ts), Card(f"ours {number}"))
-    listing = await desk.platform.thread(place(slack, room, root.ts), 2)
-    assert ([said.text for said in listing.messages], listing.whole) == (["r18", "r19"], False)
+    listing = await desk.platform.fetch_thread(place(slack, room, root.ts), 2)
+    assert ([said.text for said in listing.messages], listing.is_complete) == (["r18", "r19"], False)
 
 
 async def test_a_thread_with_more_pages_than_any_limit_is_in_the_history_whole(desk: Desk, slack: FakeSlack) -> None:
@@ -158,14 +158,14 @@ async def test_a_message_is_there_or_gone_wherever_it_stands(desk: Desk, slack: 
     inside, main = place(slack, room, root.ts), place(slack, room)
     await ada.deletes(replies[7])
     for said, where in ((root, main), (replies[0], inside), (replies[8], inside), (alone, main)):
-        found = await desk.platform.message(where, said.ts)
+        found = await desk.platform.fetch_message(where, said.ts)
         assert found is not None
         assert found.id == said.ts
-    assert await desk.platform.message(inside, replies[7].ts) is None
+    assert await desk.platform.fetch_message(inside, replies[7].ts) is None
     await ada.deletes(alone)
-    assert await desk.platform.message(main, alone.ts) is None
+    assert await desk.platform.fetch_message(main, alone.ts) is None
     await ada.deletes(root)
-    assert await desk.platform.message(main, root.ts) is None
+    assert await desk.platform.fetch_message(main, root.ts) is None
 
 
 async def test_a_thread_that_was_deleted_is_surely_not_there(desk: Desk, slack: FakeSlack) -> None:
@@ -174,9 +174,9 @@ async def test_a_thread_that_was_deleted_is_surely_not_there(desk: Desk, slack: 
     root, reply = await talked(ada, room, 1)
     await ada.deletes(reply)
     await ada.deletes(root)
-    listing = await desk.platform.thread(place(slack, room, root.ts), 9)
-    assert (listing.messages, listing.there) == ((), False)
-    assert await desk.platform.message(place(slack, room, root.ts), reply.ts) is None
+    listing = await desk.platform.fetch_thread(place(slack, room, root.ts), 9)
+    assert (listing.messages, listing.thread_exists) == ((), False)
+    assert await desk.platform.fetch_message(place(slack, room, root.ts), reply.ts) is None
 
 
 async def test_what_a_plan_without_fee_hides_was_not_deleted(desk: Desk, slack: FakeSlack) -> None:
@@ -186,32 +186,32 @@ async def test_what_a_plan_without_fee_hides_was_not_deleted(desk: Desk, slack: 
     gone, newer = await ada.says(room, "gone"), await ada.says(room, "newer")
     slack.space.hidden = gone.ts
     for where, ts in ((place(slack, room), root.ts), (place(slack, room, root.ts), reply.ts)):
-        with pytest.raises(Withheld):
-            await desk.platform.message(where, ts)
-    with pytest.raises(Withheld):
-        await desk.platform.thread(place(slack, room, root.ts), 9)
+        with pytest.raises(PermissionDenied):
+            await desk.platform.fetch_message(where, ts)
+    with pytest.raises(PermissionDenied):
+        await desk.platform.fetch_thread(place(slack, room, root.ts), 9)
     await ada.deletes(newer)
-    assert await desk.platform.message(place(slack, room), newer.ts) is None
+    assert await desk.platform.fetch_message(place(slack, room), newer.ts) is None
 
 
 async def test_a_message_that_slack_knows_only_at_times_is_not_gone(desk: Desk, slack: FakeSlack) -> None:
     ada = slack.user("Ada")
     room = slack.channel("roof", members=[ada])
     said = await ada.says(room, "one")
-    slack.fails("conversations.replies", "thread_not_found")
+    slack.fail_next("conversations.replies", "thread_not_found")
     with pytest.raises(PlatformError):
-        await desk.platform.message(place(slack, room), said.ts)
+        await desk.platform.fetch_message(place(slack, room), said.ts)
 
 
 async def test_where_little_was_allowed_more_is_asked_for_again(
     desk: Desk, slack: FakeSlack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "SLOW", 0.0)
+    monkeypatch.setattr(history, "SLOW_RETRY_AFTER", 0.0)
     ada = slack.user("Ada")
     room = slack.channel("roof", members=[ada])
     await ada.says(room, "one")
-    slack.fails("conversations.history", Fault("ratelimited", seconds=0))
+    slack.fail_next("conversations.history", Fault("ratelimited", seconds=0))
     for _ in range(5):
         await read(desk, place(slack, room), datetime.now(UTC) - timedelta(days=1))
-    asked = [int(call.args["limit"]) for call in slack.called("conversations.history")]
+    asked = [int(call.args["limit"]) for call in slack.calls_to("conversations.history")]
     assert asked == [200, 15, 30, 60, 120, 200]

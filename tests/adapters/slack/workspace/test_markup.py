@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from adapters.slack.workspace.markup import named, readable
+from adapters.slack.workspace.markup import find_mentioned_ids, to_plain_text
 
 PEOPLE = {"U1": "Ada"}
 CHANNELS = {"C1": "roof"}
 
 
 def read(text: str) -> str:
-    return readable(text, PEOPLE, CHANNELS)
+    return to_plain_text(text, PEOPLE, CHANNELS)
 
 
 def test_people_and_channels_are_read_by_their_names() -> None:
@@ -41,4 +41,4 @@ def test_what_looks_like_a_mention_after_unescaping_is_none() -> None:
 
 
 def test_all_names_are_asked_for() -> None:
-    assert named("<@U1> <@U2|ben> <#C1> <#C2|x>") == (frozenset({"U1", "U2"}), frozenset({"C1", "C2"}))
+    assert find_mentioned_ids("<@U1> <@U2|ben> <#C1> <#C2|x>") == (frozenset({"U1", "U2"}), frozenset({"C1", "C2"}))

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.admin.backup import archive, file_format
-from bot.platform.models import Place
-from bot.store import Store
-from bot.store.models import Outcome, Stored
-from engine.errors import Broken, DiskTrouble, EngineError, NewerSchema, StoreError
-from engine.models import Link, Mention, Question, Reading
-from tests.support.engines import HERE, canonical, doc, light_engine
+from bot.platform.models import Location
+from bot.store import BotStore
+from bot.store.models import AnswerResult, StoredAnswer
+from engine.errors import CorruptFile, DiskError, EngineError, NewerSchema, StoreError
+from engine.models import Extraction, Link, Mention, Question
+from tests.support.engines import HERE, canonical_export, doc, open_memory_engine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,67 +29,67 @@ MIB = 2**20
 
 
 async def answered(engine: Engine) -> str:
-    return await (await engine.ask(Question("Whom did Ada meet?", HERE))).text()
+    return await (await engine.ask(Question("Whom did Ada meet?", HERE))).collect_text()
 
 
-async def live_through(engine: Engine, store: Store) -> None:
+async def live_through(engine: Engine, store: BotStore) -> None:
     """What a folder sees in its life: documents, questions, corrections, things forgotten."""
     for key in ("a", "b", "c"):
         await engine.add(doc(key, f"Ada met Bob {key}.", "Bob wrote to Carla."))
-    await engine.settled()
+    await engine.wait_until_indexed()
     assert await answered(engine)
     await engine.merge("here", "Bob", "Robert")
-    await engine.pin("here", "Ada", "She keeps the diary.")
+    await engine.describe("here", "Ada", "She keeps the diary.")
     await engine.hide("here", "Carla")
-    await engine.state(
-        "here", "hall", Reading((Mention("Dora", "person", "Late."),), (Link("Dora", "Ada", "kin", "x"),))
+    await engine.add_facts(
+        "here", "hall", Extraction((Mention("Dora", "person", "Late."),), (Link("Dora", "Ada", "kin", "x"),))
     )
     await engine.forget("c")
-    await engine.settled()
+    await engine.wait_until_indexed()
     await engine.compact()
     assert await answered(engine)
-    place = Place("slack", "T1", "HALL", "m1")
-    await store.answers.begin(Stored("a1", place, "ada", "Who?", NOON, "m1"))
-    await store.answers.mark("a1", "HALL:m2")
-    await store.answers.finish("a1", Outcome("He.", documents=frozenset({"a"})))
-    await store.feedback.put("a1", "ada", True)
-    await store.people.opt_out("slack", "T1", "U1")
+    place = Location("slack", "T1", "HALL", "m1")
+    await store.answers.begin(StoredAnswer("a1", place, "ada", "Who?", NOON, "m1"))
+    await store.answers.save_reply_ref("a1", "HALL:m2")
+    await store.answers.finish("a1", AnswerResult("He.", documents=frozenset({"a"})))
+    await store.feedback.record("a1", "ada", True)
+    await store.opt_outs.opt_out("slack", "T1", "U1")
 
 
 async def test_what_was_asked_forgotten_and_corrected_comes_back_from_a_backup(tmp_path: Path) -> None:
     home, other = tmp_path / "home", tmp_path / "other"
-    async with light_engine(home) as engine, Store.open(home / archive.BOT) as store:
+    async with open_memory_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
         await live_through(engine, store)
-        before = await canonical(engine)
-        assert await archive.pack(engine, tmp_path / "backup") > 0
-        await store.people.opt_out("slack", "T1", "U2")
-    archive.unpack(tmp_path / "backup", other)
-    async with light_engine(other) as engine, Store.open(other / archive.BOT) as store:
-        await engine.settled()
-        assert await canonical(engine) == before
+        before = await canonical_export(engine)
+        assert await archive.create_backup(engine, tmp_path / "backup") > 0
+        await store.opt_outs.opt_out("slack", "T1", "U2")
+    archive.restore_backup(tmp_path / "backup", other)
+    async with open_memory_engine(other) as engine, BotStore.open(other / archive.BOT_FILE) as store:
+        await engine.wait_until_indexed()
+        assert await canonical_export(engine) == before
         found = await store.answers.get("a1")
         assert found is not None
         assert found.text == "He."
-        assert await store.people.opted_out("slack", "T1", "U1")
-        assert not await store.people.opted_out("slack", "T1", "U2")
+        assert await store.opt_outs.is_opted_out("slack", "T1", "U1")
+        assert not await store.opt_outs.is_opted_out("slack", "T1", "U2")
 
 
 async def test_a_backup_is_proved_against_the_snapshot_while_others_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home"
-    async with light_engine(home) as engine, Store.open(home / archive.BOT) as store:
+    async with open_memory_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
         await live_through(engine, store)
-        compress = file_format.write
+        compress = file_format.write_archive
 
         def late(*args: Any) -> None:
             with closing(sqlite3.connect(home / "ledger.db")) as ledger, ledger:
                 ledger.execute("UPDATE document SET title = 'Changed'")
             compress(*args)
 
-        monkeypatch.setattr(file_format, "write", late)
-        assert await archive.pack(engine, tmp_path / "backup") > 0
-        assert [each.title for each in await engine.documents(HERE)][:2] == ["Changed", "Changed"]
+        monkeypatch.setattr(file_format, "write_archive", late)
+        assert await archive.create_backup(engine, tmp_path / "backup") > 0
+        assert [each.title for each in await engine.list_documents(HERE)][:2] == ["Changed", "Changed"]
 
 
 @pytest.mark.parametrize("harm", ["UPDATE passage SET text = 'x'", "DELETE FROM alias"])
@@ -97,39 +97,39 @@ async def test_a_backup_that_does_not_hold_what_the_ledger_holds_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: str
 ) -> None:
     home = tmp_path / "home"
-    compress = file_format.write
+    compress = file_format.write_archive
 
     def harmful(folder: Path, names: Any, part: Path) -> None:
         with closing(sqlite3.connect(folder / "ledger.db")) as ledger, ledger:
             ledger.execute(harm)
         compress(folder, names, part)
 
-    async with light_engine(home) as engine, Store.open(home / archive.BOT) as store:
+    async with open_memory_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
         await live_through(engine, store)
-        monkeypatch.setattr(file_format, "write", harmful)
+        monkeypatch.setattr(file_format, "write_archive", harmful)
         with pytest.raises(StoreError, match="does not hold"):
-            await archive.pack(engine, tmp_path / "backup")
+            await archive.create_backup(engine, tmp_path / "backup")
     assert {each.parts[len(tmp_path.parts)] for each in files_of(tmp_path)} == {"home"}
 
 
 async def test_a_backup_without_a_bot_leaves_no_other_bots_tables_behind(tmp_path: Path) -> None:
     home, other = tmp_path / "home", tmp_path / "other"
-    async with light_engine(home) as engine:
+    async with open_memory_engine(home) as engine:
         await engine.add(doc("a", "The ferry sails at nine."))
-        await archive.pack(engine, tmp_path / "backup")
-    async with light_engine(other), Store.open(other / archive.BOT) as store:
-        await store.people.opt_out("slack", "T1", "U1")
-    archive.unpack(tmp_path / "backup", other, force=True)
-    assert not (other / archive.BOT).exists()
+        await archive.create_backup(engine, tmp_path / "backup")
+    async with open_memory_engine(other), BotStore.open(other / archive.BOT_FILE) as store:
+        await store.opt_outs.opt_out("slack", "T1", "U1")
+    archive.restore_backup(tmp_path / "backup", other, force=True)
+    assert not (other / archive.BOT_FILE).exists()
 
 
 @pytest.fixture
 async def backup(tmp_path: Path) -> Path:
     """A backup of a folder with one document and a bot."""
     path = tmp_path / "backup"
-    async with light_engine(tmp_path / "home") as engine, Store.open(tmp_path / "home" / archive.BOT):
+    async with open_memory_engine(tmp_path / "home") as engine, BotStore.open(tmp_path / "home" / archive.BOT_FILE):
         await engine.add(doc("a", "The ferry sails at nine."))
-        await archive.pack(engine, path)
+        await archive.create_backup(engine, path)
     return path
 
 
@@ -163,11 +163,11 @@ def database(pages: int, version: int = 1) -> bytes:
         return made.serialize()
 
 
-def refused(path: Path, home: Path, kind: type[EngineError] = Broken) -> EngineError:
+def refused(path: Path, home: Path, kind: type[EngineError] = CorruptFile) -> EngineError:
     """The refusal; nothing may be left of it."""
     before = files_of(home)
     with pytest.raises(kind) as caught:
-        archive.unpack(path, home, force=True)
+        archive.restore_backup(path, home, force=True)
     assert files_of(home) == before
     return caught.value
 
@@ -221,7 +221,7 @@ def test_only_the_two_databases_are_taken_from_an_archive(tmp_path: Path, backup
     ):
         refused(packed(target, *members), tmp_path / "other")
         assert not (tmp_path / "other").exists()
-    archive.unpack(packed(target, bot, ledger), tmp_path / "other")
+    archive.restore_backup(packed(target, bot, ledger), tmp_path / "other")
 
 
 @pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT])
@@ -229,7 +229,7 @@ def test_a_backup_that_another_program_packed_again_is_taken(tmp_path: Path, bac
     held = contents(backup)
     info, content = entry("ledger.db", held["ledger.db"])
     info.mtime = 1.5
-    archive.unpack(packed(tmp_path / "again", (info, content), form=form), tmp_path / "other")
+    archive.restore_backup(packed(tmp_path / "again", (info, content), form=form), tmp_path / "other")
 
 
 def bomb(path: Path, block: bytes, blocks: int) -> Path:
@@ -275,7 +275,7 @@ def test_an_archive_is_unpacked_no_further_than_its_size_bears(tmp_path: Path, m
         monkeypatch.setattr(file_format, "free_space", lambda _: 2**50)
         refused(path, tmp_path / "other")
         assert not (tmp_path / "other").exists()
-    assert written < 3 * file_format.SLACK
+    assert written < 3 * file_format.BASE_LIMIT
 
 
 @pytest.mark.parametrize("size", [-1, -513, -(2**60), -(2**80)])
@@ -298,7 +298,7 @@ def test_what_does_not_fit_the_disk_is_refused_before_it_is_unpacked(
     tmp_path: Path, backup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_format, "free_space", lambda _: 2 * MIB)
-    error = refused(backup, tmp_path / "other", DiskTrouble)
+    error = refused(backup, tmp_path / "other", DiskError)
     assert "MiB" in str(error)
 
 
@@ -306,14 +306,14 @@ async def test_a_backup_of_almost_nothing_but_repetition_can_be_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home"
-    monkeypatch.setattr(file_format, "SLACK", 2 * MIB)
-    async with light_engine(home) as engine:
+    monkeypatch.setattr(file_format, "BASE_LIMIT", 2 * MIB)
+    async with open_memory_engine(home) as engine:
         await engine.add(doc("a", "The ferry sails at nine."))
         with closing(sqlite3.connect(home / "ledger.db")) as ledger, ledger:
-            ledger.execute("INSERT INTO summary VALUES (x'aa', printf('%.*c', ?, 'a'))", (2 * file_format.SLACK,))
-        await archive.pack(engine, tmp_path / "backup")
-    archive.unpack(tmp_path / "backup", tmp_path / "other")
-    assert (tmp_path / "other" / "ledger.db").stat().st_size > 2 * file_format.SLACK
+            ledger.execute("INSERT INTO summary VALUES (x'aa', printf('%.*c', ?, 'a'))", (2 * file_format.BASE_LIMIT,))
+        await archive.create_backup(engine, tmp_path / "backup")
+    archive.restore_backup(tmp_path / "backup", tmp_path / "other")
+    assert (tmp_path / "other" / "ledger.db").stat().st_size > 2 * file_format.BASE_LIMIT
 
 
 @pytest.mark.parametrize("name", ["ledger.db", "bot.db"])

@@ -9,11 +9,11 @@ import pytest
 
 from bot.admin.document_lookup import chat_key
 from bot.admin.ingest import files
-from bot.admin.ingest.files import Place
-from engine.errors import Broken, Empty, NotFound, TooLarge, Unsupported
-from engine.parsers import Limits, Reader
+from bot.admin.ingest.files import IngestTarget
+from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, NotFound, UnsupportedFormat
+from engine.parsers import FileParser, ParserLimits
 
-PLACE = Place("console:local", "files")
+PLACE = IngestTarget("console:local", "files")
 
 
 def message(number: int, hour: int, text: str = "Hello", **more: str) -> str:
@@ -26,56 +26,56 @@ def test_folders_are_searched_through_in_the_order_of_names(tmp_path: Path) -> N
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
-    found = files.find([str(tmp_path)])
+    found = files.find_files([str(tmp_path)])
     assert [str(path.relative_to(tmp_path)) for path in found] == ["b.md", "a/z.txt", "a/b/c.md"]
 
 
 def test_a_file_that_is_named_twice_is_found_once(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("x")
-    assert files.find([str(path), str(tmp_path)]) == [path]
+    assert files.find_files([str(path), str(tmp_path)]) == [path]
 
 
 def test_a_hidden_file_is_found_if_it_is_named(tmp_path: Path) -> None:
     path = tmp_path / ".a.md"
     path.write_text("x")
-    assert files.find([str(path)]) == [path]
+    assert files.find_files([str(path)]) == [path]
 
 
 def test_a_path_that_leads_nowhere_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="nowhere"):
-        files.find([str(tmp_path / "nowhere")])
+        files.find_files([str(tmp_path / "nowhere")])
 
 
 def test_a_file_that_is_too_large_is_not_even_read(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(b"x" * 11)
-    with pytest.raises(TooLarge, match=r"a\.md"):
-        files.content(path, 10)
-    assert files.content(path, 11) == b"x" * 11
+    with pytest.raises(DocumentTooLarge, match=r"a\.md"):
+        files.read_content(path, 10)
+    assert files.read_content(path, 11) == b"x" * 11
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.md")
-    with pytest.raises(Unsupported, match=r"a\.md"):
-        files.content(tmp_path / "a.md", 10)
+    with pytest.raises(UnsupportedFormat, match=r"a\.md"):
+        files.read_content(tmp_path / "a.md", 10)
 
 
 def test_a_file_that_says_it_has_no_length_is_not_read_beyond_the_limit() -> None:
-    with pytest.raises(TooLarge, match="status"):
-        files.content(Path("/proc/self/status"), 10)
+    with pytest.raises(DocumentTooLarge, match="status"):
+        files.read_content(Path("/proc/self/status"), 10)
 
 
 def test_a_room_without_a_word_is_empty(tmp_path: Path) -> None:
-    with pytest.raises(Empty, match=r"x\.jsonl"):
-        files.conversations_of(tmp_path / "x.jsonl", message(1, 8, " ").encode(), PLACE, len)
+    with pytest.raises(EmptyDocument, match=r"x\.jsonl"):
+        files.build_conversations(tmp_path / "x.jsonl", message(1, 8, " ").encode(), PLACE, len)
 
 
 async def test_a_file_becomes_a_document_with_its_path_as_key(tmp_path: Path) -> None:
     path = tmp_path / "a b.md"
     path.write_text("# Tea\n\nIt is hot.")
-    async with Reader(Limits(workers=1)) as reader:
-        document = await files.document_of(path, path.read_bytes(), PLACE, reader)
+    async with FileParser(ParserLimits(workers=1)) as reader:
+        document = await files.build_document(path, path.read_bytes(), PLACE, reader)
     assert document.key == f"file:{path}"
     assert document.link == path.as_uri()
     assert (document.space, document.room, document.kind) == ("console:local", "files", "file")
@@ -92,22 +92,22 @@ async def test_a_file_becomes_a_document_with_its_path_as_key(tmp_path: Path) ->
     ],
 )
 async def test_a_file_has_the_date_that_it_states(tmp_path: Path, name: str, text: str, time: datetime | None) -> None:
-    async with Reader(Limits(workers=1)) as reader:
-        assert (await files.document_of(tmp_path / name, text.encode(), PLACE, reader)).time == time
+    async with FileParser(ParserLimits(workers=1)) as reader:
+        assert (await files.build_document(tmp_path / name, text.encode(), PLACE, reader)).time == time
 
 
 async def test_the_same_file_in_another_space_is_another_document(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("Tea.")
-    async with Reader(Limits(workers=1)) as reader:
-        document = await files.document_of(path, b"Tea.", Place("team", "files"), reader)
+    async with FileParser(ParserLimits(workers=1)) as reader:
+        document = await files.build_document(path, b"Tea.", IngestTarget("team", "files"), reader)
     assert document.key == f"file:team:{path}"
 
 
 def test_an_exported_room_becomes_its_conversations(tmp_path: Path) -> None:
     path = tmp_path / "harbour.jsonl"
     lines = [message(1, 8), message(2, 8, "Back"), message(3, 12, link="https://a.example/3")]
-    documents = files.conversations_of(path, "\n".join(lines).encode(), PLACE, len)
+    documents = files.build_conversations(path, "\n".join(lines).encode(), PLACE, len)
     assert [document.key for document in documents] == [chat_key(path, PLACE.space, key) for key in ("m1", "m3")]
     assert {document.room for document in documents} == {"harbour"}
     assert {document.kind for document in documents} == {"conversation"}
@@ -116,8 +116,8 @@ def test_an_exported_room_becomes_its_conversations(tmp_path: Path) -> None:
 
 
 def test_what_is_no_chat_is_refused_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(Broken, match="Line 2"):
-        files.conversations_of(tmp_path / "x.jsonl", f"{message(1, 8)}\nHello".encode(), PLACE, len)
+    with pytest.raises(CorruptFile, match="Line 2"):
+        files.build_conversations(tmp_path / "x.jsonl", f"{message(1, 8)}\nHello".encode(), PLACE, len)
 
 
 @pytest.mark.parametrize(("name", "chat"), [("a.jsonl", True), ("a.NDJSON", True), ("a.json", False), ("a.md", False)])

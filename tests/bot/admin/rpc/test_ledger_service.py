@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.admin.requests import Catalogue, Tell, Verify
-from bot.admin.results import Catalogued, Told
+from bot.admin.requests import GetStatus, ListDocuments, Verify
+from bot.admin.results import DocumentList, StatusResult
 from bot.admin.rpc import socket
-from bot.admin.rpc.ledger_service import LedgerService, reach_ledger
-from bot.admin.rpc.service import Local
-from bot.settings import load
-from engine.errors import DamagedLedger
+from bot.admin.rpc.ledger_service import LedgerService, connect_or_open_ledger
+from bot.admin.rpc.service import LocalService
+from bot.settings import load_settings
+from engine.errors import CorruptLedger
 from tests.support import parrot
 from tests.support.engines import doc
 
 if TYPE_CHECKING:
-    from bot.admin.requests import Request
-    from bot.admin.results import Event
-    from bot.admin.rpc.service import Service
+    from bot.admin.requests import OperationRequest
+    from bot.admin.results import OperationResult
+    from bot.admin.rpc.service import AdminService
 
 ROOT = Path(__file__).parents[4]
 HEAVY = {"lancedb", "kuzu", "onnxruntime", "litellm", "numpy", "pyarrow", "tiktoken"}
@@ -35,18 +35,18 @@ print(*(name for name in sys.modules if "." not in name))
 """
 
 
-async def told(service: Service, request: Request) -> list[Event]:
+async def told(service: AdminService, request: OperationRequest) -> list[OperationResult]:
     return [event async for event in service.perform(request)]
 
 
 async def test_what_the_ledger_alone_tells_is_what_the_engine_tells() -> None:
-    settings = load()
-    requests = (Tell(("here",)), Catalogue(("here",)), Tell(("elsewhere",)))
-    async with parrot.desk(settings.root) as desk:
+    settings = load_settings()
+    requests = (GetStatus(("here",)), ListDocuments(("here",)), GetStatus(("elsewhere",)))
+    async with parrot.open_engine_context(settings.root) as desk:
         await desk.engine.add(doc("a", "Ada met Bob."))
-        await desk.engine.settled()
-        expected = [await told(Local(desk), each) for each in requests]
-    async with reach_ledger(settings) as service:
+        await desk.engine.wait_until_indexed()
+        expected = [await told(LocalService(desk), each) for each in requests]
+    async with connect_or_open_ledger(settings) as service:
         assert isinstance(service, LedgerService)
         assert [await told(service, each) for each in requests] == expected
         with pytest.raises(TypeError):
@@ -54,27 +54,27 @@ async def test_what_the_ledger_alone_tells_is_what_the_engine_tells() -> None:
 
 
 async def test_a_new_folder_holds_nothing_and_a_damaged_one_is_told() -> None:
-    settings = load()
-    async with reach_ledger(settings) as service:
-        [found] = await told(service, Catalogue(("here",)))
-        assert isinstance(found, Catalogued)
+    settings = load_settings()
+    async with connect_or_open_ledger(settings) as service:
+        [found] = await told(service, ListDocuments(("here",)))
+        assert isinstance(found, DocumentList)
         assert found.documents == ()
     (settings.root / "ledger.db").write_bytes(b"damaged " * 1000)
-    with pytest.raises(DamagedLedger):
-        async with reach_ledger(settings) as service:
+    with pytest.raises(CorruptLedger):
+        async with connect_or_open_ledger(settings) as service:
             raise AssertionError("it was opened")
 
 
 async def test_a_program_that_holds_the_folder_is_asked() -> None:
-    settings = load()
+    settings = load_settings()
     async with (
-        parrot.desk(settings.root) as desk,
-        socket.served(settings.root, Local(desk).perform),
-        reach_ledger(settings) as service,
+        parrot.open_engine_context(settings.root) as desk,
+        socket.serve_socket(settings.root, LocalService(desk).perform),
+        connect_or_open_ledger(settings) as service,
     ):
         await desk.engine.add(doc("a", "Ada met Bob."))
-        [found] = await told(service, Tell(("here",)))
-        assert isinstance(found, Told)
+        [found] = await told(service, GetStatus(("here",)))
+        assert isinstance(found, StatusResult)
         assert sum(found.status.documents.values()) == 1
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.answers.sources.attribution import is_explained, tells_graph, used_keys, words
-from engine.models import Condensed, Context, EntityRow, RelationRow, Source
+from bot.answers.sources.attribution import content_words, find_used_keys, graph_fact_words, is_fully_cited
+from engine.models import Context, ContextEntity, ContextRelation, SearchQuery, Source
 
 ROOM = "slack:T1:ROOF"
 MONDAY = Source(
@@ -41,40 +41,40 @@ MONDAYS, CATS = {f"{ROOM}:window:m1", f"{ROOM}:message:m1"}, {f"{ROOM}:window:m1
     ],
 )
 def test_what_is_cited_or_repeated_was_used(answer: str, cited: tuple[Source, ...], used: set[str]) -> None:
-    assert used_keys(answer, "When do the tiles come?", cited, (MONDAY, CAT)) == used
+    assert find_used_keys(answer, "When do the tiles come?", cited, (MONDAY, CAT)) == used
 
 
 def test_words_of_the_question_tell_nothing_beside_a_cited_source() -> None:
-    assert used_keys("On Monday [1], whatever the cat says.", "And the cat?", (MONDAY,), (MONDAY, CAT)) == MONDAYS
+    assert find_used_keys("On Monday [1], whatever the cat says.", "And the cat?", (MONDAY,), (MONDAY, CAT)) == MONDAYS
 
 
 def test_without_any_cited_source_they_do() -> None:
-    assert used_keys("Yes, on Monday.", "Do the tiles come on Monday?", (), (MONDAY, CAT)) == MONDAYS
+    assert find_used_keys("Yes, on Monday.", "Do the tiles come on Monday?", (), (MONDAY, CAT)) == MONDAYS
 
 
 def test_a_file_is_one_thing() -> None:
     page = replace(MONDAY, document=f"{ROOM}:file:m1:F1", passage="3")
-    assert used_keys("On Monday [1].", "When?", (page,), (page,)) == {f"{ROOM}:file:m1:F1"}
+    assert find_used_keys("On Monday [1].", "When?", (page,), (page,)) == {f"{ROOM}:file:m1:F1"}
 
 
 def test_what_was_said_before_counts_where_it_is_repeated() -> None:
     told = (("The key is under the mat.", frozenset({"k1"})), ("Tea at noon.", frozenset({"k2"})))
-    assert used_keys("Under the mat, still.", "Where?", (), (), told) == {"k1"}
+    assert find_used_keys("Under the mat, still.", "Where?", (), (), told) == {"k1"}
 
 
 def test_scripts_without_blanks_are_told_apart_by_pairs_of_letters() -> None:
-    assert {"月曜", "曜日"} <= words("瓦は月曜日に来ます")
+    assert {"月曜", "曜日"} <= content_words("瓦は月曜日に来ます")
     source = replace(MONDAY, text="[2026-11-20 10:00] Ada: 瓦は月曜日に来ます")
-    assert used_keys("月曜日です。", "いつ？", (), (source,)) == MONDAYS
+    assert find_used_keys("月曜日です。", "いつ？", (), (source,)) == MONDAYS
 
 
 def test_what_a_fact_of_the_graph_alone_tells_is_found() -> None:
-    facts = (EntityRow("Firth", "organization", "Firth makes carbon spars."),)
-    links = (RelationRow("Firth", "Ada", "trade", "Ada pays Firth by cheque.", 1.0),)
-    context = Context(Condensed("?"), "mix", facts, links, (MONDAY,))
-    told = tells_graph("By cheque, on Monday [1]; for the carbon.", "How is it paid?", (MONDAY,), context)
+    facts = (ContextEntity("Firth", "organization", "Firth makes carbon spars."),)
+    links = (ContextRelation("Firth", "Ada", "trade", "Ada pays Firth by cheque.", 1.0),)
+    context = Context(SearchQuery("?"), "mix", facts, links, (MONDAY,))
+    told = graph_fact_words("By cheque, on Monday [1]; for the carbon.", "How is it paid?", (MONDAY,), context)
     assert told == {"cheque", "carbon"}
-    assert tells_graph("On Monday [1].", "When?", (MONDAY,), context) == set()
+    assert graph_fact_words("On Monday [1].", "When?", (MONDAY,), context) == set()
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_what_a_fact_of_the_graph_alone_tells_is_found() -> None:
     ],
 )
 def test_what_no_citation_follows_is_not_explained(answer: str, cited: tuple[Source, ...], *, explained: bool) -> None:
-    assert is_explained(answer, "When do the tiles come?", cited) is explained
+    assert is_fully_cited(answer, "When do the tiles come?", cited) is explained

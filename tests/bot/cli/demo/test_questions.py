@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from bot.cli.demo import TOWN
+from bot.cli.demo import TOWN_DIR
 from bot.cli.demo.questions import QUESTIONS
 from tests.acceptance.demo_questions import source_text
 
-EVERYTHING = "\n".join(source_text(path.name) for path in TOWN.iterdir())
+EVERYTHING = "\n".join(source_text(path.name) for path in TOWN_DIR.iterdir())
 
 
 def test_four_questions_are_asked_and_each_says_what_to_look_for() -> None:
     assert len(QUESTIONS) == 4
-    assert all(question.text.endswith("?") and question.note.endswith(".") for question in QUESTIONS)
+    assert all(question.text.endswith("?") and question.explanation.endswith(".") for question in QUESTIONS)
 
 
 def test_the_first_has_its_answer_in_one_sentence() -> None:

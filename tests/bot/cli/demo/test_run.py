@@ -5,33 +5,33 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.admin.requests import Ask, Ingest, Request
-from bot.admin.results import Cited, Ingested, Said
+from bot.admin.requests import Ask, Ingest, OperationRequest
+from bot.admin.results import AnswerDelta, AnswerEnd, IngestResult
 from bot.cli.demo import run
 from bot.cli.demo.questions import QUESTIONS
-from bot.settings import Settings, load
+from bot.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
     from pathlib import Path
 
-    from bot.admin.results import Event
+    from bot.admin.results import OperationResult
 
 
 class Desk:
     """Says the same to everything."""
 
     def __init__(self) -> None:
-        self.heard: list[Request] = []
+        self.heard: list[OperationRequest] = []
         self.homes: list[Path] = []
 
-    async def perform(self, request: Request) -> AsyncGenerator[Event]:
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         self.heard.append(request)
         if isinstance(request, Ingest):
-            yield Ingested(16, 162, 162, 1.0)
+            yield IngestResult(16, 162, 162, 1.0)
         else:
-            yield Said("So it is.")
-            yield Cited((), ())
+            yield AnswerDelta("So it is.")
+            yield AnswerEnd((), ())
 
     @asynccontextmanager
     async def reach(self, settings: Settings) -> AsyncIterator[Desk]:
@@ -43,14 +43,14 @@ class Desk:
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk()
-    monkeypatch.setattr(run, "reach", made.reach)
+    monkeypatch.setattr(run, "connect_or_open", made.reach)
     return made
 
 
 async def test_the_town_is_read_four_questions_are_asked_and_without_a_terminal_that_is_all(
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    await run.show(load(), keep=False)
+    await run.run_demo(load_settings(), keep=False)
     first, *questions = desk.heard
     assert isinstance(first, Ingest)
     asked = [each for each in questions if isinstance(each, Ask)]
@@ -62,20 +62,20 @@ async def test_the_town_is_read_four_questions_are_asked_and_without_a_terminal_
 
 
 async def test_its_folder_is_its_own_and_goes_with_it(desk: Desk) -> None:
-    settings = load()
-    await run.show(settings, keep=False)
+    settings = load_settings()
+    await run.run_demo(settings, keep=False)
     assert not desk.homes[0].exists()
     assert not settings.root.exists()
 
 
 async def test_with_keep_the_folder_stays(desk: Desk) -> None:
-    settings = load()
+    settings = load_settings()
     (settings.root / "demo").mkdir(parents=True)
-    await run.show(settings, keep=True)
+    await run.run_demo(settings, keep=True)
     assert desk.homes == [settings.root / "demo"]
     assert desk.homes[0].exists()
 
 
 async def test_a_model_that_is_set_is_named(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    await run.show(load(model="openai/gpt-4o-mini"), keep=False)
+    await run.run_demo(load_settings(model="openai/gpt-4o-mini"), keep=False)
     assert "answers by openai/gpt-4o-mini" in " ".join(capsys.readouterr().out.split())

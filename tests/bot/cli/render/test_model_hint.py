@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from bot.admin.results import Cited, Said
+from bot.admin.results import AnswerDelta, AnswerEnd
 from bot.cli.render.console import Screen
 from bot.cli.render.model_hint import HINT, model_hint
 from bot.settings import Settings
@@ -29,8 +29,8 @@ async def test_it_stands_below_the_first_answer_with_sources(tmp_path: Path) -> 
     out, err = (Console(file=io.StringIO(), width=400) for _ in range(2))
     screen = Screen(out, err, lambda: model_hint(Settings(home=tmp_path)))
     said = err.file.getvalue  # type: ignore[attr-defined]
-    await screen.show(stream(Said("Nothing."), Cited((), ())))
+    await screen.show(stream(AnswerDelta("Nothing."), AnswerEnd((), ())))
     assert HINT not in said()
     for _ in range(2):
-        await screen.show(stream(Said("Nine crowns [1]."), Cited((SOURCE,), ())))
+        await screen.show(stream(AnswerDelta("Nine crowns [1]."), AnswerEnd((SOURCE,), ())))
     assert said().count(HINT) == 1

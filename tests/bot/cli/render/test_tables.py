@@ -11,14 +11,14 @@ from rich.console import Console
 
 from bot.admin import results
 from bot.cli.render import tables
-from engine.models import Condensed, Context, EntityRow, Message, RelationRow, Source
-from engine.storage.ledger.queries.stats import Listed, Status
+from engine.models import Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery, Source
+from engine.storage.ledger.queries.stats import DocumentInfo, IndexStatus
 from engine.usage import Usage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from bot.admin.results import Event
+    from bot.admin.results import OperationResult
 
 NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
 
@@ -48,7 +48,7 @@ def drawn(what: RenderableType) -> str:
 
 
 def test_a_source_shows_number_title_place_time_and_link_and_no_text() -> None:
-    shown = drawn(tables.sources([source()]))
+    shown = drawn(tables.render_sources([source()]))
     assert "[1] Harbour rules · p. 3 · 2026-05-12" in shown
     assert "https://town.example/rules" in shown
     assert "crowns" not in shown
@@ -56,12 +56,12 @@ def test_a_source_shows_number_title_place_time_and_link_and_no_text() -> None:
 
 def test_the_text_of_a_source_is_shown_by_its_beginning_or_whole_when_asked() -> None:
     long = source(text="word " * 100)
-    assert "word …”" in drawn(tables.sources([long], "beginning"))
-    assert drawn(tables.sources([long], "whole")).count("word") == 100
+    assert "word …”" in drawn(tables.render_sources([long], "beginning"))
+    assert drawn(tables.render_sources([long], "whole")).count("word") == 100
 
 
 def test_what_others_wrote_does_not_command_the_terminal_nor_the_layout() -> None:
-    shown = drawn(tables.sources([source(title="\x1b[2J[red]x[/red]", text="\x1b]0;t\x07")]))
+    shown = drawn(tables.render_sources([source(title="\x1b[2J[red]x[/red]", text="\x1b]0;t\x07")]))
     assert "\x1b" not in shown
     assert "[red]x[/red]" in shown
 
@@ -69,26 +69,26 @@ def test_what_others_wrote_does_not_command_the_terminal_nor_the_layout() -> Non
 @pytest.mark.parametrize("base", [Path.cwd(), Path.home()])
 def test_a_file_is_shown_by_its_path_from_where_we_stand(base: Path) -> None:
     sign = Path() if base == Path.cwd() else Path("~")
-    assert tables.address((base / "a b" / "c.md").as_uri()) == str(sign / "a b" / "c.md")
+    assert tables.format_link((base / "a b" / "c.md").as_uri()) == str(sign / "a b" / "c.md")
 
 
 def test_another_address_is_shown_as_it_is() -> None:
-    assert tables.address("https://a.example/x%20y") == "https://a.example/x%20y"
+    assert tables.format_link("https://a.example/x%20y") == "https://a.example/x%20y"
 
 
 def test_what_a_question_took_is_one_line_and_nothing_if_it_took_nothing() -> None:
-    assert tables.spending([Usage("answer", "m", 1200, 30, 0.0021)]) == "1,200 tokens in, 30 out, $0.0021"
-    assert tables.spending([Usage("embed", "minilm", 12)]) == ""
+    assert tables.format_usage([Usage("answer", "m", 1200, 30, 0.0021)]) == "1,200 tokens in, 30 out, $0.0021"
+    assert tables.format_usage([Usage("embed", "minilm", 12)]) == ""
 
 
 def test_an_answer_becomes_text_sources_and_usage_for_programs() -> None:
-    seen: list[Event] = [
-        results.Recalled(1, 1, 1),
-        results.Said("Nine "),
-        results.Said("crowns [1]."),
-        results.Cited((source(),), (Usage("answer", "m", 1, 2, cut_off=True),), cut_off=True),
+    seen: list[OperationResult] = [
+        results.RetrievalSummary(1, 1, 1),
+        results.AnswerDelta("Nine "),
+        results.AnswerDelta("crowns [1]."),
+        results.AnswerEnd((source(),), (Usage("answer", "m", 1, 2, cut_off=True),), cut_off=True),
     ]
-    told = json.loads(tables.as_json(seen))
+    told = json.loads(tables.to_json(seen))
     assert told["text"] == "Nine crowns [1]."
     assert told["sources"][0]["link"] == "https://town.example/rules"
     assert told["cut_off"]
@@ -97,67 +97,91 @@ def test_an_answer_becomes_text_sources_and_usage_for_programs() -> None:
 
 def test_every_other_event_becomes_its_fields_for_programs() -> None:
     told = json.loads(
-        tables.as_json([results.Advanced("x"), results.Ingested(1, 1, 1, 0.5, (results.Failure("a", "b"),))])
+        tables.to_json(
+            [results.ProgressUpdate("x"), results.IngestResult(1, 1, 1, 0.5, (results.IngestFailure("a", "b"),))]
+        )
     )
     assert told["failures"] == [{"what": "a", "error": "b", "hint": ""}]
 
 
 def test_numbers_are_told_with_what_waits() -> None:
-    shown = drawn(tables.told(results.Told(Status({"indexed": 2, "pending": 1}, 9, 4, 1, 3, 2, 0, 1, "No model."))))
+    shown = drawn(
+        tables.render_status(
+            results.StatusResult(IndexStatus({"indexed": 2, "pending": 1}, 9, 4, 1, 3, 2, 0, 1, "No model."))
+        )
+    )
     for words in ("2 indexed, 1 pending", "9 in 4 chunks", "1 entity, 3 relations", "2 chunks to read", "No model."):
         assert words in shown
     assert "1 document with failures" in shown
 
 
 def test_numbers_tell_what_was_given_up_and_what_fails_in_the_background() -> None:
-    status = Status(
-        {"indexed": 2}, 9, 4, 1, 3, 0, 0, 0, without_vector=2, why="A vector is NaN.", background=("Tidy fails.",)
+    status = IndexStatus(
+        {"indexed": 2},
+        9,
+        4,
+        1,
+        3,
+        0,
+        0,
+        0,
+        without_vector=2,
+        embedding_error="A vector is NaN.",
+        background=("Tidy fails.",),
     )
-    shown = drawn(tables.told(results.Told(status)))
+    shown = drawn(tables.render_status(results.StatusResult(status)))
     assert all(words in shown for words in ("2 keys without a vector", "A vector is NaN.", "Tidy fails."))
 
 
 def test_documents_are_listed_with_their_keys() -> None:
-    listed = Listed(
+    listed = DocumentInfo(
         "file:/a", "s", "files", "file", "Rules", "", NOON, False, "failed", "A vector is NaN.", "Wait.", 1, 2
     )
-    shown = drawn(tables.catalogued(results.Catalogued((listed,))))
+    shown = drawn(tables.render_documents(results.DocumentList((listed,))))
     assert all(words in shown for words in ("file:/a", "failed", "A vector is NaN.", "Wait."))
-    assert "ingest" in drawn(tables.catalogued(results.Catalogued(())))
+    assert "ingest" in drawn(tables.render_documents(results.DocumentList(())))
 
 
 def test_a_name_is_shown_with_its_relations_as_a_tree() -> None:
-    relations = (RelationRow("Ada", "Rope", "holds", "Ada holds the rope.", 2.0),)
-    shown = drawn(tables.seen(results.Seen(EntityRow("Ada", "person", "A sailor."), relations)))
+    relations = (ContextRelation("Ada", "Rope", "holds", "Ada holds the rope.", 2.0),)
+    shown = drawn(tables.render_entity(results.EntityResult(ContextEntity("Ada", "person", "A sailor."), relations)))
     assert shown.splitlines()[0].strip() == "Ada (person)"
     assert "Rope  ×2  holds" in shown
 
 
 def test_a_context_is_shown_with_its_timings() -> None:
-    entities = tuple(EntityRow(f"E{number}", "t", "d") for number in range(20))
-    context = Context(Condensed("Who?", ("h",), ("l",)), "mix", entities, (), (source(),), {"search": 12.0})
-    shown = drawn(tables.found(results.Found(context)))
+    entities = tuple(ContextEntity(f"E{number}", "t", "d") for number in range(20))
+    context = Context(SearchQuery("Who?", ("h",), ("l",)), "mix", entities, (), (source(),), {"search": 12.0})
+    shown = drawn(tables.render_context(results.ContextResult(context)))
     assert "search 12 ms" in shown
     assert "8 further rows" in shown
     assert "[1] Harbour rules" in shown
 
 
 def test_a_prompt_is_shown_message_by_message() -> None:
-    shown = drawn(tables.prompted(results.Prompted((Message("system", "Be [brief]."), Message("user", "Who?")))))
+    shown = drawn(
+        tables.render_prompt(results.PromptResult((LLMMessage("system", "Be [brief]."), LLMMessage("user", "Who?"))))
+    )
     assert "── system\nBe [brief]." in shown
 
 
 def test_failures_are_a_table_with_hints() -> None:
-    waiting = drawn(tables.ingested(results.Ingested(1, 1, 1, 30.0, trouble="Nobody is there. 1 document waits.")))
+    waiting = drawn(
+        tables.render_ingest(results.IngestResult(1, 1, 1, 30.0, trouble="Nobody is there. 1 document waits."))
+    )
     assert "Nobody is there. 1 document waits.\nRun the command again" in waiting
-    shown = drawn(tables.ingested(results.Ingested(3, 2, 1, 2.0, (results.Failure("/a.pdf", "Broken.", "Save it."),))))
+    shown = drawn(
+        tables.render_ingest(
+            results.IngestResult(3, 2, 1, 2.0, (results.IngestFailure("/a.pdf", "Broken.", "Save it."),))
+        )
+    )
     assert "3 files → 2 documents (1 new or changed, 1 as before) in 2.0 s" in shown
     assert "/a.pdf" in shown
     assert "Save it." in shown
 
 
 def test_differences_are_listed_with_what_to_do() -> None:
-    shown = drawn(tables.compared(results.Compared(("entity 3 is missing",))))
+    shown = drawn(tables.render_verification(results.VerifyResult(("entity 3 is missing",))))
     assert "entity 3 is missing" in shown
     assert "1 difference (`threadlore verify --repair` mends them)." in shown
-    assert "what the ledger says" in drawn(tables.compared(results.Compared(())))
+    assert "what the ledger says" in drawn(tables.render_verification(results.VerifyResult(())))

@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from bot.dispatch.follow_up.question_rules import classify, is_small_talk
+from bot.dispatch.follow_up.question_rules import classify_message, is_small_talk
 
 HERE = Path(__file__).parent / "follow_ups"
 PEOPLE = {
@@ -51,7 +51,9 @@ def rows(part: str) -> list[dict[str, Any]]:
 
 def answered(part: str) -> list[tuple[bool, bool, str]]:
     """Whether it should be answered, whether it is, and the text."""
-    return [(row["answer"], classify(row["text"], PEOPLE[part]) == "question", row["text"]) for row in rows(part)]
+    return [
+        (row["answer"], classify_message(row["text"], PEOPLE[part]) == "question", row["text"]) for row in rows(part)
+    ]
 
 
 @pytest.mark.parametrize("part", sorted(PEOPLE))
@@ -88,13 +90,13 @@ def test_the_messages_are_many_and_of_many_kinds() -> None:
     ],
 )
 def test_who_is_named_decides_to_whom_it_is_said(text: str, verdict: str) -> None:
-    assert classify(text, ("Bob Lattimer",)) == verdict
+    assert classify_message(text, ("Bob Lattimer",)) == verdict
 
 
 @pytest.mark.parametrize("text", ["and on Sundays", "really, at noon?", "The blue one?", "Who?"])
 def test_after_somebody_else_spoke_only_a_whole_question_is_one_to_the_bot(text: str) -> None:
-    assert classify(text, interrupted=True) != "question"
-    assert classify("Who pays for the roof?", interrupted=True) == "question"
+    assert classify_message(text, interrupted=True) != "question"
+    assert classify_message("Who pays for the roof?", interrupted=True) == "question"
 
 
 @pytest.mark.parametrize("text", ["thanks!", "👍", "ok cool", "Danke dir!", ":tada:"])
@@ -111,7 +113,7 @@ def test_what_may_be_asked_about_is_none(text: str) -> None:
     "text", ["a" * 100_000, "? " * 50_000, "<@" * 50_000, "`" * 99_999, ":a" * 50_000, "“" * 99_999]
 )
 def test_a_long_message_is_not_looked_at_as_a_whole(text: str) -> None:
-    classify(text, ("Ada",))
+    classify_message(text, ("Ada",))
 
 
 @pytest.mark.parametrize(
@@ -137,10 +139,10 @@ def test_a_long_message_is_not_looked_at_as_a_whole(text: str) -> None:
     ],
 )
 def test_questions_without_a_mark_are_told_in_several_languages(text: str, verdict: str) -> None:
-    assert classify(text) == verdict
+    assert classify_message(text) == verdict
 
 
 @pytest.mark.parametrize("text", ["日曜も？", "場所は？"])
 def test_in_unspaced_scripts_too_only_a_whole_question_interrupts(text: str) -> None:
-    assert classify(text) == "question"
-    assert classify(text, interrupted=True) == "unclear"
+    assert classify_message(text) == "question"
+    assert classify_message(text, interrupted=True) == "unclear"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import PlatformError, SetupError
-from bot.server import Connection, _until_stopped
+from bot.server import PlatformConnection, _run_until_stopped
 from engine.scheduling.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class Adapter:
 async def served(adapters: Sequence[Adapter], stop: asyncio.Event, wait: float = 0.001) -> None:
     """Run them all as the program does."""
     supervisor = Supervisor(first_wait=wait, longest_wait=wait)
-    each = [Connection(f"p{number}", adapter, stop) for number, adapter in enumerate(adapters)]
+    each = [PlatformConnection(f"p{number}", adapter, stop) for number, adapter in enumerate(adapters)]
     try:
-        await _until_stopped({one.start(supervisor): one for one in each}, stop)
+        await _run_until_stopped({one.start(supervisor): one for one in each}, stop)
     finally:
         await supervisor.stop()
 

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from bot.ingest.sync import jobs
-from bot.platform.events import Joined
+from bot.platform.events import BotAdded
 from engine.errors import StoreError
 from tests.support.fake_platform import FakePlatform
-from tests.support.household import household
+from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from bot.platform.models import Message, Place
-    from tests.support.household import Household
+    from bot.platform.models import Location, Message
+    from tests.support.household import BotFixture
 
 
 class Endless(FakePlatform):
@@ -30,7 +30,7 @@ class Endless(FakePlatform):
         super().__init__()
         self.asked = asyncio.Event()
 
-    async def history(self, place: Place, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
+    async def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         if place.channel == "HALL":
             self.asked.set()
             await asyncio.Event().wait()
@@ -39,9 +39,9 @@ class Endless(FakePlatform):
 
 
 @asynccontextmanager
-async def working(home: Household) -> AsyncIterator[None]:
+async def working(home: BotFixture) -> AsyncIterator[None]:
     """Upkeep goes on meanwhile."""
-    task = asyncio.create_task(home.listening.work())
+    task = asyncio.create_task(home.ingest_service.run())
     try:
         yield
     finally:
@@ -53,42 +53,42 @@ async def working(home: Household) -> AsyncIterator[None]:
 async def test_conversations_end_while_the_past_of_a_channel_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "PAUSE", 0.01)
+    monkeypatch.setattr(jobs, "POLL_SECONDS", 0.01)
     platform = Endless()
-    async with household(tmp_path / "home", platform) as home:
-        roof = await home.joined("ROOF", "ada")
-        await home.listening.take(Joined(platform.open("HALL", "ada")))
+    async with open_bot_fixture(tmp_path / "home", platform) as home:
+        roof = await home.join_channel("ROOF", "ada")
+        await home.ingest_service.handle(BotAdded(platform.add_channel("HALL", "ada")))
         async with working(home), asyncio.timeout(30):
             await platform.asked.wait()
-            await home.say(roof, "ada", "One.")
-            assert [each.open for each in await home.documents(roof)] == [True]
-            platform.wait(3600)
-            while [each.open for each in await home.documents(roof)] == [True]:  # noqa: ASYNC110 - nobody is told
+            await home.post(roof, "ada", "One.")
+            assert [each.open for each in await home.list_documents(roof)] == [True]
+            platform.advance(3600)
+            while [each.open for each in await home.list_documents(roof)] == [True]:  # noqa: ASYNC110 - nobody is told
                 await asyncio.sleep(0)
 
 
 async def test_a_daily_look_that_could_not_begin_is_not_put_off_for_a_day(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with household(tmp_path / "home") as home:
-        place, rooms = await home.joined("ROOF", "ada"), home.house.store.rooms
-        known = rooms.known
+    async with open_bot_fixture(tmp_path / "home") as home:
+        place, rooms = await home.join_channel("ROOF", "ada"), home.context.store.channels
+        known = rooms.list_joined
 
-        async def locked(platform: str, workspace: str | None = None) -> list[Place]:
+        async def locked(platform: str, workspace: str | None = None) -> list[Location]:
             raise StoreError("locked")
 
-        monkeypatch.setattr(rooms, "known", locked)
-        await home.listening.tick()
-        monkeypatch.setattr(rooms, "known", known)
-        await home.listening.tick()
-        assert place in home.listening.owed
+        monkeypatch.setattr(rooms, "list_joined", locked)
+        await home.ingest_service.run_due_jobs()
+        monkeypatch.setattr(rooms, "list_joined", known)
+        await home.ingest_service.run_due_jobs()
+        assert place in home.ingest_service.pending_syncs
 
 
 async def test_it_ends_also_if_there_is_news_at_that_moment(tmp_path: Path) -> None:
-    async with household(tmp_path) as home:
-        task = asyncio.create_task(home.listening.work())
+    async with open_bot_fixture(tmp_path) as home:
+        task = asyncio.create_task(home.ingest_service.run())
         await asyncio.sleep(0.1)
-        home.listening._presence.news.set()
+        home.ingest_service._membership.updated.set()
         task.cancel()
         _, left = await asyncio.wait({task}, timeout=5)
         assert not left

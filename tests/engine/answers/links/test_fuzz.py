@@ -9,31 +9,31 @@ from urllib.parse import unquote
 
 import pytest
 
-from adapters.discord.replies.render import rendered
-from adapters.slack.replies.mrkdwn import mrkdwn as slack_mrkdwn
-from engine.answers.citations import Citing
-from engine.answers.links.stream import Links
+from adapters.discord.replies.render import render_markdown
+from adapters.slack.replies.mrkdwn import to_mrkdwn as slack_mrkdwn
+from engine.answers.citations import CitationFilter
+from engine.answers.links.stream import LinkFilter
 from tests.engine.answers.links import renderers
 from tests.engine.answers.links.attacks import NAMES, OK, SECRET, cut, mutated, stream
 
 TEXTS = (f"See {OK} and https://ok.com/b_(c) and www.ok.com/d or ok.com or ada@ok.com and notes.md",)
 EXACTLY = {OK, "https://ok.com/b_(c)", *NAMES}
 SENTENCE = ".,:;!?'\"*_~)"  # at the end of a bare address Slack takes it for the sentence's
-EVERY = Links.knowing(TEXTS, "")
+EVERY = LinkFilter.from_texts(TEXTS, "")
 STREAMS = 20_000
 SHARES = 8
 
 
 def shown(pieces: list[str]) -> str:
-    machine = Citing((1, 2), (), "")
-    machine.links = Links(EVERY.known, EVERY.named)
+    machine = CitationFilter((1, 2), (), "")
+    machine.link_filter = LinkFilter(EVERY.allowed, EVERY.mentioned)
     return "".join(map(machine.feed, pieces)) + machine.close()
 
 
 def leaks(text: str) -> list[str]:
     """Addresses alive in a text, or in what an adapter makes of it, that hold the secret."""
     judged = [(name, text) for name in renderers.JUDGES]
-    judged.append(("discord", rendered(text)))
+    judged.append(("discord", render_markdown(text)))
     if len(text) % 3 == 0:  # the slowest of all
         judged.append(("mrkdwn", slack_mrkdwn(text)))
     return [
@@ -84,7 +84,7 @@ KEPT = [
 @pytest.mark.parametrize("frame", KEPT)
 @pytest.mark.parametrize("known", [OK, "https://asked.com/p?x=1&y=2#z", "https://ok.com/b_(c)"])
 def test_every_renderer_finds_a_known_address_alive_and_whole(frame: str, known: str) -> None:
-    machine = Citing((), (f"See {known} there.",), "")
+    machine = CitationFilter((), (f"See {known} there.",), "")
     output = "".join(map(machine.feed, frame.replace("{}", known))) + machine.close()
     for name, judge in renderers.JUDGES.items():
         if name == "autolinks":  # it finds names and e-mail addresses alone

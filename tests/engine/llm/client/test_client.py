@@ -8,79 +8,81 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import LanguageError, TooSlow
-from engine.llm.client.client import Ask, Calls
-from engine.llm.client.litellm import Direct
-from engine.llm.client.protocol import Piece
-from engine.llm.config import ModelSettings, Patience
-from engine.models import Message
-from engine.usage import Bill
+from engine.errors import ModelError, ModelTimeout
+from engine.llm.client.client import ChatRequest, ModelClient
+from engine.llm.client.litellm import LiteLLMProvider
+from engine.llm.client.protocol import StreamDelta
+from engine.llm.config import CallTimeouts, ModelConfig
+from engine.models import LLMMessage
+from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable
 
-    from engine.llm.client.protocol import Parameters
+    from engine.llm.client.protocol import CallParameters
 
-ASK = Ask(ModelSettings("openai/stub"), "answer", [Message("user", "Who?")])
-BRIEF = Patience(timeout=0.2, silence=0.2, attempts=1)
-THOUGHTLESS = Patience(timeout=2.0, silence=2.0, attempts=1, thinking=0.3)
+ASK = ChatRequest(ModelConfig("openai/stub"), "answer", [LLMMessage("user", "Who?")])
+BRIEF = CallTimeouts(timeout=0.2, idle_timeout=0.2, max_attempts=1)
+THOUGHTLESS = CallTimeouts(timeout=2.0, idle_timeout=2.0, max_attempts=1, thinking=0.3)
 
 
-class Pieces(Direct):
+class Pieces(LiteLLMProvider):
     """A provider that streams these pieces, with a short pause before each."""
 
-    def __init__(self, pieces: Iterable[Piece]) -> None:
+    def __init__(self, pieces: Iterable[StreamDelta]) -> None:
         super().__init__()
         self.pieces = pieces
 
-    async def ready(self) -> None:
+    async def preload(self) -> None:
         """Nothing is loaded."""
 
-    async def stream(self, parameters: Parameters) -> AsyncGenerator[Piece]:
+    async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
         del parameters
         for piece in self.pieces:
             await asyncio.sleep(0.01)
             yield piece
 
 
-async def heard(pieces: Iterable[Piece], bill: Bill | None = None, patience: Patience = BRIEF) -> str:
+async def heard(pieces: Iterable[StreamDelta], bill: UsageMeter | None = None, patience: CallTimeouts = BRIEF) -> str:
     """The text of a stream, within a few seconds."""
     async with asyncio.timeout(5):
-        return "".join([text async for text in Calls(2, patience, Pieces(pieces)).stream(ASK, bill or Bill())])
+        return "".join(
+            [text async for text in ModelClient(2, patience, Pieces(pieces)).stream(ASK, bill or UsageMeter())]
+        )
 
 
 async def test_pieces_without_anything_in_them_are_no_sign_of_life() -> None:
-    with pytest.raises(TooSlow):
-        await heard(cycle([Piece()]))
+    with pytest.raises(ModelTimeout):
+        await heard(cycle([StreamDelta()]))
 
 
 async def test_pieces_without_anything_in_them_are_none_after_the_first_text_either() -> None:
-    with pytest.raises(LanguageError):
-        await heard(Piece("Ada") if number == 0 else Piece() for number in count())
+    with pytest.raises(ModelError):
+        await heard(StreamDelta("Ada") if number == 0 else StreamDelta() for number in count())
 
 
 async def test_thoughts_are_a_sign_of_life() -> None:
-    thoughts = [Piece(thought=True)] * 40
-    assert await heard([*thoughts, Piece("Ada")]) == "Ada"
+    thoughts = [StreamDelta(thought=True)] * 40
+    assert await heard([*thoughts, StreamDelta("Ada")]) == "Ada"
 
 
 async def test_thoughts_without_end_are_given_up() -> None:
-    with pytest.raises(TooSlow, match="thought for more than") as caught:
-        await heard(cycle([Piece(thought=True)]), patience=THOUGHTLESS)
+    with pytest.raises(ModelTimeout, match="thought for more than") as caught:
+        await heard(cycle([StreamDelta(thought=True)]), patience=THOUGHTLESS)
     assert "THREADLORE_THINKING" in caught.value.hint
 
 
 async def test_thoughts_between_texts_are_counted_together() -> None:
-    with pytest.raises(TooSlow):
-        await heard(cycle([Piece("Ada "), Piece(thought=True)]), patience=THOUGHTLESS)
+    with pytest.raises(ModelTimeout):
+        await heard(cycle([StreamDelta("Ada "), StreamDelta(thought=True)]), patience=THOUGHTLESS)
 
 
 async def test_a_long_answer_between_thoughts_is_no_thinking() -> None:
-    pieces = [Piece(thought=True), *[Piece("Ada ")] * 60, Piece(thought=True), Piece("Bob")]
+    pieces = [StreamDelta(thought=True), *[StreamDelta("Ada ")] * 60, StreamDelta(thought=True), StreamDelta("Bob")]
     assert (await heard(pieces, patience=THOUGHTLESS)).endswith("Bob")
 
 
 @pytest.mark.parametrize(("finish", "filtered"), [("content_filter", True), ("length", False)])
 async def test_a_filter_that_ends_a_reply_is_on_the_bill(finish: str, *, filtered: bool) -> None:
-    assert await heard([Piece("Ada"), Piece(finish=finish)], bill := Bill()) == "Ada"
+    assert await heard([StreamDelta("Ada"), StreamDelta(finish=finish)], bill := UsageMeter()) == "Ada"
     assert [(usage.cut_off, usage.filtered) for usage in bill.items] == [(True, filtered)]

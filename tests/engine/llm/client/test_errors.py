@@ -10,17 +10,17 @@ from email.utils import format_datetime
 import pytest
 
 from engine.errors import (
-    BadKey,
-    LanguageError,
-    NoSuchModel,
+    InvalidApiKey,
+    ModelError,
+    ModelNotFound,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+    ModelUnreachable,
+    PromptTooLong,
     RateLimited,
-    Refused,
-    TooLong,
-    TooSlow,
-    Unavailable,
-    Unreachable,
 )
-from engine.llm.client.errors import failure, wants_plain_text
+from engine.llm.client.errors import is_response_format_error, map_error
 
 
 class ProviderError(Exception):
@@ -40,25 +40,25 @@ class ContextWindowExceededError(ProviderError):
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (ProviderError("no", 401), BadKey),
-        (ProviderError("no", 403), BadKey),
-        (ProviderError("The api_key client option must be set", 500), BadKey),
+        (ProviderError("no", 401), InvalidApiKey),
+        (ProviderError("no", 403), InvalidApiKey),
+        (ProviderError("The api_key client option must be set", 500), InvalidApiKey),
         (ProviderError("slow down", 429), RateLimited),
-        (ProviderError("This model's maximum context length is 8192 tokens", 400), TooLong),
-        (ContextWindowExceededError("?", 400), TooLong),
-        (ProviderError("body too large", 413), TooLong),
-        (ProviderError("flagged by our content policy", 400), Refused),
-        (ProviderError("no such model", 404), NoSuchModel),
-        (ProviderError("busy", 503), Unavailable),
-        (ProviderError("refused connection", 500), Unavailable),
-        (ProviderError("waited", 408), TooSlow),
-        (ProviderError("broken pipe"), Unavailable),
-        (TimeoutError(), TooSlow),
-        (ConnectionResetError("peer"), Unavailable),
+        (ProviderError("This model's maximum context length is 8192 tokens", 400), PromptTooLong),
+        (ContextWindowExceededError("?", 400), PromptTooLong),
+        (ProviderError("body too large", 413), PromptTooLong),
+        (ProviderError("flagged by our content policy", 400), ModelRefused),
+        (ProviderError("no such model", 404), ModelNotFound),
+        (ProviderError("busy", 503), ModelUnavailable),
+        (ProviderError("refused connection", 500), ModelUnavailable),
+        (ProviderError("waited", 408), ModelTimeout),
+        (ProviderError("broken pipe"), ModelUnavailable),
+        (TimeoutError(), ModelTimeout),
+        (ConnectionResetError("peer"), ModelUnavailable),
     ],
 )
-def test_the_status_decides_the_kind(error: Exception, kind: type[LanguageError]) -> None:
-    told = failure(error, "openai/x")
+def test_the_status_decides_the_kind(error: Exception, kind: type[ModelError]) -> None:
+    told = map_error(error, "openai/x")
     assert type(told) is kind
     assert "openai/x" in str(told)
     assert told.hint
@@ -91,16 +91,16 @@ def dead(cause: Exception) -> Exception:
     ],
 )
 def test_a_model_out_of_reach_is_told_by_its_address_and_the_reason(cause: Exception, reason: str) -> None:
-    told = failure(dead(cause), "openai/x", "sk-1", "http://ada:pass@models.example:8080/v1")
-    assert type(told) is Unreachable
+    told = map_error(dead(cause), "openai/x", "sk-1", "http://ada:pass@models.example:8080/v1")
+    assert type(told) is ModelUnreachable
     assert str(told) == f"Cannot reach the model openai/x at models.example:8080: {reason}."
     assert "_API_BASE" in told.hint
 
 
 def test_what_failed_in_an_earlier_call_is_not_told_of_this_one() -> None:
-    earlier = failure(dead(ConnectionRefusedError(errno.ECONNREFUSED, "?")), "m")
+    earlier = map_error(dead(ConnectionRefusedError(errno.ECONNREFUSED, "?")), "m")
     busy = because(ProviderError("busy", 503), earlier)
-    assert str(failure(busy, "m")) == "The model m does not work at the moment: busy."
+    assert str(map_error(busy, "m")) == "The model m does not work at the moment: busy."
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_what_failed_in_an_earlier_call_is_not_told_of_this_one() -> None:
     ],
 )
 def test_failures_are_sentences_without_the_words_of_libraries(error: Exception, sentence: str) -> None:
-    told = failure(error, "m")
+    told = map_error(error, "m")
     assert sentence in str(told)
     assert str(told).endswith(".")
     assert told.hint
@@ -146,16 +146,16 @@ def test_failures_are_sentences_without_the_words_of_libraries(error: Exception,
 
 
 def test_our_own_errors_stay_as_they_are() -> None:
-    known = Refused("as it was")
-    assert failure(known, "m") is known
+    known = ModelRefused("as it was")
+    assert map_error(known, "m") is known
 
 
 def test_the_key_never_stands_in_a_message() -> None:
-    assert "sk-1" not in str(failure(ProviderError("wrong key sk-1", 401), "m", "sk-1"))
+    assert "sk-1" not in str(map_error(ProviderError("wrong key sk-1", 401), "m", "sk-1"))
 
 
 def test_messages_are_one_short_line() -> None:
-    told = str(failure(ProviderError("a\nb " * 1000, 500), "m"))
+    told = str(map_error(ProviderError("a\nb " * 1000, 500), "m"))
     assert "\n" not in told
     assert len(told) < 400
 
@@ -172,17 +172,19 @@ def test_messages_are_one_short_line() -> None:
     ],
 )
 def test_the_wait_that_a_provider_asks_for_is_read(headers: dict[str, str] | None, wait: float | None) -> None:
-    assert failure(ProviderError("slow", 429, headers), "m").wait == wait
+    assert map_error(ProviderError("slow", 429, headers), "m").retry_after == wait
 
 
 def test_a_wait_may_be_a_date() -> None:
     then = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
-    wait = failure(ProviderError("slow", 429, {"retry-after": then}), "m").wait
+    wait = map_error(ProviderError("slow", 429, {"retry-after": then}), "m").retry_after
     assert wait is not None
     assert 90 < wait <= 100
 
 
 def test_only_a_refused_response_format_is_worth_plain_text() -> None:
-    assert wants_plain_text(failure(ProviderError("'response_format.type' must be json_schema or text", 400), "m"))
+    assert is_response_format_error(
+        map_error(ProviderError("'response_format.type' must be json_schema or text", 400), "m")
+    )
     for status in (429, 500, 401, None):
-        assert not wants_plain_text(failure(ProviderError("response_format must be text", status), "m"))
+        assert not is_response_format_error(map_error(ProviderError("response_format must be text", status), "m"))

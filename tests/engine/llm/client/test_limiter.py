@@ -28,7 +28,7 @@ class Line:
         await settle()
 
     async def _work(self, name: str, rank: int) -> None:
-        async with self.semaphore.place(rank):
+        async with self.semaphore.acquire(rank):
             self.entered.append(name)
             await self.leave[name].wait()
 
@@ -101,9 +101,9 @@ async def test_who_is_let_in_and_cancelled_at_once_gives_the_place_back() -> Non
 async def test_a_failure_inside_gives_the_place_back() -> None:
     semaphore = PrioritySemaphore(1)
     with pytest.raises(KeyError):
-        async with semaphore.place(0):
+        async with semaphore.acquire(0):
             raise KeyError
-    async with asyncio.timeout(1), semaphore.place(0):
+    async with asyncio.timeout(1), semaphore.acquire(0):
         pass
 
 
@@ -125,7 +125,7 @@ async def test_between_two_calls_of_a_question_nothing_of_the_background_begins(
 
 
 async def test_however_many_questions_there_are_the_background_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limiter, "LONGEST", 0.05)
+    monkeypatch.setattr(limiter, "MAX_BACKGROUND_DELAY", 0.05)
     line = Line(PrioritySemaphore(3, moment=0.04))
     await line.come("extraction", 2)
     async with asyncio.timeout(5):
@@ -143,8 +143,8 @@ def test_the_background_is_let_in_although_the_loop_of_the_question_ended() -> N
     semaphore = PrioritySemaphore(1, moment=0.05)
 
     async def hold(rank: int) -> None:
-        async with asyncio.timeout(5), semaphore.place(rank):
+        async with asyncio.timeout(5), semaphore.acquire(rank):
             pass
 
-    asyncio.run(hold(limiter.URGENT))
+    asyncio.run(hold(limiter.FOREGROUND_RANK))
     asyncio.run(hold(1))

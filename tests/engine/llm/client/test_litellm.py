@@ -6,8 +6,8 @@ import warnings
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import LanguageError
-from engine.llm.client.litellm import Direct, load
+from engine.errors import ModelError
+from engine.llm.client.litellm import LiteLLMProvider, load_litellm
 from tests.support.openai_server import OpenAIServer
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def test_litellm_is_told_to_read_no_file(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.delitem(sys.modules, "litellm", raising=False)
     monkeypatch.syspath_prepend(str(tmp_path))
     try:
-        assert load().__file__ == str(tmp_path / "litellm.py")
+        assert load_litellm().__file__ == str(tmp_path / "litellm.py")
     finally:
         sys.modules.pop("litellm", None)
     assert "PLANTED_PROVIDER_KEY" not in os.environ
@@ -39,15 +39,15 @@ def test_litellm_is_told_to_read_no_file(tmp_path: Path, monkeypatch: pytest.Mon
 
 async def test_a_reply_in_parts_is_told_in_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     parts: Any = [{"type": "text", "text": "Ada runs "}, {"type": "text", "text": "the mill."}]
-    monkeypatch.setattr("tests.support.openai_wire.tokens", len)
-    direct = Direct()
+    monkeypatch.setattr("tests.support.openai_wire.count_tokens", len)
+    direct = LiteLLMProvider()
     async with OpenAIServer(lambda _: parts) as server:
-        asked = {"model": "openai/stub", "api_base": server.base, "api_key": "x"}
+        asked = {"model": "openai/stub", "api_base": server.api_base, "api_key": "x"}
         messages = [{"role": "user", "content": "Who?"}]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            load()
-            with suppress(LanguageError):
+            load_litellm()
+            with suppress(ModelError):
                 await direct.chat({**asked, "messages": messages})
         await direct.close()
     assert not [each for each in caught if "Pydantic" in str(each.message)]

@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.formats.json_extraction import keywords_or_question, parse_condensed, parse_json_reading, parse_keywords
-from engine.models import Condensed, Link, Mention, Reading
+from engine.llm.formats.json_extraction import (
+    build_search_query,
+    parse_json_extraction,
+    parse_keywords,
+    parse_search_query,
+)
+from engine.models import Extraction, Link, Mention, SearchQuery
 
 ALICE = Mention("Alice", "person", "A clerk")
 BOB = Mention("Bob", "person", "A baker")
@@ -22,7 +27,7 @@ OBJECT = json.dumps(
         "relationships": [{"source": "Alice", "target": "Bob", "keywords": "knows", "description": "They met"}],
     }
 )
-FULL = Reading((ALICE, BOB), (KNOWS,))
+FULL = Extraction((ALICE, BOB), (KNOWS,))
 
 
 @pytest.mark.parametrize(
@@ -48,13 +53,13 @@ FULL = Reading((ALICE, BOB), (KNOWS,))
     ],
 )  # fmt: skip
 def test_a_json_reply_is_read_however_it_is_wrapped(reply: str) -> None:
-    assert parse_json_reading(reply) == FULL
+    assert parse_json_extraction(reply) == FULL
 
 
 @pytest.mark.parametrize("cut", ['"Bob"', '"Bob", "type"', '"Bob", "type": "Person", "descr'])
 def test_k4_of_a_reply_cut_off_in_the_second_object_the_first_is_recovered(cut: str) -> None:
     reply = '{"entities": [{"name": "Alice", "type": "Person", "description": "A clerk"}, {"name": ' + cut
-    assert parse_json_reading(reply) == Reading((ALICE,))
+    assert parse_json_extraction(reply) == Extraction((ALICE,))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +81,7 @@ def test_k4_of_a_reply_cut_off_in_the_second_object_the_first_is_recovered(cut: 
     ids=lambda reply: f"K4 {reply[:24]}",
 )
 def test_k4_what_is_no_such_object_holds_nothing(reply: str) -> None:
-    assert parse_json_reading(reply) == Reading()
+    assert parse_json_extraction(reply) == Extraction()
 
 
 def test_k4_broken_items_are_skipped_and_the_others_kept() -> None:
@@ -99,12 +104,12 @@ def test_k4_broken_items_are_skipped_and_the_others_kept() -> None:
             ],
         }
     )
-    assert parse_json_reading(reply) == Reading((BOB,), (KNOWS,))
+    assert parse_json_extraction(reply) == Extraction((BOB,), (KNOWS,))
 
 
 def test_names_from_json_escapes_can_be_stored() -> None:
     reply = '{"entities": [{"name": "A\\ud800l", "type": "Person", "description": "\\u0000x"}]}'
-    assert parse_json_reading(reply) == Reading((Mention("Al", "person", "x"),))
+    assert parse_json_extraction(reply) == Extraction((Mention("Al", "person", "x"),))
 
 
 def keywords(high: object = "AI", low: object = "RAG") -> str:
@@ -158,13 +163,13 @@ def test_k5_a_list_is_made_of_what_comes(value: object, kept: tuple[str, ...]) -
 
 @pytest.mark.parametrize("question", ["Why?", "Why " + "on earth " * 20 + "?"], ids=["short", "long"])
 def test_k5_without_keywords_the_question_is_the_keyword_whatever_its_length(question: str) -> None:
-    assert keywords_or_question((), (), question) == Condensed(question, (), (question,))
-    assert parse_condensed("no idea", question) == Condensed(question, (), (question,))
+    assert build_search_query((), (), question) == SearchQuery(question, (), (question,))
+    assert parse_search_query("no idea", question) == SearchQuery(question, (), (question,))
 
 
 def test_keywords_of_one_kind_are_enough() -> None:
-    assert keywords_or_question(("AI",), (), "q") == Condensed("q", ("AI",), ())
-    assert keywords_or_question((), ("RAG",), "q") == Condensed("q", (), ("RAG",))
+    assert build_search_query(("AI",), (), "q") == SearchQuery("q", ("AI",), ())
+    assert build_search_query((), ("RAG",), "q") == SearchQuery("q", (), ("RAG",))
 
 
 def condensed(question: object) -> str:
@@ -172,33 +177,33 @@ def condensed(question: object) -> str:
 
 
 def test_one_reply_holds_the_question_and_its_keywords() -> None:
-    assert parse_condensed(condensed(" Who founded Acme? "), "Who?") == Condensed(
+    assert parse_search_query(condensed(" Who founded Acme? "), "Who?") == SearchQuery(
         "Who founded Acme?", ("AI",), ("RAG",)
     )
 
 
 @pytest.mark.parametrize("rewritten", ["", "  ", None, 7, "\ud800"], ids=ascii)
 def test_a_missing_question_is_the_given_one(rewritten: object) -> None:
-    assert parse_condensed(condensed(rewritten), "Who?") == Condensed("Who?", ("AI",), ("RAG",))
-    assert parse_condensed(PLAIN, "Who?") == Condensed("Who?", ("AI",), ("RAG",))
+    assert parse_search_query(condensed(rewritten), "Who?") == SearchQuery("Who?", ("AI",), ("RAG",))
+    assert parse_search_query(PLAIN, "Who?") == SearchQuery("Who?", ("AI",), ("RAG",))
 
 
 def test_the_rewritten_question_stands_in_for_missing_keywords() -> None:
-    assert parse_condensed('{"question": "Who founded Acme?"}', "Who?").low == ("Who founded Acme?",)
+    assert parse_search_query('{"question": "Who founded Acme?"}', "Who?").low == ("Who founded Acme?",)
 
 
 @given(st.integers(0, len(OBJECT)), st.text('{}[]",:\\n\n`', max_size=3), st.integers(0, len(OBJECT)))
 def test_no_reply_is_too_broken_to_be_read(start: int, noise: str, cut: int) -> None:
     broken = OBJECT[:start] + noise + OBJECT[cut:]
     for reply in (broken, noise + broken):
-        parse_json_reading(reply)
+        parse_json_extraction(reply)
         parse_keywords(reply)
-        assert parse_condensed(reply, "Who?").question
+        assert parse_search_query(reply, "Who?").question
 
 
 @pytest.mark.parametrize("stuck", ["\n", " ", "{", '{"', "`", '"', "[", "<think>", ",", "\\"], ids=ascii)
 def test_a_model_that_got_stuck_is_read_in_linear_time(stuck: str) -> None:
     started = time.perf_counter()
-    parse_json_reading(OBJECT[:60] + stuck * (60_000 // len(stuck)))
+    parse_json_extraction(OBJECT[:60] + stuck * (60_000 // len(stuck)))
     parse_keywords(stuck * (60_000 // len(stuck)) + PLAIN)
     assert time.perf_counter() - started < 2

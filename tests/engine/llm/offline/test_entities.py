@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.offline.entities import Known, know, names
+from engine.llm.offline.entities import ExcerptFacts, collect_excerpt_facts, find_entities
 
 
-def found(sentence: str, known: Known | None = None) -> list[str]:
-    return [name.name for name in names(sentence, known or Known())]
+def found(sentence: str, known: ExcerptFacts | None = None) -> list[str]:
+    return [name.name for name in find_entities(sentence, known or ExcerptFacts())]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_common_word_at_the_start_is_no_name_and_an_uncommon_one_is() -> None:
 
 
 def test_a_word_at_the_start_counts_if_it_is_a_name_elsewhere_and_not_if_it_is_a_small_word_elsewhere() -> None:
-    known = know(["We like Welcome, the boat.", "A slipway is wet."], [])
+    known = collect_excerpt_facts(["We like Welcome, the boat.", "A slipway is wet."], [])
     assert found("Welcome sails at nine today.", known) == ["Welcome"]
     assert found("Slipway cleaning starts at nine.", known) == []
 
@@ -48,7 +48,7 @@ def test_shouting_names_nobody() -> None:
 
 
 def test_a_part_of_a_speakers_name_means_the_speaker() -> None:
-    known = know([], ["Ada Byron", "Bo Holm", "Bo Lind"])
+    known = collect_excerpt_facts([], ["Ada Byron", "Bo Holm", "Bo Lind"])
     assert found("We asked Ada and then Bo.", known) == ["Ada Byron", "Bo"]
 
 
@@ -68,10 +68,10 @@ def test_a_part_of_a_speakers_name_means_the_speaker() -> None:
     ],
 )
 def test_cues_tell_the_type(sentence: str, kind: str) -> None:
-    assert names(sentence, Known())[0].type == kind
+    assert find_entities(sentence, ExcerptFacts())[0].type == kind
 
 
 @given(st.text(max_size=200))
 def test_any_text_gives_names_that_differ_and_stand_in_order(text: str) -> None:
-    starts = [name.start for name in names(text, know([text], []))]
+    starts = [name.start for name in find_entities(text, collect_excerpt_facts([text], []))]
     assert starts == sorted(starts)

@@ -3,22 +3,22 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.offline.lead_sentences import MOST_CHARACTERS, lead
+from engine.llm.offline.lead_sentences import MAX_CHARACTERS, merge_lead_sentences
 
 
 def test_every_fragment_leads_before_any_goes_on() -> None:
     long = "Second of one. " * 400
-    text = lead([f"One leads. {long}", "Two leads.", "one  LEADS."])
+    text = merge_lead_sentences([f"One leads. {long}", "Two leads.", "one  LEADS."])
     assert text.startswith("One leads. ")
     assert "Two leads." in text
     assert text.casefold().count("one leads.") == 1
 
 
 def test_a_single_fragment_is_never_emptied() -> None:
-    assert lead(["word"]) == "word"
-    assert lead([]) == ""
+    assert merge_lead_sentences(["word"]) == "word"
+    assert merge_lead_sentences([]) == ""
 
 
 @given(st.lists(st.text(max_size=500), max_size=30))
 def test_a_summary_is_bounded(fragments: list[str]) -> None:
-    assert len(lead(fragments)) <= MOST_CHARACTERS + 400
+    assert len(merge_lead_sentences(fragments)) <= MAX_CHARACTERS + 400

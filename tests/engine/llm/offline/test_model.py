@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.llm.minilm.embedder import MiniLM
-from engine.llm.offline.model import NOTHING_FOUND, ONLY_QUOTES, EmbeddedLanguage
-from engine.models import Condensed, Context, Excerpt, Fragments, Prompt, Turn
-from engine.usage import Bill
+from engine.llm.minilm.embedder import MiniLMEmbedder
+from engine.llm.offline.model import NOTHING_FOUND, ONLY_QUOTES, OfflineModel
+from engine.models import ChatTurn, Context, Excerpt, Prompt, SearchQuery, SummaryInput
+from engine.usage import UsageMeter
 from tests.engine.llm.offline.sources import source
 from tests.support.embedder import HashEmbedder
 
 if TYPE_CHECKING:
-    from engine.models import Mode
+    from engine.models import RetrievalMode
 
 WORKSHOP = [
     "The Brickyard is open from 8:00 to 22:00 on weekdays. Members with a night badge may stay until midnight.",
@@ -31,17 +31,17 @@ WORKSHOP = [
 
 
 @pytest.fixture(scope="module")
-def language(tmp_path_factory: pytest.TempPathFactory) -> EmbeddedLanguage:
-    return EmbeddedLanguage(MiniLM(tmp_path_factory.mktemp("cache")))
+def language(tmp_path_factory: pytest.TempPathFactory) -> OfflineModel:
+    return OfflineModel(MiniLMEmbedder(tmp_path_factory.mktemp("cache")))
 
 
-def prompt(question: str, texts: list[str], mode: Mode = "mix") -> Prompt:
+def prompt(question: str, texts: list[str], mode: RetrievalMode = "mix") -> Prompt:
     sources = tuple(source(number, text) for number, text in enumerate(texts, 1))
-    return Prompt(question, Context(Condensed(question), mode, sources=sources))
+    return Prompt(question, Context(SearchQuery(question), mode, sources=sources))
 
 
-async def answered(language: EmbeddedLanguage, asked: Prompt) -> str:
-    return "".join([piece async for piece in language.answer(asked, Bill())])
+async def answered(language: OfflineModel, asked: Prompt) -> str:
+    return "".join([piece async for piece in language.answer(asked, UsageMeter())])
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ async def answered(language: EmbeddedLanguage, asked: Prompt) -> str:
         ("Why did the server fail to copy last night?", "the disk was full.” [12]"),
     ],
 )
-async def test_what_answers_is_quoted_with_its_number(language: EmbeddedLanguage, question: str, quoted: str) -> None:
+async def test_what_answers_is_quoted_with_its_number(language: OfflineModel, question: str, quoted: str) -> None:
     text = await answered(language, prompt(question, WORKSHOP))
     assert text.startswith(("“", "- ", *"ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
     assert "From the sources" not in text
@@ -74,18 +74,18 @@ async def test_what_answers_is_quoted_with_its_number(language: EmbeddedLanguage
         "Who rents locker L-33?",
     ],
 )
-async def test_what_no_source_speaks_of_is_not_answered(language: EmbeddedLanguage, question: str) -> None:
+async def test_what_no_source_speaks_of_is_not_answered(language: OfflineModel, question: str) -> None:
     assert await answered(language, prompt(question, WORKSHOP)) == NOTHING_FOUND
 
 
-async def test_a_double_question_is_answered_from_two_sources(language: EmbeddedLanguage) -> None:
+async def test_a_double_question_is_answered_from_two_sources(language: OfflineModel) -> None:
     question = "Who rents locker L-19, and what did the tenant of locker L-19 promise to do before the open day?"
     text = await answered(language, prompt(question, WORKSHOP))
     assert "“Locker L-19 is rented by Hanna Karim.” [4]" in text
     assert "Hanna Karim (2026-02-20 19:40 UTC): “As tenant of locker L-19 I promise to return twelve brushes" in text
 
 
-async def test_the_newer_source_comes_first_when_both_answer(language: EmbeddedLanguage) -> None:
+async def test_the_newer_source_comes_first_when_both_answer(language: OfflineModel) -> None:
     told = (
         "[2026-01-01 08:00] Bo: The open day is on 12 April.",
         "[2026-02-01 08:00] Bo: The open day is on 26 April.",
@@ -94,43 +94,43 @@ async def test_the_newer_source_comes_first_when_both_answer(language: EmbeddedL
     assert text.index("26 April") < text.index("12 April")
 
 
-async def test_an_answer_comes_in_small_pieces(language: EmbeddedLanguage) -> None:
-    pieces = [piece async for piece in language.answer(prompt("How tall is the chimney?", WORKSHOP), Bill())]
+async def test_an_answer_comes_in_small_pieces(language: OfflineModel) -> None:
+    pieces = [piece async for piece in language.answer(prompt("How tall is the chimney?", WORKSHOP), UsageMeter())]
     assert len(pieces) > 5
     assert max(map(len, pieces)) < 40
 
 
 async def test_without_sources_nothing_was_found_and_without_a_context_nothing_can_be_quoted() -> None:
-    language = EmbeddedLanguage(HashEmbedder())
+    language = OfflineModel(HashEmbedder())
     assert await answered(language, prompt("How tall is it?", [])) == NOTHING_FOUND
     assert await answered(language, prompt("How tall is it?", [], mode="bypass")) == ONLY_QUOTES
 
 
 async def test_the_standalone_question_is_what_is_answered() -> None:
     asked = prompt("What about it?", WORKSHOP)
-    context = Context(Condensed("How high is the chimney?"), "mix", sources=asked.context.sources)
-    assert "chimney" in await answered(EmbeddedLanguage(HashEmbedder()), Prompt("What about it?", context))
+    context = Context(SearchQuery("How high is the chimney?"), "mix", sources=asked.context.sources)
+    assert "chimney" in await answered(OfflineModel(HashEmbedder()), Prompt("What about it?", context))
 
 
 def test_the_name_tells_rules_and_embedder() -> None:
-    assert EmbeddedLanguage(HashEmbedder(64)).name.startswith("embedded-1.")
-    assert EmbeddedLanguage(HashEmbedder()).name.endswith(HashEmbedder().name)
+    assert OfflineModel(HashEmbedder(64)).name.startswith("embedded-1.")
+    assert OfflineModel(HashEmbedder()).name.endswith(HashEmbedder().name)
 
 
 def test_the_key_of_a_reading_depends_on_text_and_section_and_on_nothing_else() -> None:
-    one, other = EmbeddedLanguage(HashEmbedder(64)), EmbeddedLanguage(HashEmbedder(32))
+    one, other = OfflineModel(HashEmbedder(64)), OfflineModel(HashEmbedder(32))
     keys = {
-        one.reading_key(Excerpt(text, section)) for text, section in [("ab", "c"), ("a", "bc"), ("a", ""), ("", "a")]
+        one.extraction_key(Excerpt(text, section)) for text, section in [("ab", "c"), ("a", "bc"), ("a", ""), ("", "a")]
     }
     assert len(keys) == 4
-    assert one.reading_key(Excerpt("ab", "c")) == other.reading_key(Excerpt("ab", "c"))
+    assert one.extraction_key(Excerpt("ab", "c")) == other.extraction_key(Excerpt("ab", "c"))
 
 
 async def test_reading_condensing_and_summarising_take_no_call() -> None:
-    language, bill = EmbeddedLanguage(HashEmbedder()), Bill()
+    language, bill = OfflineModel(HashEmbedder()), UsageMeter()
     reading = await language.extract(Excerpt("We met Hanna Karim in Skelby."), bill)
-    condensed = await language.condense("And her brother?", [Turn("user", "Who is Hanna Karim?")], bill)
-    [summary] = await language.summarise([Fragments("Hanna Karim", ("She paints. She sells.", "She paints."))], bill)
+    condensed = await language.rewrite_query("And her brother?", [ChatTurn("user", "Who is Hanna Karim?")], bill)
+    [summary] = await language.summarize([SummaryInput("Hanna Karim", ("She paints. She sells.", "She paints."))], bill)
     assert [mention.name for mention in reading.mentions] == ["Hanna Karim", "Skelby"]
     assert condensed.question == "And Hanna Karim's brother?"
     assert summary == "She paints. She sells."
@@ -138,6 +138,6 @@ async def test_reading_condensing_and_summarising_take_no_call() -> None:
 
 
 def test_the_messages_are_those_that_a_model_would_be_sent() -> None:
-    messages = EmbeddedLanguage(HashEmbedder()).messages(prompt("How tall is it?", WORKSHOP))
+    messages = OfflineModel(HashEmbedder()).build_answer_messages(prompt("How tall is it?", WORKSHOP))
     assert messages[-1].content == "How tall is it?"
     assert "The chimney is 23 metres high." in messages[0].content

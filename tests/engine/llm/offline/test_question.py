@@ -2,23 +2,30 @@ from __future__ import annotations
 
 import pytest
 
-from engine.llm.offline.question import Kind, clauses, counted, focus, has_kind, kind
+from engine.llm.offline.question import (
+    AnswerType,
+    answer_type,
+    counted_stems,
+    focus_stems,
+    has_answer_type,
+    split_clauses,
+)
 
 
 def test_a_double_question_is_asked_as_two() -> None:
-    assert clauses("Who holds permit 17-B, and what did the holder promise the council?") == [
+    assert split_clauses("Who holds permit 17-B, and what did the holder promise the council?") == [
         "Who holds permit 17-B",
         "what did the holder promise the council?",
     ]
-    assert clauses("Where is the kiln kept? How hot does the kiln get?") == [
+    assert split_clauses("Where is the kiln kept? How hot does the kiln get?") == [
         "Where is the kiln kept?",
         "How hot does the kiln get?",
     ]
 
 
 def test_a_scrap_of_a_question_stays_with_the_rest() -> None:
-    assert clauses("Who built the old mill and when?") == ["Who built the old mill when?"]
-    assert clauses("Is it dear? (ferry, ticket)") == ["Is it dear? (ferry, ticket)"]
+    assert split_clauses("Who built the old mill and when?") == ["Who built the old mill when?"]
+    assert split_clauses("Is it dear? (ferry, ticket)") == ["Is it dear? (ferry, ticket)"]
 
 
 @pytest.mark.parametrize(
@@ -30,10 +37,10 @@ def test_a_scrap_of_a_question_stays_with_the_rest() -> None:
     ],
 )
 def test_a_question_wants_a_kind_of_thing(question: str, wanted: str, right: str, wrong: str) -> None:
-    asked_for = kind(question)
+    asked_for = answer_type(question)
     assert asked_for == wanted
-    assert has_kind(right, asked_for)
-    assert has_kind(wrong, asked_for) is False
+    assert has_answer_type(right, asked_for)
+    assert has_answer_type(wrong, asked_for) is False
 
 
 @pytest.mark.parametrize(
@@ -47,15 +54,15 @@ def test_a_question_wants_a_kind_of_thing(question: str, wanted: str, right: str
     ],
 )
 def test_the_very_thing_that_is_asked_for_is_told(question: str, word: str) -> None:
-    assert focus(question) == {word}
+    assert focus_stems(question) == {word}
 
 
 def test_generic_things_are_no_focus() -> None:
-    assert focus("What happens to old food?") == frozenset()
+    assert focus_stems("What happens to old food?") == frozenset()
 
 
 def test_a_question_of_a_single_word_is_one_of_its_own_with_the_first_as_a_hint() -> None:
-    assert clauses("How much does a lift cost, and who may operate it?") == [
+    assert split_clauses("How much does a lift cost, and who may operate it?") == [
         "How much does a lift cost",
         "who may operate it? (How much does a lift cost)",
     ]
@@ -71,18 +78,18 @@ def test_a_question_of_a_single_word_is_one_of_its_own_with_the_first_as_a_hint(
         ("It was moved because of the tide.", "reason", True),
     ],
 )
-def test_what_is_counted_who_and_why_are_kinds(text: str, wanted: Kind, has: bool | None) -> None:  # noqa: FBT001
-    assert has_kind(text, wanted, counted("How many steps are there?")) is has
+def test_what_is_counted_who_and_why_are_kinds(text: str, wanted: AnswerType, has: bool | None) -> None:  # noqa: FBT001
+    assert has_answer_type(text, wanted, counted_stems("How many steps are there?")) is has
 
 
 def test_what_somebody_weighs_is_no_price() -> None:
-    assert kind("How much does the anchor weigh?") == "quantity"
+    assert answer_type("How much does the anchor weigh?") == "quantity"
 
 
 def test_whom_the_question_names_is_nobody_who_answers_it() -> None:
-    named = counted("Who is the skipper of the Patient Agnes?")
-    assert has_kind("Only the Patient Agnes sails in May.", "person", named) is None
-    assert has_kind("On the Patient Agnes sails Bo Holm.", "person", named) is True
+    named = counted_stems("Who is the skipper of the Patient Agnes?")
+    assert has_answer_type("Only the Patient Agnes sails in May.", "person", named) is None
+    assert has_answer_type("On the Patient Agnes sails Bo Holm.", "person", named) is True
 
 
 @pytest.mark.parametrize(
@@ -96,6 +103,6 @@ def test_whom_the_question_names_is_nobody_who_answers_it() -> None:
     ],
 )
 def test_a_measure_is_told_by_a_quantity_of_its_kind(question: str, right: str, wrong: str) -> None:
-    of = counted(question)
-    assert has_kind(right, "quantity", of)
-    assert has_kind(wrong, "quantity", of) is False
+    of = counted_stems(question)
+    assert has_answer_type(right, "quantity", of)
+    assert has_answer_type(wrong, "quantity", of) is False

@@ -2,31 +2,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.llm.offline.candidates import quotables
-from engine.llm.offline.scoring import LIKE, MOST_ALIKE, Likes, alike, counts, terms, weigh
+from engine.llm.offline.candidates import build_candidates
+from engine.llm.offline.scoring import (
+    MAX_SYNONYM_SHARE,
+    SYNONYM_COSINE,
+    Synonyms,
+    build_terms,
+    count_stems,
+    score_clause,
+    synonym_share,
+)
 from tests.engine.llm.offline.sources import source
 
-NO_LIKES: Likes = {}
+NO_LIKES: Synonyms = {}
 
 
-def supports(question: str, *texts: str, likes: Likes = NO_LIKES) -> list[float]:
-    said = quotables([source(number, text) for number, text in enumerate(texts, 1)])
-    about = terms(question, counts(said), len(said))
-    return [float(each) for each in weigh(question, about, said, np.full(len(said), 0.5), likes).support]
+def supports(question: str, *texts: str, likes: Synonyms = NO_LIKES) -> list[float]:
+    said = build_candidates([source(number, text) for number, text in enumerate(texts, 1)])
+    about = build_terms(question, count_stems(said), len(said))
+    return [float(each) for each in score_clause(question, about, said, np.full(len(said), 0.5), likes).support]
 
 
 def test_rare_words_weigh_more_than_frequent_and_generic_ones() -> None:
-    said = quotables(
+    said = build_candidates(
         [source(number, f"The boat of {name} sails.") for number, name in enumerate(["Ada", "Bo", "Cy"], 1)]
     )
     weights = {
-        term.stem: term.weight for term in terms("Which boat of Ada gets a new rudder?", counts(said), len(said))
+        term.stem: term.weight
+        for term in build_terms("Which boat of Ada gets a new rudder?", count_stems(said), len(said))
     }
     assert weights["rudder"] > weights["ada"] > weights["boat"] > weights["new"]
 
 
 def test_hints_in_brackets_weigh_less() -> None:
-    weights = {term.stem: term.weight for term in terms("Is the mast dear? (rudder)", {}, 0)}
+    weights = {term.stem: term.weight for term in build_terms("Is the mast dear? (rudder)", {}, 0)}
     assert weights["rudder"] < weights["mast"]
 
 
@@ -58,5 +67,5 @@ def test_likes_stand_for_terms() -> None:
     (plain,) = supports("When does the boss bake?", "Ada bakes at noon.")
     (known,) = supports("When does the boss bake?", "Ada bakes at noon.", likes={"boss": {"ada": 0.8}})
     assert known > plain
-    assert alike(0.2) == 0
-    assert alike(LIKE + 0.05) == MOST_ALIKE
+    assert synonym_share(0.2) == 0
+    assert synonym_share(SYNONYM_COSINE + 0.05) == MAX_SYNONYM_SHARE

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.llm.offline.candidates import quotables
-from engine.llm.offline.scoring import counts, terms, weigh
-from engine.llm.offline.two_hop import bridge
+from engine.llm.offline.candidates import build_candidates
+from engine.llm.offline.scoring import build_terms, count_stems, score_clause
+from engine.llm.offline.two_hop import find_two_hop_pair
 from tests.engine.llm.offline.sources import source
 
 
 def bridged(question: str, *texts: str) -> tuple[int, int] | None:
-    said = quotables([source(number, text) for number, text in enumerate(texts, 1)])
-    about = terms(question, counts(said), len(said))
-    found = bridge(weigh(question, about, said, np.full(len(said), 0.4), {}), said)
+    said = build_candidates([source(number, text) for number, text in enumerate(texts, 1)])
+    about = build_terms(question, count_stems(said), len(said))
+    found = find_two_hop_pair(score_clause(question, about, said, np.full(len(said), 0.4), {}), said)
     return found[:2] if found else None
 
 

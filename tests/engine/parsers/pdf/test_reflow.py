@@ -3,11 +3,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.parsers.pdf.reflow import paragraphs, unwrapped
+from engine.parsers.pdf.reflow import dehyphenate, reflow_paragraphs
 
 
 def _flow(text: str) -> list[str]:
-    return [block.text for block in paragraphs(unwrapped(text).split("\n"), 1)]
+    return [block.text for block in reflow_paragraphs(dehyphenate(text).split("\n"), 1)]
 
 
 def test_lines_of_a_paragraph_are_joined() -> None:
@@ -29,16 +29,16 @@ def test_addresses_items_and_figures_stay_lines() -> None:
 
 def test_hyphens_of_line_ends_go_and_others_stay() -> None:
     assert (
-        unwrapped("ef\x02ficient Peg\x02IFN state-\nwide well-known A-\nB")
+        dehyphenate("ef\x02ficient Peg\x02IFN state-\nwide well-known A-\nB")
         == "efficient Peg-IFN statewide well-known A-\nB"
     )
 
 
 def test_ligatures_become_letters() -> None:
-    assert unwrapped("eﬃcient ﬂow") == "efficient flow"
+    assert dehyphenate("eﬃcient ﬂow") == "efficient flow"
 
 
 @given(st.text(alphabet="ab1 .-•\n(", max_size=300))
 def test_nothing_but_blank_space_changes(text: str) -> None:
-    joined = "".join(block.text for block in paragraphs(text.split("\n"), 1))
+    joined = "".join(block.text for block in reflow_paragraphs(text.split("\n"), 1))
     assert "".join(joined.split()) == "".join(text.split())

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import pytest
 
-from engine.storage.graph.graphml import graphml
+from engine.storage.graph.graphml import export_graphml
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import stats
-from engine.storage.ledger.queries.lookup import area
+from engine.storage.ledger.queries.lookup import resolve_scope
 from tests.engine.storage.ledger.ledger_fixture import Desk, reading
 from tests.support.engines import HERE
 
@@ -44,8 +44,12 @@ async def fill(desk: Desk, documents: range) -> None:
 
 async def peak(desk: Desk, form: Form) -> tuple[int, int]:
     """The bytes of Python's objects at the most, and the number of lines."""
-    async with desk.ledger.stream() as db:
-        lines = stats.canonical(db, {"here"}) if form == "jsonl" else graphml(db, await area(db, HERE))
+    async with desk.ledger.stream_connection() as db:
+        lines = (
+            stats.export_canonical(db, {"here"})
+            if form == "jsonl"
+            else export_graphml(db, await resolve_scope(db, HERE))
+        )
         gc.collect()
         tracemalloc.start()
         count = 0
@@ -72,8 +76,8 @@ async def test_the_lines_of_an_export_are_sorted_as_their_texts_are(tmp_path: Pa
         for number, name in enumerate(["Ödön", "zoe", "Zoe B", "😀 a", "\uffee", 'a"b', "a\\b"]):
             await desk.tell(f"{name} {number}", reading(name, "Ada"))
         await desk.project()
-        async with desk.ledger.stream() as db:
-            lines = [line async for line in stats.canonical(db)]
+        async with desk.ledger.stream_connection() as db:
+            lines = [line async for line in stats.export_canonical(db)]
         kinds = [line.split('"kind": "')[1].split('"')[0] for line in lines]
         assert len(set(kinds)) > 5
         for (kind, line), (following, next_line) in pairwise(zip(kinds, lines, strict=True)):

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from engine.ingest.chunking import chunks
-from engine.knowledge.merge import entity, relation
+from engine.ingest.chunking import build_chunks
+from engine.knowledge.merge import merge_entity, merge_relation
 from engine.knowledge.summary_plan import SEPARATOR
-from engine.models import Link, Mention, Reading, Scope
-from engine.options import Packing
+from engine.models import Extraction, Link, Mention, Scope
+from engine.options import ChunkingOptions
 from engine.storage.ledger import facts, profiles
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.profiles import Profile
 from engine.storage.ledger.queries import lookup, stats
 from engine.storage.ledger.work import stale_keys
-from engine.storage.ledger.work.stale_keys import Stale
+from engine.storage.ledger.work.stale_keys import KeyKind
 from tests.support.engines import doc
-from tests.support.tokenizers import Characters
+from tests.support.tokenizers import CharacterTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from engine.storage.ledger import Ledger
     from engine.storage.sqlite.connection import Connection
 
-CUT = Packing(size=60, overlap=0, soft=1, modulo=1)  # a chunk ends after every passage
+CUT = ChunkingOptions(size=60, overlap=0, target_size=1, hash_modulo=1)  # a chunk ends after every passage
 
 
 def cut(passages: Sequence[Passage]) -> list[Chunk]:
-    return chunks(passages, Characters(), CUT)
+    return build_chunks(passages, CharacterTokenizer(), CUT)
 
 
-def reading(*names: str, said: str = "said") -> Reading:
+def reading(*names: str, said: str = "said") -> Extraction:
     """Every name is mentioned, and linked to the next one."""
     links = [Link(a, b, "beside", said) for a, b in pairwise(names)]
-    return Reading(tuple(Mention(name, "person", said) for name in names), tuple(links))
+    return Extraction(tuple(Mention(name, "person", said) for name in names), tuple(links))
 
 
 @dataclass(slots=True)
@@ -61,15 +61,17 @@ class Desk:
         return [row[0] for row in await self.rows(sql, *parameters)]
 
     async def put(self, document: Document) -> bool:
-        return await self.ledger.write(documents.put, document, cut(document.passages))
+        return await self.ledger.write(documents.upsert_document, document, cut(document.passages))
 
-    async def tell(self, key: str, *readings: Reading, space: str = "here", time: datetime | None = None) -> list[int]:
+    async def tell(
+        self, key: str, *readings: Extraction, space: str = "here", time: datetime | None = None
+    ) -> list[int]:
         """A document with one chunk for each reading, read at once; gives the ids of its chunks."""
         texts = [f"{key} tells {n}" for n in range(len(readings))]
         await self.put(doc(key, *texts, space=space, room=f"room of {space}", time=time))
         ids = await self.column("SELECT c.id FROM chunk c JOIN document d ON d.id = c.document WHERE d.key = ?", key)
         for id_, each in zip(sorted(ids), readings, strict=True):
-            await self.ledger.write(facts.keep_reading, id_, f"{key} {id_}".encode(), each)
+            await self.ledger.write(facts.save_extraction, id_, f"{key} {id_}".encode(), each)
         return sorted(ids)
 
     async def project(self) -> None:
@@ -77,15 +79,15 @@ class Desk:
 
         async def work(db: Connection) -> None:
             for kind, read, write, fold in (
-                (Stale.NAME, profiles.names, profiles.put_entities, _entity),
-                (Stale.PAIR, profiles.pairs, profiles.put_relations, _relation),
+                (KeyKind.NAME, profiles.load_names, profiles.upsert_entities, _entity),
+                (KeyKind.PAIR, profiles.load_pairs, profiles.upsert_relations, _relation),
             ):
-                found = await stale_keys.stale_marks(db, kind, 1000)
+                found = await stale_keys.list_due_keys(db, kind, 1000)
                 keys = await read(db, [mark.id for mark in found], 100)
-                gone = {mark.id for mark in found} - {key.id for key in keys if key.told}
-                await profiles.drop_profiles(db, kind, gone)  # type: ignore[arg-type]
-                await write(db, [fold(key) for key in keys if key.told])
-                await stale_keys.unmark(db, found)
+                gone = {mark.id for mark in found} - {key.id for key in keys if key.counts}
+                await profiles.delete_profiles(db, kind, gone)  # type: ignore[arg-type]
+                await write(db, [fold(key) for key in keys if key.counts])
+                await stale_keys.remove_stale_keys(db, found)
 
         await self.ledger.write(work)
 
@@ -104,23 +106,23 @@ class Desk:
 
         await self.ledger.write(work)
 
-    async def area(self, spaces: Iterable[str] = ("here",), rooms: Iterable[str] = ()) -> lookup.Area:
-        return await self.ledger.read(lookup.area, Scope(frozenset(spaces), frozenset(rooms)))
+    async def area(self, spaces: Iterable[str] = ("here",), rooms: Iterable[str] = ()) -> lookup.ScopeIds:
+        return await self.ledger.read(lookup.resolve_scope, Scope(frozenset(spaces), frozenset(rooms)))
 
     async def canonical(self, *spaces: str) -> list[dict[str, Any]]:
-        async with self.ledger.reader() as db:
-            return [json.loads(line) async for line in stats.canonical(db, spaces or None)]
+        async with self.ledger.read_connection() as db:
+            return [json.loads(line) async for line in stats.export_canonical(db, spaces or None)]
 
 
-def _entity(key: profiles.Key) -> Profile:
-    assert key.told is not None
-    made = entity(key.told)
+def _entity(key: profiles.KeyFacts) -> Profile:
+    assert key.counts is not None
+    made = merge_entity(key.counts)
     text = SEPARATOR.join(each.text for each in made.fragments)
-    return Profile(key.id, key.space, made.name, key.pin or text, made.mentions, made.type)
+    return Profile(key.id, key.space, made.name, key.pinned_description or text, made.mentions, made.type)
 
 
-def _relation(key: profiles.Key) -> Profile:
-    assert key.told is not None
-    made = relation(key.told)
+def _relation(key: profiles.KeyFacts) -> Profile:
+    assert key.counts is not None
+    made = merge_relation(key.counts)
     text = SEPARATOR.join(each.text for each in made.fragments)
-    return Profile(key.id, key.space, made.keywords, key.pin or text, made.weight, "", key.ends)
+    return Profile(key.id, key.space, made.keywords, key.pinned_description or text, made.weight, "", key.ends)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import BadQuestion, NotFound
+from engine.errors import InvalidQuestion, NotFound
 from engine.storage.ledger import Ledger, corrections
 from engine.storage.ledger.content import documents
-from engine.storage.ledger.names import leads
-from engine.text.names import canonical
+from engine.storage.ledger.names import resolve_aliases
+from engine.text.names import normalize_name
 from tests.engine.storage.ledger.ledger_fixture import Desk, reading
 
 if TYPE_CHECKING:
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 async def merge(desk: Desk, name: str, into: str) -> list[str]:
-    return await desk.ledger.write(corrections.merge, "here", name, into)
+    return await desk.ledger.write(corrections.merge_names, "here", name, into)
 
 
 async def unmerge(desk: Desk, name: str) -> None:
-    await desk.ledger.write(corrections.unmerge, "here", name)
+    await desk.ledger.write(corrections.unmerge_name, "here", name)
 
 
 async def pin(desk: Desk, description: str, name: str, other: str = "") -> None:
-    await desk.ledger.write(corrections.pin, "here", (name, other), description)
+    await desk.ledger.write(corrections.pin_description, "here", (name, other), description)
 
 
 async def hide(desk: Desk, name: str, other: str = "", *, hidden: bool = True) -> None:
-    await desk.ledger.write(corrections.hide, "here", (name, other), hidden=hidden)
+    await desk.ledger.write(corrections.set_hidden, "here", (name, other), hidden=hidden)
 
 
 async def entities(desk: Desk) -> dict[str, int]:
@@ -79,7 +79,7 @@ async def test_a_circle_of_aliases_is_refused_and_nothing_is_changed(desk: Desk)
     await merge(desk, "Ada", "Bob")
     await merge(desk, "Bob", "Carla")
     before = await everything(desk)
-    with pytest.raises(BadQuestion, match="circle"):
+    with pytest.raises(InvalidQuestion, match="circle"):
         await merge(desk, "Carla", "Ada")
     assert await everything(desk) == before
 
@@ -88,7 +88,7 @@ async def test_where_names_lead_at_last(desk: Desk) -> None:
     await desk.tell("a", reading("A a", "B b", "C c"))
     await merge(desk, "A a", "B b")
     await merge(desk, "B b", "C c")
-    assert await desk.ledger.read(leads, 1, ["a a", "b b", "c c", "d d"]) == {
+    assert await desk.ledger.read(resolve_aliases, 1, ["a a", "b b", "c c", "d d"]) == {
         "a a": "c c",
         "b b": "c c",
         "c c": "c c",
@@ -104,7 +104,7 @@ async def test_a_merge_touches_only_what_it_changes(desk: Desk) -> None:
         await merge(desk, name, name.replace("Name", "Other"))
         await desk.project()
     await merge(desk, names[-1], names[-1].replace("Name", "Other"))
-    last, other = canonical(names[-1]), canonical(names[-1].replace("Name", "Other"))
+    last, other = normalize_name(names[-1]), normalize_name(names[-1].replace("Name", "Other"))
     assert await desk.stale() == {
         (last, ""),
         (other, ""),
@@ -115,8 +115,8 @@ async def test_a_merge_touches_only_what_it_changes(desk: Desk) -> None:
     await unmerge(desk, names[3])
     assert {name for name, _ in await desk.stale()} == {
         "hub",
-        canonical(names[3]),
-        canonical(names[3].replace("Name", "Other")),
+        normalize_name(names[3]),
+        normalize_name(names[3].replace("Name", "Other")),
     }
 
 
@@ -139,7 +139,7 @@ async def test_a_pin_touches_neither_the_neighbours_nor_the_relations(desk: Desk
 @pytest.mark.parametrize(("name", "into"), [("Ada", "ADA"), ("", "Ada"), ("Ada", "7")])
 async def test_only_two_different_names_can_be_merged(desk: Desk, name: str, into: str) -> None:
     await desk.tell("a", reading("Ada"))
-    with pytest.raises(BadQuestion):
+    with pytest.raises(InvalidQuestion):
         await merge(desk, name, into)
 
 
@@ -171,7 +171,7 @@ async def test_a_merge_holds_for_what_is_told_later(desk: Desk) -> None:
 async def test_an_alias_outlives_the_documents_that_used_it(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Lovelace"))
     await merge(desk, "Lovelace", "Ada")
-    await desk.ledger.write(documents.forget, "a")
+    await desk.ledger.write(documents.delete_document, "a")
     assert await entities(desk) == {}
     await desk.tell("b", reading("Lovelace"))
     assert await entities(desk) == {"ada": 1}
@@ -191,7 +191,7 @@ async def test_what_is_no_alias_cannot_be_unmerged(desk: Desk) -> None:
     with pytest.raises(NotFound):
         await unmerge(desk, "Ada")
     with pytest.raises(NotFound):
-        await desk.ledger.write(corrections.merge, "nowhere", "Ada", "Bob")
+        await desk.ledger.write(corrections.merge_names, "nowhere", "Ada", "Bob")
 
 
 NAMES = st.sampled_from(["Ada", "Bob", "Carla", "Dora"])
@@ -214,7 +214,7 @@ async def _merge_and_take_back(folder: Path, merges: list[tuple[str, str]]) -> N
         for name, into in merges:
             try:
                 await merge(desk, name, into)
-            except BadQuestion:
+            except InvalidQuestion:
                 continue
             await desk.project()
             made.add(name)
@@ -276,7 +276,7 @@ async def test_a_correction_can_be_taken_back_when_its_names_are_forgotten(
 ) -> None:
     await desk.tell("a", reading("Ada", "Bob"))
     await do(desk)
-    await desk.ledger.write(documents.forget, "a")
+    await desk.ledger.write(documents.delete_document, "a")
     await desk.project()
     await undo(desk)
     assert await desk.rows("SELECT 1 FROM pin UNION ALL SELECT 1 FROM hidden") == []
@@ -288,6 +288,6 @@ async def test_what_is_not_known_can_be_neither_pinned_nor_hidden(desk: Desk) ->
         await pin(desk, "x", "Dora")
     with pytest.raises(NotFound):
         await hide(desk, "Ada", "Dora")
-    with pytest.raises(BadQuestion):
+    with pytest.raises(InvalidQuestion):
         await hide(desk, "Ada", "ADA")
     assert await desk.rows("SELECT 1 FROM pin UNION ALL SELECT 1 FROM hidden") == []

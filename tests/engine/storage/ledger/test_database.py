@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import DiskTrouble, NewerSchema, StoreError
+from engine.errors import DiskError, NewerSchema, StoreError
 from engine.storage.ledger import Ledger, database, facts
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite import wal
 from tests.engine.storage.ledger.ledger_fixture import Desk
-from tests.support.engines import files_with
+from tests.support.engines import find_files_containing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ async def test_of_writes_that_are_committed_together_a_failing_one_fails_alone(t
         return_exceptions=True,
     )
     assert [type(each) for each in outcomes] == [type(None), ValueError, type(None)]
-    kept = [await ledger.read(work_queue.setting, key) for key in ("a", "b", "half")]
+    kept = [await ledger.read(work_queue.get_setting, key) for key in ("a", "b", "half")]
     assert kept == ["1", "2", ""]
     await ledger.close()
 
@@ -79,22 +79,22 @@ async def test_a_write_is_on_the_disk_when_it_returns(tmp_path: Path) -> None:
 async def test_a_reader_sees_one_snapshot_while_others_write(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.write(work_queue.set_setting, "n", 1)
-    async with ledger.reader() as db:
-        assert await work_queue.setting(db, "n") == "1"
+    async with ledger.read_connection() as db:
+        assert await work_queue.get_setting(db, "n") == "1"
         await ledger.write(work_queue.set_setting, "n", 2)
-        assert await work_queue.setting(db, "n") == "1"
-    assert await ledger.read(work_queue.setting, "n") == "2"
+        assert await work_queue.get_setting(db, "n") == "1"
+    assert await ledger.read(work_queue.get_setting, "n") == "2"
     await ledger.close()
 
 
 async def test_a_cancelled_reader_gives_its_connection_back(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
-    for _ in range(2 * database.READERS):
-        reading = asyncio.create_task(ledger.read(work_queue.setting, "n"))
+    for _ in range(2 * database.READER_COUNT):
+        reading = asyncio.create_task(ledger.read(work_queue.get_setting, "n"))
         await asyncio.sleep(0)
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
-    assert await ledger.read(work_queue.setting, "n") == ""
+    assert await ledger.read(work_queue.get_setting, "n") == ""
     await ledger.close()
 
 
@@ -105,7 +105,7 @@ async def test_a_cancelled_write_harms_no_other(tmp_path: Path) -> None:
     await asyncio.sleep(0)
     first.cancel()
     await second
-    assert await ledger.read(work_queue.setting, "b") == "2"
+    assert await ledger.read(work_queue.get_setting, "b") == "2"
     await ledger.close()
 
 
@@ -144,29 +144,29 @@ async def test_migrations_are_applied_once_and_in_order(tmp_path: Path, monkeypa
         "CREATE TABLE steps (n INTEGER); INSERT INTO steps VALUES (2);",
         "INSERT INTO steps SELECT n + 1 FROM steps;",
     ]
-    base = database.migrations()
-    monkeypatch.setattr(database, "migrations", lambda: base + later)
+    base = database.load_migrations()
+    monkeypatch.setattr(database, "load_migrations", lambda: base + later)
     for _ in range(2):
         ledger = await Ledger.open(path)
-        async with ledger.reader() as db:
+        async with ledger.read_connection() as db:
             assert [row[0] for row in await db.execute_fetchall("SELECT n FROM steps ORDER BY n")] == [2, 3]
             assert [row[0] for row in await db.execute_fetchall("PRAGMA user_version")] == [len(base) + 2]
-        assert await ledger.read(work_queue.setting, "old") == "kept"
+        assert await ledger.read(work_queue.get_setting, "old") == "kept"
         await ledger.close()
 
 
 async def test_a_migration_that_fails_leaves_the_former_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "ledger.db"
     await (await Ledger.open(path)).close()
-    base = database.migrations()
+    base = database.load_migrations()
     monkeypatch.setattr(
-        database, "migrations", lambda: [*base, "CREATE TABLE half (n); INSERT INTO nowhere VALUES (1);"]
+        database, "load_migrations", lambda: [*base, "CREATE TABLE half (n); INSERT INTO nowhere VALUES (1);"]
     )
     with pytest.raises(sqlite3.OperationalError):
         await Ledger.open(path)
     monkeypatch.undo()
     ledger = await Ledger.open(path)
-    async with ledger.reader() as db:
+    async with ledger.read_connection() as db:
         assert not list(await db.execute_fetchall("SELECT 1 FROM sqlite_schema WHERE name = 'half'"))
     await ledger.close()
 
@@ -174,8 +174,8 @@ async def test_a_migration_that_fails_leaves_the_former_schema(tmp_path: Path, m
 async def test_facts_of_a_former_schema_are_told_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "ledger.db"
     with monkeypatch.context() as patch:
-        former = database.migrations()[:2]
-        patch.setattr(database, "migrations", lambda: former)
+        former = database.load_migrations()[:2]
+        patch.setattr(database, "load_migrations", lambda: former)
         await (await Ledger.open(path)).close()
     old = sqlite3.connect(path)
     old.executescript(FORMER_FACTS)
@@ -187,10 +187,10 @@ async def test_facts_of_a_former_schema_are_told_as_before(tmp_path: Path, monke
         ("Ada", "came late"),
     ]
     assert await desk.pairs("SELECT keywords, description FROM link") == [("meeting", "Ada met Bob")]
-    read = await desk.ledger.read(facts.reading_of, b"read", 1)
+    read = await desk.ledger.read(facts.find_extraction, b"read", 1)
     assert read is not None
     assert [each.name for each in read.mentions] == ["Bob", "Ada", "Ada"]
-    await desk.ledger.write(documents.forget, "doc")
+    await desk.ledger.write(documents.delete_document, "doc")
     assert await desk.column("SELECT chunk FROM mention UNION SELECT chunk FROM link") == []
     await desk.ledger.close()
 
@@ -198,7 +198,7 @@ async def test_facts_of_a_former_schema_are_told_as_before(tmp_path: Path, monke
 async def test_the_words_are_cut_as_the_folder_was_told_at_first(tmp_path: Path) -> None:
     await (await Ledger.open(tmp_path / "ledger.db", "trigram")).close()
     ledger = await Ledger.open(tmp_path / "ledger.db", "porter unicode61")
-    async with ledger.reader() as db:
+    async with ledger.read_connection() as db:
         [[sql]] = await db.execute_fetchall("SELECT sql FROM sqlite_schema WHERE name = 'chunk_words'")
     assert "trigram" in sql
     await ledger.close()
@@ -212,7 +212,7 @@ async def test_what_is_no_database_is_told_in_words(tmp_path: Path) -> None:
 
 
 async def test_a_folder_that_is_not_there_is_told_in_words(tmp_path: Path) -> None:
-    with pytest.raises(DiskTrouble):
+    with pytest.raises(DiskError):
         await Ledger.open(tmp_path / "nowhere" / "ledger.db")
 
 
@@ -222,44 +222,44 @@ async def test_a_copy_is_whole_and_holds_what_was_written(tmp_path: Path) -> Non
     await ledger.copy_to(tmp_path / "copy.db")
     await ledger.close()
     copy = await Ledger.open(tmp_path / "copy.db")
-    assert await copy.read(work_queue.setting, "kept") == "yes"
+    assert await copy.read(work_queue.get_setting, "kept") == "yes"
     await copy.close()
 
 
 async def test_the_log_stays_short_though_somebody_always_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wal, "SHORT", 1 << 20)
+    monkeypatch.setattr(wal, "MAX_LOG_SIZE", 1 << 20)
     ledger = await Ledger.open(tmp_path / "ledger.db")
     ending = asyncio.Event()
 
     async def reads() -> None:
         while not ending.is_set():
-            async with ledger.reader() as db:
-                await work_queue.setting(db, "n")
+            async with ledger.read_connection() as db:
+                await work_queue.get_setting(db, "n")
                 await asyncio.sleep(0.001)
 
-    reading = [asyncio.create_task(reads()) for _ in range(2 * database.READERS)]
+    reading = [asyncio.create_task(reads()) for _ in range(2 * database.READER_COUNT)]
     longest = 0
     for number in range(100):
         await ledger.write(work_queue.set_setting, "n", f"{number}" * 50_000)
-        longest = max(longest, wal.size(ledger.path))
+        longest = max(longest, wal.log_size(ledger.path))
     ending.set()
     await asyncio.gather(*reading)
-    assert longest < 2 * wal.SHORT
+    assert longest < 2 * wal.MAX_LOG_SIZE
     await ledger.close()
 
 
 async def test_a_log_that_cannot_be_emptied_hinders_no_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wal, "SHORT", 1 << 16)
+    monkeypatch.setattr(wal, "MAX_LOG_SIZE", 1 << 16)
     ledger = await Ledger.open(tmp_path / "ledger.db")
-    async with ledger.stream() as db, asyncio.timeout(20):
-        assert await work_queue.setting(db, "n") == ""
+    async with ledger.stream_connection() as db, asyncio.timeout(20):
+        assert await work_queue.get_setting(db, "n") == ""
         for number in range(30):
             await ledger.write(work_queue.set_setting, "n", f"{number}" * 10_000)
     await ledger.write(work_queue.set_setting, "n", "short")
     await ledger.compact()
-    assert wal.size(ledger.path) == 0
+    assert wal.log_size(ledger.path) == 0
     await ledger.close()
 
 
@@ -270,18 +270,18 @@ async def test_compaction_empties_the_log_while_others_write(tmp_path: Path) -> 
     writing = [asyncio.create_task(ledger.write(work_queue.set_setting, f"k{n}", n)) for n in range(20)]
     await ledger.compact()
     await asyncio.gather(*writing)
-    assert files_with(tmp_path, "unmistakable") == []
+    assert find_files_containing(tmp_path, "unmistakable") == []
     await ledger.close()
 
 
 async def test_compaction_that_somebody_keeps_from_emptying_the_log_says_so_and_holds_nobody(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.write(work_queue.set_setting, "n", 1)
-    async with ledger.reader() as db:
-        assert await work_queue.setting(db, "n") == "1"
+    async with ledger.read_connection() as db:
+        assert await work_queue.get_setting(db, "n") == "1"
         await ledger.write(work_queue.set_setting, "n", 2)
         compacting = asyncio.create_task(ledger.compact())
-        await asyncio.wait_for(asyncio.gather(*(ledger.read(work_queue.setting, "n") for _ in range(9))), 1)
+        await asyncio.wait_for(asyncio.gather(*(ledger.read(work_queue.get_setting, "n") for _ in range(9))), 1)
         with pytest.raises(StoreError, match="emptied"):
             await compacting
     await ledger.compact()
@@ -291,23 +291,23 @@ async def test_compaction_that_somebody_keeps_from_emptying_the_log_says_so_and_
 async def test_a_cancelled_compaction_leaves_every_reader(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.write(work_queue.set_setting, "n", 1)
-    async with ledger.reader() as db:
-        assert await work_queue.setting(db, "n") == "1"
+    async with ledger.read_connection() as db:
+        assert await work_queue.get_setting(db, "n") == "1"
         compacting = asyncio.create_task(ledger.compact())
-        await asyncio.wait({compacting}, timeout=database.PAUSE)
+        await asyncio.wait({compacting}, timeout=database.EMPTY_LOG_PAUSE)
         compacting.cancel()
         await asyncio.gather(compacting, return_exceptions=True)
-    assert ledger._readers.qsize() == database.READERS
+    assert ledger._readers.qsize() == database.READER_COUNT
     await ledger.close()
 
 
 async def test_streams_take_no_reader_and_close_their_connections(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
     async with AsyncExitStack() as stack:
-        for _ in range(2 * database.READERS):
-            await stack.enter_async_context(ledger.stream())
-        assert await asyncio.wait_for(ledger.read(work_queue.setting, "n"), 5) == ""
-    assert len(ledger._open) == 1 + database.READERS
+        for _ in range(2 * database.READER_COUNT):
+            await stack.enter_async_context(ledger.stream_connection())
+        assert await asyncio.wait_for(ledger.read(work_queue.get_setting, "n"), 5) == ""
+    assert len(ledger._connections) == 1 + database.READER_COUNT
     await ledger.close()
 
 
@@ -316,7 +316,7 @@ async def test_a_reader_that_is_cancelled_twice_gives_its_connection_back(tmp_pa
     held, for_ever = asyncio.Event(), asyncio.Event()
 
     async def hold() -> None:
-        async with ledger.reader():
+        async with ledger.read_connection():
             held.set()
             await for_ever.wait()
 
@@ -326,6 +326,6 @@ async def test_a_reader_that_is_cancelled_twice_gives_its_connection_back(tmp_pa
     await asyncio.sleep(0)
     holding.cancel()
     await asyncio.gather(holding, return_exceptions=True)
-    assert ledger._readers.qsize() == database.READERS
-    assert await ledger.read(work_queue.setting, "n") == ""
+    assert ledger._readers.qsize() == database.READER_COUNT
+    assert await ledger.read(work_queue.get_setting, "n") == ""
     await ledger.close()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.store.database import scripts
+from bot.store.database import load_scripts
 from engine.errors import NewerSchema
-from engine.storage.ledger.database import migrations
+from engine.storage.ledger.database import load_migrations
 from engine.storage.sqlite import integrity
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SCHEMAS = {
-    "ledger": [Template(script).safe_substitute(tokenizer="trigram") for script in migrations()],
-    "bot": [scripts()[0]],
+    "ledger": [Template(script).safe_substitute(tokenizer="trigram") for script in load_migrations()],
+    "bot": [load_scripts()[0]],
 }
 VALUES = {"INTEGER": 1, "REAL": 1.5, "TEXT": "x", "BLOB": b"\1", "ANY": 1, "": 1}
 
@@ -41,7 +41,7 @@ def made(path: Path, schema: Sequence[str]) -> Path:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_whole_database_with_a_row_in_every_table_is_taken(tmp_path: Path, name: str) -> None:
     path = made(tmp_path / "x.db", SCHEMAS[name])
-    integrity.check(path, {"ledger": "document", "bot": "inbox"}[name], 9)
+    integrity.check_file(path, {"ledger": "document", "bot": "inbox"}[name], 9)
     with closing(sqlite3.connect(path)) as database:
         layouts = [row[0] for row in database.execute("SELECT sql FROM sqlite_schema WHERE sql LIKE '%WITHOUT ROWID%'")]
     assert len(layouts) > 9
@@ -58,14 +58,14 @@ def test_everything_that_is_wrong_is_told(tmp_path: Path) -> None:
             " WHERE name = 'document';"
         )
     with pytest.raises(sqlite3.DatabaseError, match=r"document.*; .*passage|passage.*; .*document"):
-        integrity.check(path, "document", 9)
+        integrity.check_file(path, "document", 9)
 
 
 def test_a_database_of_a_later_version_or_of_another_program_is_refused(tmp_path: Path) -> None:
     path = made(tmp_path / "x.db", SCHEMAS["bot"])
     with pytest.raises(sqlite3.DatabaseError, match="no table document"):
-        integrity.check(path, "document", 9)
+        integrity.check_file(path, "document", 9)
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 10")
     with pytest.raises(NewerSchema):
-        integrity.check(path, "inbox", 9)
+        integrity.check_file(path, "inbox", 9)

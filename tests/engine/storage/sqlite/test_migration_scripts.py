@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.storage.ledger import Ledger, database
-from engine.storage.sqlite.migration_scripts import migration_scripts, numbered_scripts
+from engine.storage.sqlite.migration_scripts import load_migration_scripts, load_numbered_scripts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LATEST = len(database.migrations())
+LATEST = len(database.load_migrations())
 
 
 def schema(path: Path) -> tuple[int, list[tuple[str, ...]]]:
@@ -24,7 +24,7 @@ def schema(path: Path) -> tuple[int, list[tuple[str, ...]]]:
 
 @pytest.mark.parametrize("package", ["engine.storage.ledger", "bot.store"])
 def test_the_scripts_of_each_package_are_numbered_without_gap_or_repetition(package: str) -> None:
-    assert len(migration_scripts(package)) > 1
+    assert len(load_migration_scripts(package)) > 1
 
 
 @pytest.mark.parametrize(
@@ -42,22 +42,22 @@ def test_scripts_whose_numbers_are_not_their_places_are_refused(
     for name in names:
         (tmp_path / name).write_text("SELECT 1;")
     with pytest.raises(ValueError, match=wrong):
-        numbered_scripts(tmp_path)
+        load_numbered_scripts(tmp_path)
 
 
 def test_scripts_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for name in ("0003_a.sql", "0002_b.sql", "__init__.py"):
         (tmp_path / name).write_text(name)
-    assert numbered_scripts(tmp_path) == ["0002_b.sql", "0003_a.sql"]
+    assert load_numbered_scripts(tmp_path) == ["0002_b.sql", "0003_a.sql"]
 
 
 @pytest.mark.parametrize("version", range(1, LATEST))
 async def test_a_ledger_of_each_former_schema_becomes_what_a_new_one_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
-    former = database.migrations()[:version]
+    former = database.load_migrations()[:version]
     with monkeypatch.context() as patch:
-        patch.setattr(database, "migrations", lambda: former)
+        patch.setattr(database, "load_migrations", lambda: former)
         await (await Ledger.open(tmp_path / "old.db")).close()
     assert schema(tmp_path / "old.db")[0] == version
     for name in ("old.db", "new.db"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.slack_server import shapes
 from tests.support.slack_server.call import Call, method
-from tests.support.slack_server.refusals import Refused
+from tests.support.slack_server.refusals import SlackError
 
 if TYPE_CHECKING:
     from tests.support.slack_server.state import JSON
@@ -35,7 +35,7 @@ def connections_open(call: Call) -> JSON:
 def team_info(call: Call) -> JSON:
     space = call.space
     if (call.text("team") or space.team) != space.team:
-        raise Refused("team_not_found")
+        raise SlackError("team_not_found")
     url = f"https://{space.domain}.slack.com/"
     return {"team": {"id": space.team, "name": space.name, "domain": space.domain, "url": url, "email_domain": ""}}
 
@@ -48,4 +48,4 @@ def bots_info(call: Call) -> JSON:
         if user.bot_id and user.bot_id == wanted:
             more = {"user_id": user.id, "updated": 1_700_000_000, "icons": {}}
             return {"bot": shapes.bot_profile(space, user) | more}
-    raise Refused("bot_not_found")
+    raise SlackError("bot_not_found")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.slack_server import shapes
-from tests.support.slack_server.call import Call, method, paged
-from tests.support.slack_server.refusals import Refused
+from tests.support.slack_server.call import Call, method, paginate
+from tests.support.slack_server.refusals import SlackError
 
 if TYPE_CHECKING:
     from tests.support.slack_server.state import JSON, Channel, Message
@@ -38,14 +38,14 @@ def info(call: Call) -> JSON:
 @method("conversations.members", *READS, minute=100)
 def members(call: Call) -> JSON:
     channel = _readable(call, "read")
-    page, cursor = paged(channel.members, call.text("cursor"), _limit(call))
+    page, cursor = paginate(channel.members, call.text("cursor"), _limit(call))
     return {"members": page, "response_metadata": {"next_cursor": cursor}}
 
 
 def _limit(call: Call, default: int = 100) -> int:
     limit = call.number("limit", default)
     if not 1 <= limit <= MOST:
-        raise Refused("invalid_limit")
+        raise SlackError("invalid_limit")
     return min(limit, call.slack.page or MOST)
 
 
@@ -53,7 +53,7 @@ def _between(call: Call, messages: list[Message]) -> list[Message]:
     oldest, latest, inclusive = call.text("oldest") or "0", call.text("latest"), call.flag("inclusive")
     for value in filter(None, (oldest, latest)):
         if not value.replace(".", "", 1).isdigit():
-            raise Refused("invalid_ts_oldest" if value == oldest else "invalid_ts_latest")
+            raise SlackError("invalid_ts_oldest" if value == oldest else "invalid_ts_latest")
 
     def fits(message: Message) -> bool:
         ts = float(message.ts)
@@ -64,8 +64,8 @@ def _between(call: Call, messages: list[Message]) -> list[Message]:
     return [message for message in messages if fits(message)]
 
 
-def _told(call: Call, message: Message) -> JSON:
-    call.slack.aged(message)
+def _message_json(call: Call, message: Message) -> JSON:
+    call.slack.end_if_expired(message)
     body = shapes.message(call.space, message)
     if call.flag("include_all_metadata") and message.metadata:
         body["metadata"] = message.metadata
@@ -79,8 +79,8 @@ def history(call: Call) -> JSON:
     heard = [each for each in channel.messages.values() if not each.is_reply or each.subtype == "thread_broadcast"]
     shown = [each for each in heard if each.ts >= call.space.hidden]
     rows = sorted(_between(call, shown), key=lambda each: each.ts, reverse=True)
-    page, cursor = paged(rows, call.text("cursor"), _limit(call))
-    body: JSON = {"messages": [_told(call, each) for each in page], "has_more": bool(cursor), "pin_count": 0}
+    page, cursor = paginate(rows, call.text("cursor"), _limit(call))
+    body: JSON = {"messages": [_message_json(call, each) for each in page], "has_more": bool(cursor), "pin_count": 0}
     if len(shown) < len(heard):
         body["is_limited"] = True
     return body | ({"response_metadata": {"next_cursor": cursor}} if cursor else {})
@@ -90,23 +90,23 @@ def history(call: Call) -> JSON:
 def replies(call: Call) -> JSON:
     channel = _readable(call, "history")
     call.inside()
-    root = call.space.message(channel, call.need("ts"), "thread_not_found")
+    root = call.space.message(channel, call.require("ts"), "thread_not_found")
     if root.ts < call.space.hidden:
-        raise Refused("thread_not_found")
+        raise SlackError("thread_not_found")
     rows = [root] if root.is_reply else [root, *_between(call, channel.thread(root.ts))]
-    page, cursor = paged(rows, call.text("cursor"), _limit(call, MOST))
-    body: JSON = {"messages": [_told(call, each) for each in page], "has_more": bool(cursor)}
+    page, cursor = paginate(rows, call.text("cursor"), _limit(call, MOST))
+    body: JSON = {"messages": [_message_json(call, each) for each in page], "has_more": bool(cursor)}
     return body | ({"response_metadata": {"next_cursor": cursor}} if cursor else {})
 
 
 def _listed(call: Call, channels: list[Channel]) -> JSON:
     wanted = {TYPES.get(each.strip(), "") for each in (call.text("types") or "public_channel").split(",")}
     if "" in wanted:
-        raise Refused("invalid_types")
+        raise SlackError("invalid_types")
     for kind in wanted:
         call.granted(f"{PREFIX[kind]}:read")
     rows = [each for each in channels if each.kind in wanted and not (call.flag("exclude_archived") and each.archived)]
-    page, cursor = paged(rows, call.text("cursor"), _limit(call))
+    page, cursor = paginate(rows, call.text("cursor"), _limit(call))
     told = [shapes.channel(call.space, each) for each in page]
     return {"channels": told, "response_metadata": {"next_cursor": cursor}}
 
@@ -148,10 +148,10 @@ def open_direct(call: Call) -> JSON:
 def join(call: Call) -> JSON:
     channel = call.seen()
     if channel.kind != "public":
-        raise Refused("method_not_supported_for_channel_type")
+        raise SlackError("method_not_supported_for_channel_type")
     if channel.archived:
-        raise Refused("is_archived")
+        raise SlackError("is_archived")
     already = call.space.bot.id in channel.members
-    call.slack.acts.join(channel, call.space.bot)
+    call.slack.actions.join(channel, call.space.bot)
     body: JSON = {"channel": shapes.channel(call.space, channel)}
     return body | ({"warning": "already_in_channel"} if already else {})

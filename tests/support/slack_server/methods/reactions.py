@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.slack_server.call import Call, method
-from tests.support.slack_server.refusals import Refused
+from tests.support.slack_server.refusals import SlackError
 
 if TYPE_CHECKING:
     from tests.support.slack_server.state import JSON, Channel, Message
@@ -24,11 +24,11 @@ EMOJI = frozenset(NAMES.split())
 
 
 def _item(call: Call) -> tuple[Channel, Message, str]:
-    name = call.need("name").strip(":")
+    name = call.require("name").strip(":")
     if name not in EMOJI | call.space.app.emoji:
-        raise Refused("invalid_name")
+        raise SlackError("invalid_name")
     if not call.text("channel") or not call.text("timestamp"):
-        raise Refused("no_item_specified")
+        raise SlackError("no_item_specified")
     channel = call.inside()
     return channel, call.space.message(channel, call.text("timestamp")), name
 
@@ -37,8 +37,8 @@ def _item(call: Call) -> tuple[Channel, Message, str]:
 def add(call: Call) -> JSON:
     channel, message, name = _item(call)
     if call.space.bot.id in message.reactions.get(name, []):
-        raise Refused("already_reacted")
-    call.slack.acts.react(channel, message, call.space.bot.id, name)
+        raise SlackError("already_reacted")
+    call.slack.actions.react(channel, message, call.space.bot.id, name)
     return {}
 
 
@@ -46,6 +46,6 @@ def add(call: Call) -> JSON:
 def remove(call: Call) -> JSON:
     channel, message, name = _item(call)
     if call.space.bot.id not in message.reactions.get(name, []):
-        raise Refused("no_reaction")
-    call.slack.acts.unreact(channel, message, call.space.bot.id, name)
+        raise SlackError("no_reaction")
+    call.slack.actions.unreact(channel, message, call.space.bot.id, name)
     return {}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from tests.support.slack_server import limits, shapes
 from tests.support.slack_server.call import Call, method
-from tests.support.slack_server.methods.chat import metadata, thread
-from tests.support.slack_server.refusals import Refused
+from tests.support.slack_server.methods.chat import find_thread_root, parse_metadata
+from tests.support.slack_server.refusals import SlackError
 from tests.support.slack_server.state import Channel, Message, Stream
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ MODES = {"", "timeline", "plan", "dense"}
 def start(call: Call) -> JSON:
     space = call.space
     if not space.app.agent:
-        raise Refused("feature_not_enabled")
+        raise SlackError("feature_not_enabled")
     channel = call.writable()
-    root = thread(call, channel)
+    root = find_thread_root(call, channel)
     if channel.kind != "im":
         _recipient(call)
     if call.text("task_display_mode") not in MODES:
-        raise Refused("invalid_arguments", "must be a valid enum value [json-pointer:/task_display_mode]")
-    message = Message(space.stamp(), channel.id, space.bot.id, "", root)
+        raise SlackError("invalid_arguments", "must be a valid enum value [json-pointer:/task_display_mode]")
+    message = Message(space.new_ts(), channel.id, space.bot.id, "", root)
     message.stream = Stream(space.clock.now(), call.text("recipient_user_id"))
     _write(call, message, _chunks(call))
-    call.slack.acts.say(channel, message, unfurl=False)
+    call.slack.actions.post(channel, message, unfurl=False)
     return {"channel": channel.id, "ts": message.ts}
 
 
@@ -38,11 +38,11 @@ def _recipient(call: Call) -> None:
     """In a channel Slack wants to know for whom it is written."""
     team, user = call.text("recipient_team_id"), call.text("recipient_user_id")
     if not team:
-        raise Refused("missing_recipient_team_id")
+        raise SlackError("missing_recipient_team_id")
     if not user:
-        raise Refused("missing_recipient_user_id")
+        raise SlackError("missing_recipient_user_id")
     if call.space.user(user).team != team:
-        raise Refused("team_not_found")
+        raise SlackError("team_not_found")
 
 
 @method("chat.appendStream", "chat:write", minute=100)
@@ -50,26 +50,26 @@ def append(call: Call) -> JSON:
     channel, message = _streaming(call)
     chunks = _chunks(call)
     if not chunks:
-        raise Refused("no_text")
+        raise SlackError("no_text")
     before = shapes.message(call.space, message)
     _write(call, message, chunks)
-    call.slack.acts.touched(channel, message, before)
+    call.slack.actions.emit_changed(channel, message, before)
     return {"channel": channel.id, "ts": message.ts}
 
 
 @method("chat.stopStream", "chat:write", minute=20)
 def stop(call: Call) -> JSON:
     channel, message = _streaming(call)
-    chunks, blocks, facts = _chunks(call), call.items("blocks"), metadata(call)
+    chunks, blocks, facts = _chunks(call), call.items("blocks"), parse_metadata(call)
     if blocks:
-        limits.Blocks(call.slack.limits).check(blocks)
+        limits.BlockValidator(call.slack.limits).check(blocks)
     before = shapes.message(call.space, message)
     _write(call, message, chunks)
     assert message.stream is not None
     end(message.stream, "completed")
     message.stream.blocks += blocks or []
     message.metadata = facts or message.metadata
-    call.slack.acts.touched(channel, message, before)
+    call.slack.actions.emit_changed(channel, message, before)
     return {"channel": channel.id, "ts": message.ts, "message": shapes.message(call.space, message)}
 
 
@@ -84,9 +84,9 @@ def end(stream: Stream, state: Any) -> None:
 def _streaming(call: Call) -> tuple[Channel, Message]:
     channel = call.inside()
     message = call.space.message(channel, call.text("ts"))
-    call.slack.aged(message)
+    call.slack.end_if_expired(message)
     if message.stream is None or message.stream.state != "in_progress":
-        raise Refused("message_not_in_streaming_state")
+        raise SlackError("message_not_in_streaming_state")
     return channel, message
 
 
@@ -94,7 +94,7 @@ def _chunks(call: Call) -> list[JSON]:
     """What is to be added, as chunks, checked."""
     limit, text, chunks = call.slack.limits, call.text("markdown_text"), call.items("chunks", "invalid_chunks")
     if text and chunks:
-        raise Refused("invalid_arguments", "markdown_text and chunks cannot be given together")
+        raise SlackError("invalid_arguments", "markdown_text and chunks cannot be given together")
     if text:
         chunks = [{"type": "markdown_text", "text": text}]
     for chunk in chunks or []:
@@ -102,51 +102,51 @@ def _chunks(call: Call) -> list[JSON]:
     return chunks or []
 
 
-def _check(chunk: Any, limit: limits.Limits) -> None:
+def _check(chunk: Any, limit: limits.PayloadLimits) -> None:
     kind = chunk.get("type") if isinstance(chunk, dict) else None
     if kind == "markdown_text":
         if not isinstance(chunk.get("text"), str) or not chunk["text"]:
-            raise Refused("invalid_chunks", "missing required field: text")
+            raise SlackError("invalid_chunks", "missing required field: text")
         if len(chunk["text"]) > limit.markdown:
-            raise Refused("msg_too_long")
+            raise SlackError("msg_too_long")
     elif kind == "task_update":
         _check_task(chunk, limit)
     elif kind == "plan_update":
         if not chunk.get("title") or len(chunk["title"]) > limit.task_field:
-            raise Refused("invalid_chunks", f"title must be 1 to {limit.task_field} characters")
+            raise SlackError("invalid_chunks", f"title must be 1 to {limit.task_field} characters")
     elif kind == "blocks":
-        limits.Blocks(limit).check(chunk.get("blocks") or [])
+        limits.BlockValidator(limit).check(chunk.get("blocks") or [])
     else:
-        raise Refused("invalid_chunks", f"unsupported type: {kind}")
+        raise SlackError("invalid_chunks", f"unsupported type: {kind}")
 
 
-def _check_task(chunk: JSON, limit: limits.Limits) -> None:
+def _check_task(chunk: JSON, limit: limits.PayloadLimits) -> None:
     if not chunk.get("id") or not chunk.get("title") or chunk.get("status") not in limits.STATUSES:
-        raise Refused("invalid_chunks", "a task needs id, title and a status")
+        raise SlackError("invalid_chunks", "a task needs id, title and a status")
     for name in ("title", "details", "output"):
         if len(chunk.get(name) or "") > limit.task_field:
-            raise Refused("invalid_chunks", f"{name} must be less than {limit.task_field + 1} characters")
+            raise SlackError("invalid_chunks", f"{name} must be less than {limit.task_field + 1} characters")
     for source in chunk.get("sources") or []:
         if source.get("type") != "url" or not source.get("url") or not source.get("text"):
-            raise Refused("invalid_chunks", "a source needs type url, url and text")
+            raise SlackError("invalid_chunks", "a source needs type url, url and text")
 
 
 def _write(call: Call, message: Message, chunks: list[JSON]) -> None:
     """Add chunks; all that a message takes is limited, and what goes beyond is refused as a whole."""
     stream = message.stream
     assert stream is not None
-    size = sum(limits.characters(chunk) for chunk in chunks)
+    size = sum(limits.block_length(chunk) for chunk in chunks)
     if stream.written + size > call.slack.limits.streamed:
-        raise Refused("msg_too_long")
+        raise SlackError("msg_too_long")
     stream.written += size
     for chunk in chunks:
-        _add(stream.blocks, chunk)
-    for text in limits.texts(stream.blocks):  # as a whole: a mention may have come in two halves
-        call.space.ring(message.channel, message.ts, text)
+        _add_chunk(stream.blocks, chunk)
+    for text in limits.find_texts(stream.blocks):  # as a whole: a mention may have come in two halves
+        call.space.record_pings(message.channel, message.ts, text)
     message.text = "".join(block["text"] for block in stream.blocks if block["type"] == "markdown")
 
 
-def _add(blocks: list[JSON], chunk: JSON) -> None:
+def _add_chunk(blocks: list[JSON], chunk: JSON) -> None:
     if chunk["type"] == "markdown_text":
         if blocks and blocks[-1]["type"] == "markdown":
             blocks[-1] = {"type": "markdown", "text": blocks[-1]["text"] + chunk["text"]}

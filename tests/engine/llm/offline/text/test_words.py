@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.offline.text.words import UPPER, is_common, is_stop, salient, stem, tells_price, tokens
+from engine.llm.offline.text.words import UPPER, content_words, has_price, is_common, is_stop_word, split_words, stem
 
 
 @pytest.mark.parametrize(
@@ -28,20 +28,26 @@ def test_different_words_do_not(pair: str) -> None:
 
 def test_ids_prices_times_and_handles_stay_whole() -> None:
     text = "permit 17-B costs €8.20 at 19:40, v2.3.1, snake_case, @ada in #har-bour, don't, 50%"
-    assert tokens(text) == ["permit", "17-B", "costs", "€8.20", "at", "19:40", "v2.3.1", "snake_case", "@ada", "in",
-                            "#har-bour", "don't", "50%"]  # fmt: skip
+    assert split_words(text) == [
+        *("permit", "17-B", "costs", "€8.20", "at", "19:40", "v2.3.1"),
+        *("snake_case", "@ada", "in", "#har-bour", "don't", "50%"),
+    ]
 
 
 def test_salient_words_say_something_and_stand_once() -> None:
-    assert salient("How much are the tickets, and is a ticket for the ferry dear?") == ["tickets", "ferry", "dear"]
-    assert is_stop("The")
+    assert content_words("How much are the tickets, and is a ticket for the ferry dear?") == [
+        "tickets",
+        "ferry",
+        "dear",
+    ]
+    assert is_stop_word("The")
     assert is_common("Please")
     assert not is_common("Ploughman")
 
 
 def test_money_is_seen_as_sign_as_word_and_as_gift() -> None:
-    assert all(map(tells_price, ["€5", "five euros", "it is free"]))
-    assert not tells_price("five boats")
+    assert all(map(has_price, ["€5", "five euros", "it is free"]))
+    assert not has_price("five boats")
 
 
 def test_capital_letters_are_those_of_scripts_that_have_some() -> None:

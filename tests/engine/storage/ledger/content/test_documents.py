@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import NotFound, Refused
-from engine.ingest.amendment import amend_at_once
+from engine.errors import ModelRefused, NotFound
+from engine.ingest.amendment import amend_in_transaction
 from engine.models import Chunk, Passage
 from engine.storage.ledger import facts
 from engine.storage.ledger.content import documents
-from engine.storage.ledger.content.chunks import keyed
-from engine.storage.ledger.content.documents import Change
+from engine.storage.ledger.content.chunks import chunks_by_key
+from engine.storage.ledger.content.documents import DocumentChange
 from engine.storage.ledger.work import work_queue
 from tests.engine.storage.ledger.ledger_fixture import CUT, cut, reading
 from tests.support.engines import doc, thread
-from tests.support.tokenizers import Characters
+from tests.support.tokenizers import CharacterTokenizer
 
 if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
@@ -29,8 +29,8 @@ CHUNKS = "SELECT text, id FROM chunk ORDER BY ordinal"
 
 
 async def change(desk: Desk, key: str, *put: Passage, drop: str = "", is_open: bool | None = None) -> bool:
-    wanted = Change(put, frozenset(filter(None, [drop])), is_open)
-    return await desk.ledger.write(amend_at_once, key, wanted, Characters(), CUT)
+    wanted = DocumentChange(put, frozenset(filter(None, [drop])), is_open)
+    return await desk.ledger.write(amend_in_transaction, key, wanted, CharacterTokenizer(), CUT)
 
 
 async def generation(desk: Desk) -> int:
@@ -64,16 +64,16 @@ async def test_an_unchanged_chunk_keeps_what_was_read_in_it(desk: Desk) -> None:
 
 def test_a_chunk_is_known_by_document_text_and_occurrence() -> None:
     one, same, other = Chunk("x", 1, ()), Chunk("x", 1, ()), Chunk("y", 1, ())
-    keys = list(keyed("a", [one, same, other]))
+    keys = list(chunks_by_key("a", [one, same, other]))
     assert len(set(keys)) == 3
-    assert list(keyed("a", [other, one, same])) == [keys[2], keys[0], keys[1]]
-    assert not set(keyed("b", [one, same, other])) & set(keys)
+    assert list(chunks_by_key("a", [other, one, same])) == [keys[2], keys[0], keys[1]]
+    assert not set(chunks_by_key("b", [one, same, other])) & set(keys)
 
 
 @given(st.lists(st.sampled_from(["x", "y", "z"]), max_size=8), st.integers(0, 8))
 def test_taking_one_chunk_away_leaves_the_keys_of_the_others(texts: list[str], at: int) -> None:
-    before = set(keyed("a", [Chunk(text, 1, ()) for text in texts]))
-    after = set(keyed("a", [Chunk(text, 1, ()) for text in texts[:at] + texts[at + 1 :]]))
+    before = set(chunks_by_key("a", [Chunk(text, 1, ()) for text in texts]))
+    after = set(chunks_by_key("a", [Chunk(text, 1, ()) for text in texts[:at] + texts[at + 1 :]]))
     assert after <= before
     assert len(before - after) == (at < len(texts))
 
@@ -130,7 +130,7 @@ async def test_a_title_or_a_link_that_changes_is_a_change_but_makes_no_chunk_sta
 async def test_k11_forgetting_takes_passages_chunks_facts_and_names_with_it(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Bob"))
     await desk.project()
-    assert await desk.ledger.write(documents.forget, "a")
+    assert await desk.ledger.write(documents.delete_document, "a")
     tables = ("document", "passage", "chunk", "piece", "mention", "link", "name", "entity", "relation")
     assert {table: await desk.rows(f"SELECT * FROM {table}") for table in tables} == {table: [] for table in tables}
 
@@ -138,14 +138,14 @@ async def test_k11_forgetting_takes_passages_chunks_facts_and_names_with_it(desk
 async def test_k11_what_another_document_also_says_survives_forgetting(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Bob"))
     await desk.tell("b", reading("Ada", "Bob"), reading("Ada", "Carla"))
-    await desk.ledger.write(documents.forget, "b")
+    await desk.ledger.write(documents.delete_document, "b")
     assert await desk.column("SELECT canonical FROM name ORDER BY canonical") == ["ada", "bob"]
     assert await desk.column("SELECT COUNT(*) FROM link") == [1]
     assert {("ada", ""), ("bob", ""), ("ada", "bob")} <= await desk.stale()
 
 
 async def test_k11_forgetting_what_is_not_there_says_so(desk: Desk) -> None:
-    assert not await desk.ledger.write(documents.forget, "nothing")
+    assert not await desk.ledger.write(documents.delete_document, "nothing")
 
 
 async def test_amending_puts_and_drops_passages_at_once(desk: Desk) -> None:
@@ -169,9 +169,9 @@ async def test_amending_without_a_change_changes_nothing(desk: Desk) -> None:
 
 async def test_closing_a_conversation_lets_it_be_read(desk: Desk) -> None:
     await desk.put(thread("t", "one"))
-    assert await desk.ledger.read(facts.unread, 9, 0.0, []) == []
+    assert await desk.ledger.read(facts.list_unextracted, 9, 0.0, []) == []
     assert await change(desk, "t", is_open=False)
-    assert [each.text for each in await desk.ledger.read(facts.unread, 9, 0.0, [])] == ["one"]
+    assert [each.text for each in await desk.ledger.read(facts.list_unextracted, 9, 0.0, [])] == ["one"]
 
 
 async def test_a_document_of_which_no_passage_is_left_is_forgotten(desk: Desk) -> None:
@@ -188,7 +188,7 @@ async def test_amending_what_is_not_there_is_an_error(desk: Desk) -> None:
 async def test_a_document_loads_as_it_was_put(desk: Desk) -> None:
     told = replace(thread("t", "one", "two"), time=NOON, link="https://example.org/t")
     await desk.put(told)
-    assert await desk.ledger.read(documents.load, "t") == told
+    assert await desk.ledger.read(documents.load_document, "t") == told
 
 
 async def test_a_change_tries_anew_what_had_failed(desk: Desk) -> None:
@@ -220,16 +220,16 @@ async def test_vectors_of_a_text_go_with_the_last_chunk_that_has_it(desk: Desk) 
         await db.execute("INSERT INTO vector SELECT DISTINCT 'e', text_hash, 1, x'00' FROM chunk")
 
     await desk.ledger.write(remember)
-    await desk.ledger.write(documents.forget, "a")
+    await desk.ledger.write(documents.delete_document, "a")
     assert len(await desk.rows("SELECT * FROM vector")) == 1
-    await desk.ledger.write(documents.forget, "b")
+    await desk.ledger.write(documents.delete_document, "b")
     assert await desk.rows("SELECT * FROM vector") == []
 
 
 async def test_a_changed_document_has_its_given_up_chunks_embedded_again(desk: Desk) -> None:
     await desk.put(doc("a", "one", "two"))
     [one, two] = await desk.column("SELECT id FROM chunk ORDER BY ordinal")
-    await desk.ledger.write(work_queue.fail_embedding, [one], Refused("no"))
+    await desk.ledger.write(work_queue.record_embedding_failure, [one], ModelRefused("no"))
     assert await desk.column("SELECT id FROM stale WHERE kind = 0") == [two]
     await desk.clear_marks()
     await desk.put(doc("a", "one", "two", "three"))
@@ -238,6 +238,6 @@ async def test_a_changed_document_has_its_given_up_chunks_embedded_again(desk: D
 
 async def test_every_chunk_of_a_long_statement_counts_as_read(desk: Desk) -> None:
     document = doc("manual", "one", "two", "three")
-    await desk.ledger.write(documents.state, document, cut(document.passages), reading("Ada", "Bob"))
+    await desk.ledger.write(documents.save_manual_document, document, cut(document.passages), reading("Ada", "Bob"))
     assert await desk.column("SELECT unread FROM document") == [0]
     assert len(set(await desk.column("SELECT chunk FROM mention"))) == 1

@@ -7,17 +7,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import NotFound
-from engine.ingest.amendment import amend_at_once
-from engine.knowledge.manual_facts import stated
-from engine.models import Mention, Passage, Reading
+from engine.ingest.amendment import amend_in_transaction
+from engine.knowledge.manual_facts import build_manual_document
+from engine.models import Extraction, Mention, Passage
 from engine.storage.ledger import Ledger, cache, corrections
-from engine.storage.ledger.cache import Reply
+from engine.storage.ledger.cache import CachedAnswer
 from engine.storage.ledger.content import documents
-from engine.storage.ledger.content.documents import Change
-from engine.storage.ledger.work.work_queue import generation
+from engine.storage.ledger.content.documents import DocumentChange
+from engine.storage.ledger.work.work_queue import current_generation
 from tests.engine.storage.ledger.ledger_fixture import CUT, Desk, cut, reading
 from tests.support.engines import doc
-from tests.support.tokenizers import Characters
+from tests.support.tokenizers import CharacterTokenizer
 
 
 async def spaces_of(desk: Desk) -> set[tuple[str, str, int]]:
@@ -57,19 +57,19 @@ async def test_moving_to_where_it_is_moves_nothing(desk: Desk) -> None:
 async def test_what_moves_follows_the_aliases_of_the_space_that_it_comes_to(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Lovelace"))
     await desk.tell("b", reading("Lovelace", "Bob"), space="there")
-    await desk.ledger.write(corrections.merge, "here", "Lovelace", "Ada")
+    await desk.ledger.write(corrections.merge_names, "here", "Lovelace", "Ada")
     await desk.ledger.write(documents.move_room, "room of there", "here")
     assert await spaces_of(desk) == {("here", "ada", 2), ("here", "bob", 1)}
 
 
 async def test_moved_chunks_are_stale_and_answers_that_drew_on_them_go(desk: Desk) -> None:
     [chunk] = await desk.tell("a", reading("Ada"))
-    now = await desk.ledger.read(generation)
-    await desk.ledger.write(cache.keep_reply, Reply(b"k", "text", now, frozenset({chunk})), 1.0)
+    now = await desk.ledger.read(current_generation)
+    await desk.ledger.write(cache.save_cached_answer, CachedAnswer(b"k", "text", now, frozenset({chunk})), 1.0)
     await desk.clear_marks()
     await desk.ledger.write(documents.move_room, "room of here", "there")
     assert await desk.column("SELECT id FROM stale WHERE kind = 0") == [chunk]
-    assert await desk.ledger.read(cache.reply, b"k") is None
+    assert await desk.ledger.read(cache.find_cached_answer, b"k") is None
 
 
 async def test_a_document_put_again_with_another_space_moves(desk: Desk) -> None:
@@ -85,8 +85,8 @@ async def test_a_room_that_moved_decides_where_later_documents_are(desk: Desk) -
     for stale in (doc("a", "one", "more", room="square"), doc("b", "two", room="square")):
         await desk.put(stale)
     assert await desk.column("SELECT DISTINCT s.name FROM chunk c JOIN space s ON s.id = c.space") == ["there"]
-    late = Change((Passage("p9", "late"),), frozenset(), None)
-    await desk.ledger.write(amend_at_once, "a", late, Characters(), CUT)
+    late = DocumentChange((Passage("p9", "late"),), frozenset(), None)
+    await desk.ledger.write(amend_in_transaction, "a", late, CharacterTokenizer(), CUT)
     await desk.put(doc("c", "elsewhere", room="hall"))
     assert {row["space"] for row in await desk.canonical() if row.get("room") == "square"} == {"there"}
     assert {row["space"] for row in await desk.canonical() if row.get("room") == "hall"} == {"here"}
@@ -105,7 +105,7 @@ async def test_a_room_that_was_left_holds_nothing_and_decides_nothing(desk: Desk
     await desk.tell("b", reading("Ada", "Bob", "Carla"), space="there")
     await desk.ledger.write(documents.move_room, "room of there", "here")
     await corrected(desk, "room of there")
-    assert await desk.ledger.write(documents.leave_room, "room of there") == 1
+    assert await desk.ledger.write(documents.delete_room, "room of there") == 1
     assert {row["document"] for row in await desk.canonical() if "document" in row} == {"a"}
     assert await desk.rows("SELECT a FROM pin UNION SELECT a FROM hidden UNION SELECT name FROM alias") == []
     await desk.tell("b", reading("Zoe"), space="there")
@@ -114,10 +114,10 @@ async def test_a_room_that_was_left_holds_nothing_and_decides_nothing(desk: Desk
 
 async def corrected(desk: Desk, room: str) -> None:
     """Everything that can be corrected by hand, said in a room of the space "here"."""
-    await desk.ledger.write(corrections.pin, "here", ("Ada", ""), "Knows the zanzibarine.", room)
-    await desk.ledger.write(corrections.pin, "here", ("Ada", "Bob"), "Both know the zanzibarine.", room)
-    await desk.ledger.write(corrections.hide, "here", ("Bob", ""), room, hidden=True)
-    await desk.ledger.write(corrections.merge, "here", "Zanzibarine", "Ada", room)
+    await desk.ledger.write(corrections.pin_description, "here", ("Ada", ""), "Knows the zanzibarine.", room)
+    await desk.ledger.write(corrections.pin_description, "here", ("Ada", "Bob"), "Both know the zanzibarine.", room)
+    await desk.ledger.write(corrections.set_hidden, "here", ("Bob", ""), room, hidden=True)
+    await desk.ledger.write(corrections.merge_names, "here", "Zanzibarine", "Ada", room)
 
 
 async def by_hand(desk: Desk) -> dict[str, set[str]]:
@@ -160,7 +160,7 @@ async def test_a_correction_that_comes_late_is_made_where_its_room_is(desk: Desk
     await desk.ledger.write(documents.move_room, "room of here", "there")
     await corrected(desk, "room of here")
     assert await by_hand(desk) == {"there": {"pin", "hidden", "alias"}}
-    await desk.ledger.write(corrections.unmerge, "here", "Zanzibarine", "room of here")
+    await desk.ledger.write(corrections.unmerge_name, "here", "Zanzibarine", "room of here")
     assert await by_hand(desk) == {"there": {"pin", "hidden"}}
 
 
@@ -168,8 +168,10 @@ async def test_what_is_corrected_already_where_a_room_comes_to_stays_so(desk: De
     await desk.tell("a", reading("Ada", "Bob", "Zanzibarine"))
     await desk.tell("b", reading("Ada", "Bob"), space="there")
     await corrected(desk, "room of here")
-    await desk.ledger.write(corrections.pin, "there", ("Ada", ""), "Theirs.")
-    await desk.ledger.write(corrections.merge, "there", "Ada", "Zanzibarine")  # a circle, were the other one to come
+    await desk.ledger.write(corrections.pin_description, "there", ("Ada", ""), "Theirs.")
+    await desk.ledger.write(
+        corrections.merge_names, "there", "Ada", "Zanzibarine"
+    )  # a circle, were the other one to come
     await desk.ledger.write(documents.move_room, "room of here", "there")
     assert await desk.column("SELECT description FROM pin WHERE b = ''") == ["Theirs."]
     assert await desk.pairs("SELECT name, target FROM alias") == [("ada", "zanzibarine")]
@@ -192,14 +194,16 @@ async def test_once_moved_a_room_is_never_in_two_spaces(tmp_path_factory: Any, s
             moved = space
             await desk.ledger.write(documents.move_room, "square", space)
         elif space == "state":
-            told = stated("old", "square", Reading((Mention("Ada", "person", f"said {number}"),)), None)
-            await desk.ledger.write(documents.state, told, cut(told.passages), Reading())
+            told = build_manual_document(
+                "old", "square", Extraction((Mention("Ada", "person", f"said {number}"),)), None
+            )
+            await desk.ledger.write(documents.save_manual_document, told, cut(told.passages), Extraction())
         elif space == "forget":
-            await desk.ledger.write(documents.forget, "d0")
+            await desk.ledger.write(documents.delete_document, "d0")
         else:
             with suppress(NotFound):
-                change = Change((Passage(f"q{number}", "more"),), frozenset(), None)
-                await desk.ledger.write(amend_at_once, "d1", change, Characters(), CUT)
+                change = DocumentChange((Passage(f"q{number}", "more"),), frozenset(), None)
+                await desk.ledger.write(amend_in_transaction, "d1", change, CharacterTokenizer(), CUT)
         if moved:
             assert {row["space"] for row in await desk.canonical()} <= {moved}
     await desk.ledger.close()

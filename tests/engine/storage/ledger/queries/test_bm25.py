@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.queries import bm25, lookup
-from engine.storage.ledger.queries.bm25 import K1, B, Extent, scored, tokenized
+from engine.storage.ledger.queries.bm25 import K1, B, ScopeSize, score_rows, tokenize_words
 from tests.engine.storage.ledger.ledger_fixture import reading
 from tests.support.engines import doc
 
@@ -22,8 +22,8 @@ AREAS = ((("here",), ()), ((), ("hall",)), (("here",), ("attic",)))
 
 async def found(desk: Desk, text: str, spaces: tuple[str, ...], rooms: tuple[str, ...]) -> list[str]:
     area = await desk.area(spaces, rooms)
-    ids = await desk.ledger.read(lookup.chunks_by_words, text, 9, area)
-    return [each.text for each in await desk.ledger.read(lookup.texts, ids, area)]
+    ids = await desk.ledger.read(lookup.search_chunks, text, 9, area)
+    return [each.text for each in await desk.ledger.read(lookup.load_chunk_texts, ids, area)]
 
 
 @pytest.mark.parametrize(("spaces", "rooms"), AREAS)
@@ -45,11 +45,11 @@ async def test_names_outside_of_the_scope_do_not_change_the_order_of_names(desk:
     await desk.tell("a", reading("Zoe Merger", "Ada Layoff"))
     await desk.project()
     area = await desk.area()
-    before = await desk.ledger.read(lookup.names_by_words, "merger layoff", 9, area)
+    before = await desk.ledger.read(lookup.search_entities, "merger layoff", 9, area)
     for name in ("Layoff", "Merger"):
         await desk.tell(f"secret {name}", *[reading(f"{name} {n}ab") for n in range(4)], space="private")
         await desk.project()
-        assert await desk.ledger.read(lookup.names_by_words, "merger layoff", 9, area) == before
+        assert await desk.ledger.read(lookup.search_entities, "merger layoff", 9, area) == before
 
 
 async def test_equal_scores_are_ordered_by_what_the_chunks_are(desk: Desk) -> None:
@@ -58,7 +58,7 @@ async def test_equal_scores_are_ordered_by_what_the_chunks_are(desk: Desk) -> No
             await desk.put(doc(key, f"ferry {key}"))
         texts = await found(desk, "ferry", ("here",), ())
         for key in keys:
-            await desk.ledger.write(documents.forget, key)
+            await desk.ledger.write(documents.delete_document, key)
         return texts
 
     assert await order("x", "y", "z") == await order("z", "x", "y")
@@ -84,9 +84,9 @@ async def test_the_extent_of_a_scope_follows_every_change(desk: Desk) -> None:
         lambda: desk.put(replace(told, passages=told.passages[1:])),
         lambda: desk.ledger.write(documents.move_room, "room of there", "here"),
         desk.project,
-        lambda: desk.ledger.write(documents.forget, "b"),
+        lambda: desk.ledger.write(documents.delete_document, "b"),
         desk.project,
-        lambda: desk.ledger.write(documents.forget, "a"),
+        lambda: desk.ledger.write(documents.delete_document, "a"),
     ):
         await change()
         assert await kept() == await counted()
@@ -97,7 +97,7 @@ async def test_the_extent_of_a_scope_follows_every_change(desk: Desk) -> None:
 
 @pytest.mark.parametrize("tokenizer", ["porter unicode61", "trigram", "unicode61"])
 def test_words_are_tokenized_as_the_index_does_it(tokenizer: str) -> None:
-    made = tokenized(tokenizer, ["sailing", "is_open", "Über", "_", "'", "港"])
+    made = tokenize_words(tokenizer, ["sailing", "is_open", "Über", "_", "'", "港"])
     assert len(made) == 6
     assert made[3] == made[4] == ()
     if tokenizer == "porter unicode61":
@@ -117,16 +117,16 @@ def test_scores_are_those_of_bm25_over_the_scope_alone(
     held: list[dict[tuple[int, int], int]], lengths: list[int]
 ) -> None:
     postings = [{(row, lengths[row - 1]): times for (row, _), times in each.items()} for each in held]
-    whole, wanted = Extent(5, sum(lengths)), dict[int, float]()
+    whole, wanted = ScopeSize(5, sum(lengths)), dict[int, float]()
     for each in postings:
         for (row, length), times in each.items():
             rarity = math.log(1 + (5 - len(each) + 0.5) / (len(each) + 0.5))
             part = rarity * times * (K1 + 1) / (times + K1 * (1 - B + B * length / (sum(lengths) / 5)))
             wanted[row] = wanted.get(row, 0.0) + part
-    assert scored(postings, whole) == pytest.approx(wanted)
+    assert score_rows(postings, whole) == pytest.approx(wanted)
 
 
 async def test_an_empty_scope_has_no_extent(desk: Desk) -> None:
     await desk.put(doc("a", "one"))
-    assert await desk.ledger.read(bm25.extent, bm25.CHUNKS, await desk.area(())) == Extent(0, 0)
-    assert await desk.ledger.read(bm25.extent, bm25.NAMES, await desk.area(())) == Extent(0, 0)
+    assert await desk.ledger.read(bm25.measure_scope, bm25.CHUNK_INDEX, await desk.area(())) == ScopeSize(0, 0)
+    assert await desk.ledger.read(bm25.measure_scope, bm25.NAME_INDEX, await desk.area(())) == ScopeSize(0, 0)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.models import Document, Passage, Within
+from engine.models import Document, Filters, Passage
 from engine.storage.ledger.queries import filters
-from engine.storage.ledger.work.stale_keys import Stale
+from engine.storage.ledger.work.stale_keys import KeyKind
 from tests.engine.storage.ledger.ledger_fixture import Desk, reading
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ async def fill(desk: Desk, chance: random.Random, count: int) -> None:
         await desk.put(Document(f"d{n}", space, chance.choice(ROOMS), "T", passages, time))
 
 
-async def whole(desk: Desk, within: Within) -> tuple[set[int], set[int]]:
+async def whole(desk: Desk, within: Filters) -> tuple[set[int], set[int]]:
     """Chunks of "here" and of "attic" that hold some of it, and nothing else, by a look at every passage."""
     rows = await desk.rows(
         "SELECT c.id, d.key, r.name, p.author, COALESCE(p.time, d.time) FROM chunk c JOIN piece i ON i.chunk = c.id"
@@ -63,22 +63,22 @@ async def whole(desk: Desk, within: Within) -> tuple[set[int], set[int]]:
     return {id_ for id_, some in held.items() if any(some)}, {id_ for id_, some in held.items() if all(some)}
 
 
-def narrowings(chance: random.Random) -> list[Within]:
+def narrowings(chance: random.Random) -> list[Filters]:
     made = [
-        Within(since=day(3)),
-        Within(until=day(-3)),
-        Within(since=day(-5), until=day(5)),
-        Within(since=day(0), until=day(0.5)),
-        Within(authors=frozenset({"Ada"})),
-        Within(rooms=frozenset({"hall"})),
-        Within(documents=frozenset({"d1", "d2", "none"})),
-        Within(since=datetime(1960, 1, 1, tzinfo=UTC)),
-        Within(until=datetime(1960, 1, 1, tzinfo=UTC)),
+        Filters(since=day(3)),
+        Filters(until=day(-3)),
+        Filters(since=day(-5), until=day(5)),
+        Filters(since=day(0), until=day(0.5)),
+        Filters(authors=frozenset({"Ada"})),
+        Filters(rooms=frozenset({"hall"})),
+        Filters(documents=frozenset({"d1", "d2", "none"})),
+        Filters(since=datetime(1960, 1, 1, tzinfo=UTC)),
+        Filters(until=datetime(1960, 1, 1, tzinfo=UTC)),
     ]
     for _ in range(25):
         since, until = sorted((chance.randrange(-20, 20), chance.randrange(-20, 20)))
         made.append(
-            Within(
+            Filters(
                 chance.choice((frozenset(), frozenset({f"d{chance.randrange(30)}" for _ in range(5)}))),
                 chance.choice((frozenset(), frozenset({chance.choice(ROOMS)}))),
                 chance.choice((frozenset(), frozenset({"Ada", "Bob"}))),
@@ -86,23 +86,25 @@ def narrowings(chance: random.Random) -> list[Within]:
                 chance.choice((None, day(until))),
             )
         )
-    return [each for each in made if each.narrows]
+    return [each for each in made if each.is_active]
 
 
 @pytest.mark.parametrize("few", [0, 1000])
 async def test_the_indexes_find_what_a_look_at_everything_would(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr(filters, "FEW", few)
+    monkeypatch.setattr(filters, "MAX_LISTED", few)
     chance = random.Random(7)
     await fill(desk, chance, 30)
     every = await desk.column("SELECT id FROM chunk")
     area = await desk.area({"here"}, {"attic"})
 
-    async def found(db: Connection, within: Within) -> tuple[set[int], set[int], bool]:
-        some = await filters.chunks_within(db, within, area, few)
-        only = await filters.wholly_within(db, within, some)
-        inside = [await filters.Narrowing(each, each).among(db, Stale.CHUNK, every) for each in (some, only)]
+    async def found(db: Connection, within: Filters) -> tuple[set[int], set[int], bool]:
+        some = await filters.find_matching_chunks(db, within, area, few)
+        only = await filters.find_fully_matching_chunks(db, within, some)
+        inside = [
+            await filters.ResolvedFilters(each, each).filter_ids(db, KeyKind.CHUNK, every) for each in (some, only)
+        ]
         return set(inside[0]), set(inside[1]), some.ids is None
 
     for within in narrowings(chance):
@@ -122,39 +124,39 @@ async def in_area(desk: Desk) -> set[int]:
 async def test_names_and_pairs_are_those_that_its_chunks_tell(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr(filters, "FEW", few)
+    monkeypatch.setattr(filters, "MAX_LISTED", few)
     await desk.tell("old", reading("Ada", "Bob"), time=day(-9))
     await desk.tell("new", reading("Ada", "Cyd"), time=day(9))
     await desk.project()
     names = {row[0]: row[1] for row in await desk.rows("SELECT id, canonical FROM name")}
     pairs = await desk.column("SELECT id FROM pair ORDER BY id")
 
-    async def told(db: Connection, within: Within) -> tuple[set[str], list[int]]:
-        found = await filters.Narrowing(*(await sets(db, within))).among(db, Stale.NAME, names)
+    async def told(db: Connection, within: Filters) -> tuple[set[str], list[int]]:
+        found = await filters.ResolvedFilters(*(await sets(db, within))).filter_ids(db, KeyKind.NAME, names)
         return {names[id_] for id_ in found}, sorted(
-            await filters.Narrowing(*(await sets(db, within))).among(db, Stale.PAIR, pairs)
+            await filters.ResolvedFilters(*(await sets(db, within))).filter_ids(db, KeyKind.PAIR, pairs)
         )
 
     area = await desk.area()
 
-    async def sets(db: Connection, within: Within) -> tuple[filters.Chunks, filters.Chunks]:
-        some = await filters.chunks_within(db, within, area, few)
-        return some, await filters.wholly_within(db, within, some)
+    async def sets(db: Connection, within: Filters) -> tuple[filters.ChunkFilter, filters.ChunkFilter]:
+        some = await filters.find_matching_chunks(db, within, area, few)
+        return some, await filters.find_fully_matching_chunks(db, within, some)
 
-    assert await desk.ledger.read(told, Within(since=day(0))) == ({"ada", "cyd"}, pairs[1:])
-    assert await desk.ledger.read(told, Within(until=day(0))) == ({"ada", "bob"}, pairs[:1])
+    assert await desk.ledger.read(told, Filters(since=day(0))) == ({"ada", "cyd"}, pairs[1:])
+    assert await desk.ledger.read(told, Filters(until=day(0))) == ({"ada", "bob"}, pairs[:1])
 
 
 async def test_a_changed_time_moves_a_chunk(desk: Desk) -> None:
     document = Document("d", "here", "hall", "T", (Passage("p", "text"),), day(-5))
     for time in (-5, 5):
         await desk.put(replace(document, time=day(time)))
-        for within, inside in ((Within(since=day(0)), time > 0), (Within(until=day(0)), time < 0)):
-            ids = (await desk.ledger.read(filters.chunks_within, within, await desk.area())).ids
+        for within, inside in ((Filters(since=day(0)), time > 0), (Filters(until=day(0)), time < 0)):
+            ids = (await desk.ledger.read(filters.find_matching_chunks, within, await desk.area())).ids
             assert bool(ids) == inside
 
 
-async def steps(desk: Desk, within: Within) -> int:
+async def steps(desk: Desk, within: Filters) -> int:
     """The work of the database for one narrowed question, in thousands of steps of its machine."""
     area = await desk.area()
 
@@ -167,29 +169,29 @@ async def steps(desk: Desk, within: Within) -> int:
             return 0
 
         await db.set_progress_handler(tick, 1000)
-        await filters.narrowed(db, within, area)
+        await filters.resolve_filters(db, within, area)
         await db.set_progress_handler(None, 0)
         return done
 
-    async with desk.ledger.reader() as db:
+    async with desk.ledger.read_connection() as db:
         return await count(db)
 
 
 @pytest.mark.parametrize(
     "within",
     [
-        Within(since=day(900)),
-        Within(until=day(20)),
-        Within(since=day(400), until=day(420)),
-        Within(authors=frozenset({"Zoe"})),
-        Within(since=day(-1)),
-        Within(until=day(10_000)),
+        Filters(since=day(900)),
+        Filters(until=day(20)),
+        Filters(since=day(400), until=day(420)),
+        Filters(authors=frozenset({"Zoe"})),
+        Filters(since=day(-1)),
+        Filters(until=day(10_000)),
     ],
 )
 async def test_a_narrowed_question_costs_the_same_however_much_there_is(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, within: Within
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, within: Filters
 ) -> None:
-    monkeypatch.setattr(filters, "FEW", 100)
+    monkeypatch.setattr(filters, "MAX_LISTED", 100)
 
     def shown(number: int) -> int:
         return number if number < 950 else 500 + number % 300  # what comes later is of times that nobody asks for

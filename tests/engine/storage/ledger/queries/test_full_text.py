@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries import full_text, lookup
-from engine.storage.ledger.queries.full_text import words_of
+from engine.storage.ledger.queries.full_text import extract_words
 from tests.support.engines import doc
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def test_words_are_folded_each_once_without_the_commonest_and_not_too_many() -> None:
-    assert words_of("Where does the FERRY, the ferry, sail?") == ["ferry", "sail"]
-    assert len(words_of(" ".join(f"word{n}" for n in range(100)))) == full_text.TERMS
+    assert extract_words("Where does the FERRY, the ferry, sail?") == ["ferry", "sail"]
+    assert len(extract_words(" ".join(f"word{n}" for n in range(100)))) == full_text.MAX_TERMS
 
 
 async def test_a_word_that_most_texts_have_is_left_out_beside_a_rarer_one(
@@ -24,9 +24,9 @@ async def test_a_word_that_most_texts_have_is_left_out_beside_a_rarer_one(
     for number in range(5):
         await desk.put(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
     area = await desk.area()
-    assert len(await desk.ledger.read(lookup.chunks_by_words, "harbour", 10, area)) == 5
-    assert len(await desk.ledger.read(lookup.chunks_by_words, "harbour zeppelin", 10, area)) == 1
-    assert len(await desk.ledger.read(lookup.chunks_by_words, "harbour quiet", 10, area)) == 5
+    assert len(await desk.ledger.read(lookup.search_chunks, "harbour", 10, area)) == 5
+    assert len(await desk.ledger.read(lookup.search_chunks, "harbour zeppelin", 10, area)) == 1
+    assert len(await desk.ledger.read(lookup.search_chunks, "harbour quiet", 10, area)) == 5
 
 
 async def test_what_is_common_in_another_space_is_not_so_here(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +35,7 @@ async def test_what_is_common_in_another_space_is_not_so_here(desk: Desk, monkey
         await desk.put(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
         await desk.put(doc(f"e{number}", "A zeppelin is loud.", space="elsewhere"))
     area = await desk.area()
-    found = await desk.ledger.read(lookup.chunks_by_words, "zeppelin quiet", 10, area)
+    found = await desk.ledger.read(lookup.search_chunks, "zeppelin quiet", 10, area)
     assert len(found) == 1
 
 
@@ -43,9 +43,9 @@ async def test_of_words_that_are_all_common_only_the_rarest_are_ranked(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(full_text, "MANY_TEXTS", 3)
-    monkeypatch.setattr(full_text, "RANKED", 8)
+    monkeypatch.setattr(full_text, "MAX_RANKED", 8)
     for number in range(5):
         await desk.put(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
     area = await desk.area()
-    assert len(await desk.ledger.read(lookup.chunks_by_words, "harbour quiet", 10, area)) == 4
-    assert len(await desk.ledger.read(lookup.chunks_by_words, "harbour", 10, area)) == 5
+    assert len(await desk.ledger.read(lookup.search_chunks, "harbour quiet", 10, area)) == 4
+    assert len(await desk.ledger.read(lookup.search_chunks, "harbour", 10, area)) == 5

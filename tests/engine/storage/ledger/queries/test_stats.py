@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from engine.errors import Unavailable
+from engine.errors import ModelUnavailable
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.queries import stats
 from engine.storage.ledger.work import work_queue
@@ -35,7 +35,7 @@ async def test_the_canonical_export_does_not_tell_in_which_order_things_came(des
     await desk.project()
     first = await desk.canonical()
     for key in ("a", "b"):
-        await desk.ledger.write(documents.forget, key)
+        await desk.ledger.write(documents.delete_document, key)
     await desk.tell("b", reading("Bob", "Ada"))
     await desk.tell("a", reading("Ada", "Bob"))
     await desk.project()
@@ -55,44 +55,46 @@ async def test_a_status_counts_what_lies_in_the_area_and_nothing_else(desk: Desk
     await desk.put(doc("b", "one", "two"))
     await desk.put(doc("c", "three", space="there", room="attic"))
     await desk.tell("d", reading("Ada", "Zoe", "Yan"), space="there")
-    here = await desk.ledger.read(stats.status, await desk.area())
+    here = await desk.ledger.read(stats.load_index_status, await desk.area())
     assert (here.documents, here.passages, here.chunks) == ({"pending": 2}, 3, 3)
-    assert (here.entities, here.relations, here.unread) == (0, 0, 2)
+    assert (here.entities, here.relations, here.unextracted) == (0, 0, 2)
     assert here.stale == 3 + 2 + 1
     await desk.project()
-    here = await desk.ledger.read(stats.status, await desk.area())
+    here = await desk.ledger.read(stats.load_index_status, await desk.area())
     assert (here.entities, here.relations, here.stale) == (2, 1, 3)
-    attic = await desk.ledger.read(stats.status, await desk.area((), {"attic"}))
-    assert (attic.chunks, attic.entities, attic.relations, attic.unread, attic.stale) == (1, 0, 0, 1, 1)
-    nothing = await desk.ledger.read(stats.status, await desk.area(()))
-    assert nothing == stats.Status({}, 0, 0, 0, 0, 0, 0, 0)
+    attic = await desk.ledger.read(stats.load_index_status, await desk.area((), {"attic"}))
+    assert (attic.chunks, attic.entities, attic.relations, attic.unextracted, attic.stale) == (1, 0, 0, 1, 1)
+    nothing = await desk.ledger.read(stats.load_index_status, await desk.area(()))
+    assert nothing == stats.IndexStatus({}, 0, 0, 0, 0, 0, 0, 0)
 
 
 async def test_a_status_says_why_a_chunk_of_the_area_waits(desk: Desk) -> None:
     await desk.put(doc("a", "one"))
     [chunk] = await desk.column("SELECT id FROM chunk")
     for retry_at, told in ((1e10, "The model is away."), (float("inf"), "")):
-        await desk.ledger.write(work_queue.fail, chunk, Unavailable("The model is away."), retry_at)
-        assert (await desk.ledger.read(stats.status, await desk.area())).trouble == told
-        assert (await desk.ledger.read(stats.status, await desk.area({"there"}))).trouble == ""
+        await desk.ledger.write(
+            work_queue.record_extraction_failure, chunk, ModelUnavailable("The model is away."), retry_at
+        )
+        assert (await desk.ledger.read(stats.load_index_status, await desk.area())).trouble == told
+        assert (await desk.ledger.read(stats.load_index_status, await desk.area({"there"}))).trouble == ""
 
 
 async def test_documents_are_listed_by_title_within_the_area(desk: Desk) -> None:
     await desk.put(doc("b", "one", "two"))
     await desk.put(doc("a", "three"))
     await desk.put(doc("c", "four", space="there", room="attic"))
-    listed = await desk.ledger.read(stats.documents, await desk.area())
+    listed = await desk.ledger.read(stats.list_documents, await desk.area())
     assert [(each.title, each.room, each.chunks, each.passages) for each in listed] == [
         ("A", "hall", 1, 1),
         ("B", "hall", 2, 2),
     ]
-    assert await desk.ledger.read(stats.documents, await desk.area(), "indexed") == []
+    assert await desk.ledger.read(stats.list_documents, await desk.area(), "indexed") == []
 
 
 async def test_nodes_and_edges_are_what_the_graph_should_hold(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Bob", "Carla"), reading("Ada", "Bob"))
     await desk.project()
-    nodes, edges = await desk.ledger.read(stats.nodes), await desk.ledger.read(stats.edges)
+    nodes, edges = await desk.ledger.read(stats.list_nodes), await desk.ledger.read(stats.list_edges)
     names = dict(await desk.pairs("SELECT id, canonical FROM name"))
     assert {names[node.id] for node in nodes} == {"ada", "bob", "carla"}
     assert {node.space for node in nodes} == set(await desk.column("SELECT space FROM entity"))

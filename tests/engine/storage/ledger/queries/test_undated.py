@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.models import Scope, Within
-from engine.storage.ledger.queries.undated import leaves_out_undated
+from engine.models import Filters, Scope
+from engine.storage.ledger.queries.undated import has_excluded_undated
 from tests.support.engines import doc
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ HERE = Scope(frozenset({"here"}), frozenset())
 @pytest.mark.parametrize(
     ("scope", "within", "told"),
     [
-        (HERE, Within(since=NOON), True),
-        (HERE, Within(until=NOON, documents=frozenset({"undated"})), True),
-        (HERE, Within(since=NOON, documents=frozenset({"dated"})), False),
-        (HERE, Within(since=NOON, rooms=frozenset({"elsewhere"})), False),
-        (Scope(frozenset({"there"}), frozenset()), Within(since=NOON), False),
+        (HERE, Filters(since=NOON), True),
+        (HERE, Filters(until=NOON, documents=frozenset({"undated"})), True),
+        (HERE, Filters(since=NOON, documents=frozenset({"dated"})), False),
+        (HERE, Filters(since=NOON, rooms=frozenset({"elsewhere"})), False),
+        (Scope(frozenset({"there"}), frozenset()), Filters(since=NOON), False),
     ],
 )
 async def test_only_undated_documents_of_the_scope_count(
-    desk: Desk, scope: Scope, within: Within, *, told: bool
+    desk: Desk, scope: Scope, within: Filters, *, told: bool
 ) -> None:
     await desk.put(doc("dated", "x", time=NOON))
     await desk.put(doc("undated", "y"))
-    assert await desk.ledger.read(leaves_out_undated, scope, within) is told
+    assert await desk.ledger.read(has_excluded_undated, scope, within) is told

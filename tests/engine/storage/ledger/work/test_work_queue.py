@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import BadKey, NoSuchModel, RateLimited, Refused, TooLong, Unreachable
+from engine.errors import InvalidApiKey, ModelNotFound, ModelRefused, ModelUnreachable, PromptTooLong, RateLimited
 from engine.storage.ledger.work import work_queue
 from tests.support.engines import doc
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 NEVER = float("inf")
 
 
-@pytest.mark.parametrize("error", [Refused("no"), TooLong("too long")])
+@pytest.mark.parametrize("error", [ModelRefused("no"), PromptTooLong("too long")])
 async def test_a_new_start_does_not_try_what_would_fail_in_the_same_way(desk: Desk, error: EngineError) -> None:
     await desk.put(doc("a", "one"))
     [chunk] = await desk.column("SELECT id FROM chunk")
-    await desk.ledger.write(work_queue.fail, chunk, error, NEVER)
-    await desk.ledger.write(work_queue.resume)
+    await desk.ledger.write(work_queue.record_extraction_failure, chunk, error, NEVER)
+    await desk.ledger.write(work_queue.resume_work)
     assert await desk.column("SELECT error FROM document") == [str(error)]
     assert await desk.column("SELECT retry_at FROM chunk") == [NEVER]
-    assert await desk.ledger.write(work_queue.retry) == 1
+    assert await desk.ledger.write(work_queue.retry_documents) == 1
     assert await desk.column("SELECT error FROM chunk WHERE retry_at = 0 AND NOT hopeless") == [""]
 
 
-@pytest.mark.parametrize("error", [BadKey("wrong"), NoSuchModel("gpt-5x"), RateLimited("slow down")])
+@pytest.mark.parametrize("error", [InvalidApiKey("wrong"), ModelNotFound("gpt-5x"), RateLimited("slow down")])
 async def test_a_new_start_tries_what_may_have_been_mended(desk: Desk, error: EngineError) -> None:
     await desk.put(doc("a", "one"))
     [chunk] = await desk.column("SELECT id FROM chunk")
-    await desk.ledger.write(work_queue.fail_embedding, [chunk], error)
-    await desk.ledger.write(work_queue.resume)
+    await desk.ledger.write(work_queue.record_embedding_failure, [chunk], error)
+    await desk.ledger.write(work_queue.resume_work)
     assert await desk.column("SELECT status FROM document WHERE error = ''") == ["pending"]
     assert await desk.column("SELECT id FROM stale WHERE kind = 0") == [chunk]
 
@@ -40,26 +40,26 @@ async def test_a_new_start_tries_what_may_have_been_mended(desk: Desk, error: En
 async def test_a_new_start_waits_for_nothing_that_is_to_be_tried_again(desk: Desk) -> None:
     await desk.put(doc("a", "one"))
     [chunk] = await desk.column("SELECT id FROM chunk")
-    await desk.ledger.write(work_queue.fail, chunk, RateLimited("slow down"), 5e9)
-    await desk.ledger.write(work_queue.resume)
+    await desk.ledger.write(work_queue.record_extraction_failure, chunk, RateLimited("slow down"), 5e9)
+    await desk.ledger.write(work_queue.resume_work)
     assert await desk.column("SELECT tries + retry_at FROM chunk WHERE error = ''") == [0]
 
 
 async def test_that_nobody_was_there_to_read_a_chunk_is_no_try(desk: Desk) -> None:
     await desk.put(doc("a", "one"))
     [chunk] = await desk.column("SELECT id FROM chunk")
-    for error in (RateLimited("slow down"), Unreachable("nobody"), Unreachable("nobody")):
-        await desk.ledger.write(work_queue.fail, chunk, error, 5e9)
+    for error in (RateLimited("slow down"), ModelUnreachable("nobody"), ModelUnreachable("nobody")):
+        await desk.ledger.write(work_queue.record_extraction_failure, chunk, error, 5e9)
     assert await desk.column("SELECT tries FROM chunk WHERE error = 'nobody'") == [1]
-    assert await desk.ledger.read(work_queue.unread_left)
+    assert await desk.ledger.read(work_queue.has_pending_extraction)
 
 
 async def test_beside_a_hopeless_chunk_the_others_are_tried_at_a_new_start(desk: Desk) -> None:
     await desk.put(doc("a", "one", "two"))
     [hopeless, other] = await desk.column("SELECT id FROM chunk ORDER BY ordinal")
-    await desk.ledger.write(work_queue.fail_embedding, [hopeless], Refused("no"))
-    await desk.ledger.write(work_queue.fail_embedding, [other], BadKey("wrong"))
-    await desk.ledger.write(work_queue.resume)
+    await desk.ledger.write(work_queue.record_embedding_failure, [hopeless], ModelRefused("no"))
+    await desk.ledger.write(work_queue.record_embedding_failure, [other], InvalidApiKey("wrong"))
+    await desk.ledger.write(work_queue.resume_work)
     assert await desk.column("SELECT status FROM document WHERE error <> ''") == ["failed"]
     assert await desk.column("SELECT id FROM stale WHERE kind = 0") == [other]
     assert await desk.column("SELECT id FROM chunk WHERE retry_at = 0") == [other]

@@ -1,0 +1,31 @@
+"""Stopwatch: time spent by stage."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Milliseconds by stage; a stage that runs several times adds up."""
+
+    timings: dict[str, float] = field(default_factory=dict)
+
+    async def measure(self, stage: str, work: Awaitable[Result]) -> Result:
+        """Wait for something, and note how long it took."""
+        since = time.perf_counter()
+        try:
+            return await work
+        finally:
+            self.record(stage, since)
+
+    def record(self, stage: str, since: float) -> None:
+        """Add the time since then (perf_counter) to a stage."""
+        self.timings[stage] = self.timings.get(stage, 0.0) + (time.perf_counter() - since) * 1000
