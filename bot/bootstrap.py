@@ -11,28 +11,36 @@ from typing import TYPE_CHECKING
 from bot.admin.ingest.fingerprints import FileFingerprints
 from bot.engine_context import EngineContext
 from bot.errors import BadSetting
-from engine.engine import Engine
+from engine import (
+    MIN_CONTEXT_TOKENS,
+    OLLAMA_PROVIDERS,
+    CallTimeouts,
+    ChunkingOptions,
+    ContextWindow,
+    Engine,
+    EngineOptions,
+    LiteLLMEmbedder,
+    LiteLLMModel,
+    LiteLLMReranker,
+    LLMConfig,
+    MiniLMEmbedder,
+    ModelClient,
+    ModelConfig,
+    O200kTokenizer,
+    OfflineModel,
+    ParserLimits,
+    SubprocessProvider,
+    UsageMeter,
+    wrap_embedder,
+)
+from engine import SummaryLimits as DescribingLimits
 from engine.errors import EngineError
-from engine.llm.checked_embedder import wrap_embedder
-from engine.llm.client.client import ModelClient
-from engine.llm.client.subprocess import SubprocessProvider
-from engine.llm.config import OLLAMA_PROVIDERS, CallTimeouts, ModelConfig
-from engine.llm.embedder import LiteLLMEmbedder
-from engine.llm.minilm.embedder import MiniLMEmbedder
-from engine.llm.offline.model import OfflineModel
-from engine.llm.remote_model import LiteLLMModel, LLMConfig
-from engine.llm.reranker import LiteLLMReranker
-from engine.options import MIN_CONTEXT_TOKENS, ChunkingOptions, ContextWindow, EngineOptions
-from engine.options import SummaryLimits as DescribingLimits
-from engine.parsers import ParserLimits
-from engine.text.tokenizer import O200kTokenizer
-from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bot.settings import Settings
-    from engine.llm.base import Embedder, LanguageModel, Reranker
+    from engine import Embedder, LanguageModel, Reranker
 
 MIB = 2**20
 SLOW_IMPORTS = ("engine.storage.vectors.lance", "engine.storage.graph.kuzu")

@@ -39,9 +39,8 @@ from bot.platform.events import (
 )
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
+from engine import FileParser, cancel_tasks
 from engine.errors import EngineError
-from engine.parsers import FileParser
-from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,9 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from bot.admin.ingest.fingerprints import FileFingerprints
-    from engine.engine import Engine
-    from engine.models import Document
-    from engine.parsers import ParserLimits
+    from engine import Document, Engine, ParserLimits
 
 
 @dataclass(frozen=True, slots=True)

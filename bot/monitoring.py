@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
-    from engine.scheduling.supervisor import Supervisor
-    from engine.usage import Usage
+    from engine import Supervisor, Usage
 
 SILENCE_LIMIT = 300.0  # seconds without a sign of life after which a platform counts as lost
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 60.0)  # seconds

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bot.admin.rpc.service import AdminService
     from bot.bot import Bot
     from bot.settings import Settings
-    from engine.models import ChatTurn
+    from engine import ChatTurn
 
 ADAPTER_GROUP = "threadlore.adapters"
 CONVERSATION_GROUP = "threadlore.conversations"

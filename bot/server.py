@@ -17,16 +17,15 @@ from bot.bot import Bot
 from bot.errors import BadSetting, SetupError
 from bot.plugins import load_adapter
 from bot.store import BotStore
+from engine import cancel_tasks, child_task, describe_error
 from engine.errors import EngineError
-from engine.scheduling.supervisor import describe_error
-from engine.scheduling.tasks import cancel_tasks, child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
     from bot.engine_context import EngineContext
     from bot.settings import Settings
-    from engine.scheduling.supervisor import Supervisor
+    from engine import Supervisor
 
 log = structlog.get_logger(__name__)
 

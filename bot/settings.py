@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.cli import env_file
 from bot.errors import BadSetting
-from engine.models import RetrievalMode  # noqa: TC001  - pydantic reads the fields’ types at run time
+from engine import RetrievalMode  # noqa: TC001  - pydantic reads the fields’ types at run time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import NotAllowed, PermissionDenied, PlatformError
-from engine.answers.links.stream import LinkFilter
+from engine import LinkFilter
 from engine.errors import (
     DiskError,
     InvalidApiKey,

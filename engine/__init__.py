@@ -1,6 +1,7 @@
-"""The engine: documents in, cited answers out. It has never heard of chat.
+"""The engine: documents in, cited answers out. It knows nothing of chat platforms.
 
-This is its public face; each name is loaded when it is first used, so that a command that needs little starts at once.
+This is its only door: everything that programs need is exported here, and errors by `engine.errors`. Each name is
+imported on first use, so that a command which needs little starts at once.
 """
 
 from __future__ import annotations
@@ -9,82 +10,171 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engine.answers.answer import Answer
-    from engine.engine import Engine
-    from engine.errors import EngineError
-    from engine.models import (
-        ChatTurn,
-        Context,
-        ContextEntity,
-        ContextRelation,
-        Document,
-        Extraction,
-        Filters,
-        Link,
-        Mention,
-        Passage,
-        Question,
-        Scope,
-        Source,
-    )
-    from engine.options import EngineOptions
-    from engine.projection.verify import VerificationReport
-    from engine.retrieval.retriever import Neighbourhood
-    from engine.storage.ledger.queries.stats import DocumentInfo, IndexStatus
-    from engine.usage import Usage
+    from engine.answers.answer import Answer as Answer
+    from engine.answers.links.stream import LinkFilter as LinkFilter
+    from engine.answers.mentions import find_mentions as find_mentions
+    from engine.boundary import normalize_value as normalize_value
+    from engine.boundary import repair_surrogates as repair_surrogates
+    from engine.data_dir import DataDir as DataDir
+    from engine.engine import Engine as Engine
+    from engine.errors import EngineError as EngineError
+    from engine.llm.base import Embedder as Embedder
+    from engine.llm.base import LanguageModel as LanguageModel
+    from engine.llm.base import Reranker as Reranker
+    from engine.llm.checked_embedder import wrap_embedder as wrap_embedder
+    from engine.llm.client.client import ModelClient as ModelClient
+    from engine.llm.client.subprocess import SubprocessProvider as SubprocessProvider
+    from engine.llm.config import OLLAMA_PROVIDERS as OLLAMA_PROVIDERS
+    from engine.llm.config import CallTimeouts as CallTimeouts
+    from engine.llm.config import ModelConfig as ModelConfig
+    from engine.llm.embedder import LiteLLMEmbedder as LiteLLMEmbedder
+    from engine.llm.minilm.embedder import MiniLMEmbedder as MiniLMEmbedder
+    from engine.llm.minilm.embedder import find_weights_dir as find_weights_dir
+    from engine.llm.offline.model import OfflineModel as OfflineModel
+    from engine.llm.remote_model import LiteLLMModel as LiteLLMModel
+    from engine.llm.remote_model import LLMConfig as LLMConfig
+    from engine.llm.reranker import LiteLLMReranker as LiteLLMReranker
+    from engine.memory import raise_gc_threshold as raise_gc_threshold
+    from engine.models import ChatTurn as ChatTurn
+    from engine.models import Context as Context
+    from engine.models import ContextEntity as ContextEntity
+    from engine.models import ContextRelation as ContextRelation
+    from engine.models import Document as Document
+    from engine.models import Extraction as Extraction
+    from engine.models import Filters as Filters
+    from engine.models import Link as Link
+    from engine.models import LLMMessage as LLMMessage
+    from engine.models import Mention as Mention
+    from engine.models import Overview as Overview
+    from engine.models import Passage as Passage
+    from engine.models import Question as Question
+    from engine.models import RetrievalMode as RetrievalMode
+    from engine.models import Scope as Scope
+    from engine.models import Source as Source
+    from engine.options import MIN_CONTEXT_TOKENS as MIN_CONTEXT_TOKENS
+    from engine.options import ChunkingOptions as ChunkingOptions
+    from engine.options import ContextWindow as ContextWindow
+    from engine.options import EngineOptions as EngineOptions
+    from engine.options import SummaryLimits as SummaryLimits
+    from engine.parsers.base import ParsedFile as ParsedFile
+    from engine.parsers.base import ParserLimits as ParserLimits
+    from engine.parsers.chat_export import CONVERSATION_GAP as CONVERSATION_GAP
+    from engine.parsers.chat_export import CONVERSATION_TOKENS as CONVERSATION_TOKENS
+    from engine.parsers.chat_export import ChatMessage as ChatMessage
+    from engine.parsers.chat_export import group_conversations as group_conversations
+    from engine.parsers.chat_export import has_chat_messages as has_chat_messages
+    from engine.parsers.chat_export import parse_messages as parse_messages
+    from engine.parsers.sandbox.pool import FileParser as FileParser
+    from engine.projection.open_stores import Stores as Stores
+    from engine.projection.verify import VerificationReport as VerificationReport
+    from engine.retrieval.retriever import Neighbourhood as Neighbourhood
+    from engine.scheduling.supervisor import Supervisor as Supervisor
+    from engine.scheduling.supervisor import backoff_seconds as backoff_seconds
+    from engine.scheduling.supervisor import describe_error as describe_error
+    from engine.scheduling.tasks import cancel_tasks as cancel_tasks
+    from engine.scheduling.tasks import child_task as child_task
+    from engine.storage.files import remove_tree as remove_tree
+    from engine.storage.graph.base import GraphEdge as GraphEdge
+    from engine.storage.graph.base import GraphNode as GraphNode
+    from engine.storage.graph.base import GraphStore as GraphStore
+    from engine.storage.ledger.database import Ledger as Ledger
+    from engine.storage.ledger.queries.checksum import compute_file_checksum as compute_file_checksum
+    from engine.storage.ledger.queries.provenance import StatingPassage as StatingPassage
+    from engine.storage.ledger.queries.stats import DocumentInfo as DocumentInfo
+    from engine.storage.ledger.queries.stats import DocumentStatus as DocumentStatus
+    from engine.storage.ledger.queries.stats import IndexStatus as IndexStatus
+    from engine.storage.vectors.base import VectorStore as VectorStore
+    from engine.text.author_request import by_author as by_author
+    from engine.text.author_request import channel_of as channel_of
+    from engine.text.cleaning import clean_multiline as clean_multiline
+    from engine.text.cleaning import clean_single_line as clean_single_line
+    from engine.text.names import normalize_name as normalize_name
+    from engine.text.overview_request import OverviewRequest as OverviewRequest
+    from engine.text.overview_request import apply_overview_request as apply_overview_request
+    from engine.text.stream_rewriter import RewriteStep as RewriteStep
+    from engine.text.stream_rewriter import StreamRewriter as StreamRewriter
+    from engine.text.tokenizer import O200kTokenizer as O200kTokenizer
+    from engine.text.word_lists import STOP_WORDS as STOP_WORDS
+    from engine.usage import Usage as Usage
+    from engine.usage import UsageMeter as UsageMeter
 
-_MODULES = {
-    "Answer": "engine.answers.answer",
-    "Context": "engine.models",
-    "Document": "engine.models",
-    "Engine": "engine.engine",
-    "EngineError": "engine.errors",
-    "ContextEntity": "engine.models",
-    "Link": "engine.models",
-    "DocumentInfo": "engine.storage.ledger.queries.stats",
-    "Mention": "engine.models",
-    "Neighbourhood": "engine.retrieval.retriever",
-    "EngineOptions": "engine.options",
-    "Passage": "engine.models",
-    "Question": "engine.models",
-    "Extraction": "engine.models",
-    "ContextRelation": "engine.models",
-    "VerificationReport": "engine.projection.verify",
-    "Scope": "engine.models",
-    "Source": "engine.models",
-    "IndexStatus": "engine.storage.ledger.queries.stats",
-    "ChatTurn": "engine.models",
-    "Usage": "engine.usage",
-    "Filters": "engine.models",
+_EXPORTS: dict[str, tuple[str, ...]] = {
+    "engine.answers.answer": ("Answer",),
+    "engine.answers.links.stream": ("LinkFilter",),
+    "engine.answers.mentions": ("find_mentions",),
+    "engine.boundary": ("normalize_value", "repair_surrogates"),
+    "engine.data_dir": ("DataDir",),
+    "engine.storage.files": ("remove_tree",),
+    "engine.engine": ("Engine",),
+    "engine.errors": ("EngineError",),
+    "engine.llm.base": ("Embedder", "LanguageModel", "Reranker"),
+    "engine.llm.checked_embedder": ("wrap_embedder",),
+    "engine.llm.client.client": ("ModelClient",),
+    "engine.llm.client.subprocess": ("SubprocessProvider",),
+    "engine.llm.config": ("OLLAMA_PROVIDERS", "CallTimeouts", "ModelConfig"),
+    "engine.llm.embedder": ("LiteLLMEmbedder",),
+    "engine.llm.minilm.embedder": ("MiniLMEmbedder", "find_weights_dir"),
+    "engine.llm.offline.model": ("OfflineModel",),
+    "engine.llm.remote_model": ("LiteLLMModel", "LLMConfig"),
+    "engine.llm.reranker": ("LiteLLMReranker",),
+    "engine.memory": ("raise_gc_threshold",),
+    "engine.models": (
+        "ChatTurn",
+        "Context",
+        "ContextEntity",
+        "ContextRelation",
+        "Document",
+        "Extraction",
+        "Filters",
+        "LLMMessage",
+        "Link",
+        "Mention",
+        "Overview",
+        "Passage",
+        "Question",
+        "RetrievalMode",
+        "Scope",
+        "Source",
+    ),
+    "engine.options": ("MIN_CONTEXT_TOKENS", "ChunkingOptions", "ContextWindow", "EngineOptions", "SummaryLimits"),
+    "engine.parsers.base": ("ParsedFile", "ParserLimits"),
+    "engine.parsers.chat_export": (
+        "CONVERSATION_GAP",
+        "CONVERSATION_TOKENS",
+        "ChatMessage",
+        "group_conversations",
+        "has_chat_messages",
+        "parse_messages",
+    ),
+    "engine.parsers.sandbox.pool": ("FileParser",),
+    "engine.projection.open_stores": ("Stores",),
+    "engine.projection.verify": ("VerificationReport",),
+    "engine.retrieval.retriever": ("Neighbourhood",),
+    "engine.scheduling.supervisor": ("Supervisor", "backoff_seconds", "describe_error"),
+    "engine.scheduling.tasks": ("cancel_tasks", "child_task"),
+    "engine.storage.graph.base": ("GraphEdge", "GraphNode", "GraphStore"),
+    "engine.storage.ledger.database": ("Ledger",),
+    "engine.storage.ledger.queries.checksum": ("compute_file_checksum",),
+    "engine.storage.ledger.queries.provenance": ("StatingPassage",),
+    "engine.storage.ledger.queries.stats": ("DocumentInfo", "DocumentStatus", "IndexStatus"),
+    "engine.storage.vectors.base": ("VectorStore",),
+    "engine.text.author_request": ("by_author", "channel_of"),
+    "engine.text.cleaning": ("clean_multiline", "clean_single_line"),
+    "engine.text.names": ("normalize_name",),
+    "engine.text.overview_request": ("OverviewRequest", "apply_overview_request"),
+    "engine.text.stream_rewriter": ("RewriteStep", "StreamRewriter"),
+    "engine.text.tokenizer": ("O200kTokenizer",),
+    "engine.text.word_lists": ("STOP_WORDS",),
+    "engine.usage": ("Usage", "UsageMeter"),
 }
-
-__all__ = [
-    "Answer",
-    "ChatTurn",
-    "Context",
-    "ContextEntity",
-    "ContextRelation",
-    "Document",
-    "DocumentInfo",
-    "Engine",
-    "EngineError",
-    "EngineOptions",
-    "Extraction",
-    "Filters",
-    "IndexStatus",
-    "Link",
-    "Mention",
-    "Neighbourhood",
-    "Passage",
-    "Question",
-    "Scope",
-    "Source",
-    "Usage",
-    "VerificationReport",
-]
+_MODULES = {name: module for module, names in _EXPORTS.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_MODULES)

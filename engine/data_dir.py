@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,39 +10,12 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from engine.errors import CorruptLedger, CorruptProjection, DataDirInUse, DiskError
+from engine.errors import CorruptLedger, DataDirInUse, DiskError
 from engine.storage.sqlite.integrity import check_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-
-def remove_tree(path: Path, *, ignore_errors: bool = False) -> None:
-    """Remove a folder with all it holds, or what lies in its place; of a link to a folder, what that folder holds.
-
-    Raises OSError, unless errors are ignored.
-    """
-    if path.is_dir() and path.is_symlink():
-        for each in list(path.iterdir()):
-            _remove(each, ignore_errors=ignore_errors)
-    else:
-        _remove(path, ignore_errors=ignore_errors)
-
-
-def _remove(path: Path, *, ignore_errors: bool) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=ignore_errors)
-    else:
-        with suppress(OSError if ignore_errors else FileNotFoundError):
-            path.unlink()
-
-
-def ensure_directory(path: Path) -> None:
-    """Make the folder of a projection unless it is there; CorruptProjection if something else lies in its place."""
-    if not path.is_dir() and (path.exists() or path.is_symlink()):
-        raise CorruptProjection(f"{path} is no folder.")
-    path.mkdir(parents=True, exist_ok=True)
 
 
 GRAPH_MODULES = ("kuzu", "ladybug")

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+import engine
 
 ROOT = Path(__file__).parents[1]
 FORBIDDEN = {"engine": ("bot", "adapters", "tests"), "bot": ("adapters", "tests"), "adapters": ("tests",)}
@@ -73,3 +76,103 @@ def test_a_folder_holds_at_most_twelve_modules_and_says_what_it_is_for(folder: P
     names = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
     assert len(names) <= 12
     assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+
+
+# These still read the ledger's tables themselves.
+INSIDERS = {
+    "bot/admin/rpc/ledger_service.py: engine.storage.ledger.queries",
+    "bot/admin/backup/archive.py: engine.storage.ledger.database",
+}
+
+# Which part of the engine may import which: a part is a folder below engine/, or a module beside them.
+LEAVES = {"errors", "models", "usage"}
+ENGINE_ARROWS: dict[str, set[str]] = {
+    "errors": set(),
+    "usage": set(),
+    "memory": set(),
+    "models": set(),
+    "process": {"errors"},
+    "boundary": {"errors"},
+    "data_dir": {"errors", "storage"},
+    "text": LEAVES,
+    "options": {*LEAVES, "text"},
+    "bounds": {*LEAVES, "options"},
+    "knowledge": {*LEAVES, "options", "text"},
+    "scheduling": {*LEAVES},
+    "parsers": {*LEAVES, "options", "text", "process"},
+    "llm": {*LEAVES, "options", "text", "process", "scheduling", "memory", "boundary"},
+    "storage": {*LEAVES, "options", "text", "knowledge", "scheduling", "memory"},
+    "runtime": {*LEAVES, "options", "text", "scheduling", "llm", "storage"},
+    "projection": {*LEAVES, "options", "text", "knowledge", "scheduling", "llm", "storage", "runtime", "data_dir"},
+    "retrieval": {*LEAVES, "options", "text", "knowledge", "scheduling", "llm", "storage", "runtime"},
+    "ingest": {*LEAVES, "options", "text", "knowledge", "scheduling", "llm", "storage", "runtime", "projection"},
+    "answers": {
+        *LEAVES,
+        "options",
+        "text",
+        "scheduling",
+        "llm",
+        "storage",
+        "runtime",
+        "retrieval",
+        "bounds",
+        "boundary",
+    },
+    "maintenance": {*LEAVES, "options", "scheduling", "storage", "runtime", "projection", "ingest"},
+}
+ABOVE = {"engine", "__init__"}  # the class that opens the engine, and its door, import whatever they need
+
+
+def part(module: str) -> str:
+    """The part of its top-level package that a module belongs to."""
+    names = module.split(".")
+    return names[1] if len(names) > 1 else "__init__"
+
+
+def arrows(package: str) -> dict[tuple[str, str], str]:
+    """What the parts of a package import of each other, type-only imports included, each with one example."""
+    found: dict[tuple[str, str], str] = {}
+    for path in modules(package):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package:
+                for alias in node.names:
+                    target = f"{node.module}.{alias.name}" if node.module == package else node.module or ""
+                    if part(name) != part(target):
+                        found[part(name), part(target)] = f"{name} imports {target}"
+    return found
+
+
+def test_parts_of_the_engine_import_only_what_lies_below_them() -> None:
+    wrong = {
+        example
+        for (source, target), example in arrows("engine").items()
+        if source not in ABOVE and target not in ENGINE_ARROWS[source]
+    }
+    assert wrong == set()
+
+
+def test_the_engine_table_has_no_circle() -> None:
+    tuple(TopologicalSorter(ENGINE_ARROWS).static_order())  # raises CycleError
+
+
+@pytest.mark.parametrize("package", ["bot", "adapters"])
+def test_programs_enter_the_engine_by_its_door_only(package: str) -> None:
+    inside = {
+        f"{path.relative_to(ROOT)}: {node.module}"
+        for path in modules(package)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("engine.")
+        if node.module != "engine.errors" and not (node.module or "").startswith("engine.storage.sqlite")
+    }
+    assert inside <= INSIDERS
+
+
+def test_the_door_offers_types_and_values_alike() -> None:
+    tree = ast.parse((ROOT / "engine" / "__init__.py").read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {
+        (node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert typed == {(module, name) for module, names in engine._EXPORTS.items() for name in names}
+    assert all(hasattr(engine, name) for name in dir(engine))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from bot.admin.rpc.service import AdminService
     from bot.settings import Settings
-    from engine.models import ChatTurn
+    from engine import ChatTurn
 
 
 async def converse(service: AdminService, settings: Settings, *, history: Sequence[ChatTurn] = ()) -> None:

@@ -13,8 +13,8 @@ from adapters.console.commands import COMMANDS, show_help
 from bot.admin.requests import GetStatus
 from bot.admin.results import StatusResult
 from bot.cli.render.tables import pluralize
+from engine import child_task
 from engine.errors import EngineError, InvalidQuestion
-from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator

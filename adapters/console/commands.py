@@ -10,8 +10,8 @@ from rich.text import Text
 
 from bot.admin.requests import Forget, GetEntity, GetStatus, ListDocuments
 from bot.cli.render import tables
+from engine import RetrievalMode
 from engine.errors import InvalidQuestion, NotFound
-from engine.models import RetrievalMode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

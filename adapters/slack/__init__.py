@@ -18,7 +18,7 @@ from adapters.slack.replies.sender import MessageSender
 from adapters.slack.replies.streaming import MessageStreams
 from adapters.slack.workspace.users import UserDirectory
 from bot.commands import list_commands
-from engine.scheduling.supervisor import Supervisor
+from engine import Supervisor
 
 if TYPE_CHECKING:
     import asyncio

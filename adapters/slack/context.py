@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.scheduling.supervisor import Supervisor
+from engine import Supervisor
 
 if TYPE_CHECKING:
     import asyncio

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.admin.document_lookup import build_scope
 from bot.admin.ingest.progress import wait_until_applied
 from bot.admin.results import Completed
-from engine.models import Extraction, Link, Mention
+from engine import Extraction, Link, Mention
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable

@@ -7,15 +7,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.boundary import repair_surrogates
+from engine import Scope, repair_surrogates
 from engine.errors import InvalidQuestion, NotFound
-from engine.models import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bot.engine_context import EngineContext
-    from engine.storage.ledger.queries.stats import DocumentInfo
+    from engine import DocumentInfo
 
 LOCAL_SPACE = "console:local"
 MAX_LISTED = 5

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bot.admin.requests import Backup, Export, Forget, Reindex, Retry, Verify
     from bot.admin.results import OperationResult
     from bot.engine_context import EngineContext
-    from engine.projection.verify import VerificationReport
+    from engine import VerificationReport
 
 
 MAX_LISTED = 5  # documents that failed again

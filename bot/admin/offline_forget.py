@@ -9,14 +9,14 @@ from bot.context import BotContext
 from bot.ingest.service import IngestService
 from bot.permissions.resolver import AudienceResolver
 from bot.store import BotStore
-from engine.parsers import FileParser
+from engine import FileParser
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bot.engine_context import EngineContext
     from bot.settings import Settings
-    from engine.models import Document
+    from engine import Document
 
 
 async def forget(desk: EngineContext, settings: Settings, document: str) -> bool:

@@ -11,12 +11,8 @@ from typing import TYPE_CHECKING
 from bot.admin.document_lookup import build_scope, resolve_documents
 from bot.admin.ingest.progress import format_remaining
 from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult, RetrievalSummary
-from engine.answers.answer import Answer
+from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task
 from engine.errors import InvalidQuestion, NotFound
-from engine.models import Filters, Question
-from engine.scheduling.tasks import child_task
-from engine.text.author_request import by_author, channel_of
-from engine.text.overview_request import apply_overview_request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -24,8 +20,7 @@ if TYPE_CHECKING:
     from bot.admin.requests import Ask, AskOutput
     from bot.admin.results import OperationResult
     from bot.engine_context import EngineContext
-    from engine.engine import Engine
-    from engine.models import Context, Scope
+    from engine import Context, Engine, Scope
 
 SEARCHING = "the search takes longer than usual."
 SLOW_START_SECONDS = 2.0  # seconds after which whoever asked is told what the answer waits for

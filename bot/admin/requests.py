@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 from typing import Literal
 
-from engine.models import ChatTurn, RetrievalMode  # noqa: TC001  - the socket reads the fields' types at run time
+from engine import ChatTurn, RetrievalMode  # noqa: TC001  - the socket reads the fields' types at run time
 
 AskOutput = Literal["answer", "context", "prompt"]
 

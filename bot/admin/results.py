@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.models import Context, ContextEntity, ContextRelation, LLMMessage, Source  # noqa: TC001  - as below
-from engine.storage.ledger.queries.stats import DocumentInfo, IndexStatus  # noqa: TC001  - the socket reads the fields' types at run time
-from engine.usage import Usage  # noqa: TC001  - as above
+from engine import (  # noqa: TC001  - as below  # noqa: TC001  - the socket reads the fields' types at run time
+    Context,
+    ContextEntity,
+    ContextRelation,
+    DocumentInfo,
+    IndexStatus,
+    LLMMessage,
+    Source,
+    Usage,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.admin.document_lookup import build_scope
 from bot.admin.results import DocumentList, EntityResult, StatusResult
+from engine import normalize_name
 from engine.errors import NotFound
-from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

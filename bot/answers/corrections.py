@@ -18,7 +18,7 @@ import structlog
 from bot import texts
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.ports import ReplyTarget
-from engine.scheduling.supervisor import backoff_seconds
+from engine import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

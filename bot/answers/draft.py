@@ -12,7 +12,7 @@ from bot.answers.sources.attribution import find_used_keys, is_fully_cited
 from bot.platform.events import QuestionAsked
 from bot.platform.models import AnswerFooter
 from bot.store.models import passage_key
-from engine.models import Scope
+from engine import Scope
 
 if TYPE_CHECKING:
     from bot.answers.request import AnswerRequest
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from bot.permissions.provenance import Provenance
     from bot.platform.models import Channel
     from bot.store import AnswerSource
-    from engine.models import Source
-    from engine.usage import Usage
+    from engine import Source, Usage
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from engine.models import Source
+    from engine import Source
 
 MAX_TITLE_LENGTH, MAX_EXCERPT_LENGTH = 100, 140  # characters
 

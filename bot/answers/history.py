@@ -21,8 +21,8 @@ from bot.permissions.audience import named_rooms, scope_covers
 from bot.permissions.provenance import location_from_room
 from bot.platform.models import Message
 from bot.store.models import message_key
+from engine import ChatTurn, Scope
 from engine.errors import EngineError
-from engine.models import ChatTurn, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

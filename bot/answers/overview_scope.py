@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING
 from bot.answers.request import strip_mention
 from bot.errors import PlatformError
 from bot.ingest.conversations import thread_key
-from engine.answers.mentions import find_mentions
-from engine.models import Filters
-from engine.text.author_request import by_author, channel_of
-from engine.text.overview_request import apply_overview_request
+from engine import Filters, apply_overview_request, by_author, channel_of, find_mentions
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
-    from engine.models import Question
-    from engine.text.overview_request import OverviewRequest
+    from engine import OverviewRequest, Question
 
 DEFAULT_PERIOD = timedelta(days=1)  # what somebody missed of whom nothing is known
 

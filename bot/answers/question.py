@@ -12,14 +12,14 @@ from bot.errors import PlatformError
 from bot.permissions import resolver
 from bot.permissions.provenance import private_reader
 from bot.platform.events import QuestionAsked
-from engine.models import Filters, Overview, Question
+from engine import Filters, Overview, Question
 
 if TYPE_CHECKING:
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
     from bot.permissions.audience import ResolvedScope
     from bot.platform.models import Channel
-    from engine.models import RetrievalMode
+    from engine import RetrievalMode
 
 
 async def build_question(house: BotContext, request: AnswerRequest, reach: ResolvedScope | None = None) -> Question:

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from bot.permissions.provenance import Provenance
     from bot.permissions.quotas import Quotas
     from bot.platform.models import Channel
-    from engine.answers.answer import Answer
-    from engine.models import Question
+    from engine import Answer, Question
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ import typer
 
 from bot.cli.runner import JsonOption, SpaceOption, perform_request
 from bot.text import utc_times
-from engine.models import RetrievalMode
+from engine import RetrievalMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

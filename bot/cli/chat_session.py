@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from bot.admin.requests import Ask
 from bot.admin.results import AnswerDelta, AnswerEnd
-from engine.models import ChatTurn
+from engine import ChatTurn
 
 if TYPE_CHECKING:
     from bot.admin.rpc.service import AdminService
     from bot.cli.render.console import Screen
-    from engine.models import RetrievalMode, Source
+    from engine import RetrievalMode, Source
 
 MAX_TURNS = 20  # remembered; older ones are forgotten
 _CITATION = re.compile(r" ?\[\d+\]")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from engine import raise_gc_threshold
 from engine.errors import EngineError
-from engine.memory import raise_gc_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

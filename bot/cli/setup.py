@@ -30,7 +30,7 @@ def setup(
 
     async def work(common: GlobalOptions) -> int:
         from bot.cli import weights  # noqa: PLC0415  - --help spares it
-        from engine.llm.minilm.embedder import MiniLMEmbedder  # noqa: PLC0415  - --help spares it
+        from engine import MiniLMEmbedder  # noqa: PLC0415  - --help spares it
 
         settings = common.load_settings()
         if not weights.is_installed():

@@ -9,8 +9,8 @@ from bot.cli.render.tables import pluralize
 from bot.platform.events import BotAdded
 from bot.platform.models import Card
 from bot.text.markdown import escape_markdown
+from engine import RetrievalMode
 from engine.errors import InvalidQuestion
-from engine.models import RetrievalMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

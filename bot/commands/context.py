@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from bot import texts
 from bot.errors import NotAllowed
 from bot.permissions.provenance import Provenance, can_read
-from engine.models import Scope
+from engine import Scope
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Location
     from bot.settings import Settings
     from bot.store import BotStore
-    from engine.engine import Engine
+    from engine import Engine
 
 
 class BotServices(Protocol):

@@ -10,8 +10,8 @@ from bot.errors import NotAllowed
 from bot.platform.models import Card
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
+from engine import Extraction, Link, Mention
 from engine.errors import InvalidQuestion
-from engine.models import Extraction, Link, Mention
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

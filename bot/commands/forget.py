@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.commands.context import CommandContext
     from bot.platform.models import Location
     from bot.store import MessageRecord
-    from engine.storage.ledger.queries.stats import DocumentInfo
+    from engine import DocumentInfo
 
 SELF_WORDS = frozenset({"me", "myself", "everything of me"})
 MAX_SHOWN = 5

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.context import BotContext
-    from engine.models import Scope
+    from engine import Scope
 
 MAX_CHANNELS = 30  # channels that are listed; further ones are counted
 

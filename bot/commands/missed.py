@@ -11,13 +11,13 @@ from bot.answers.request import AnswerRequest, answer_id
 from bot.platform.models import Card, format_utc
 from bot.text.markdown import markdown_link
 from bot.text.times import parse_since
-from engine.models import Filters, Question
+from engine import Filters, Question
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.commands.context import CommandContext
-    from engine.models import Source
+    from engine import Source
 
 DEFAULT_PERIOD = timedelta(days=1)
 MAX_QUOTED = 20  # messages

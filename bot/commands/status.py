@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
     from bot.commands.context import CommandContext
     from bot.store import AnswerSource, StoredAnswer
-    from engine.models import Scope
-    from engine.retrieval.retriever import Neighbourhood
-    from engine.storage.ledger.queries.stats import IndexStatus
+    from engine import IndexStatus, Neighbourhood, Scope
 
 MAX_QUOTE_LENGTH = 400  # characters of a source
 MAX_RELATIONS = 8  # relations told in words

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.scheduling.supervisor import describe_error
+from engine import describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,10 +21,8 @@ from pydantic import TypeAdapter, ValidationError
 from bot.dispatch.delayed_events import DelayedEvents
 from bot.errors import NotConnected, is_transient
 from bot.platform import events
-from engine.boundary import normalize_value
+from engine import Supervisor, backoff_seconds, cancel_tasks, describe_error, normalize_value
 from engine.errors import EngineError
-from engine.scheduling.supervisor import Supervisor, backoff_seconds, describe_error
-from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.text.names import normalize_name
+from engine import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engine.models import ContextEntity, ContextRelation
-    from engine.retrieval.retriever import Neighbourhood
+    from engine import ContextEntity, ContextRelation, Neighbourhood
 
 MAX_NODES = 40  # names in a picture
 MAX_PER_NODE = 3  # names of the second ring that one name of the first may bring along

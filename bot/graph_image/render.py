@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 from bot.graph_image.model import build_graph_model
 from bot.platform.models import Picture
 from bot.text.terminal import strip_control_chars
+from engine import normalize_name
 from engine.errors import NotFound
-from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from bot.graph_image.model import GraphModel
-    from engine.engine import Engine
-    from engine.models import Scope
-    from engine.retrieval.retriever import Neighbourhood
+    from engine import Engine, Neighbourhood, Scope
 
 MAX_RELATIONS = 24  # relations of the name itself
 MAX_NEIGHBOURS, MAX_NEIGHBOUR_RELATIONS = 8, 12  # of so many names around it, so many relations each

@@ -14,7 +14,7 @@ from bot.errors import ChannelGone, PermissionDenied, PlatformError
 from bot.ingest.conversations import thread_key
 from bot.permissions import audience
 from bot.platform.models import Card, Location
-from engine.models import Scope
+from engine import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,15 +13,21 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bot.store.models import MessageRecord
-from engine.parsers.chat_export import CONVERSATION_GAP, CONVERSATION_TOKENS, ChatMessage, group_conversations
-from engine.text.cleaning import clean_multiline, clean_single_line
+from engine import (
+    CONVERSATION_GAP,
+    CONVERSATION_TOKENS,
+    ChatMessage,
+    clean_multiline,
+    clean_single_line,
+    group_conversations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from bot.platform.models import Message
     from bot.store.models import ConversationRecord
-    from engine.models import Passage
+    from engine import Passage
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from bot.errors import PermissionDenied
 from bot.ingest.conversations import MessageRun, message_digest, to_indexed_message, to_message_record
 from bot.permissions.audience import home_space
 from bot.store.models import message_key
+from engine import Document, Scope
 from engine.errors import NotFound
-from engine.models import Document, Scope
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bot.ingest.conversations import IndexedMessage
     from bot.platform.models import Location, Message
     from bot.store import MessageRecord
-    from engine.models import Passage
+    from engine import Passage
 
 
 class ConversationDocuments:

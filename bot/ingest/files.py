@@ -20,8 +20,8 @@ from bot.platform.events import CommandInvoked, QuestionAsked
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
 from bot.store import FileRecord
+from engine import Document, Scope
 from engine.errors import DocumentTooLarge, InvalidDocument, NotFound, UnsupportedFormat
-from engine.models import Document, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from bot.ingest.documents import ConversationDocuments
     from bot.platform.models import Upload
     from bot.platform.ports import Reaction
-    from engine.parsers import FileParser
-    from engine.storage.ledger.queries.stats import DocumentStatus
+    from engine import DocumentStatus, FileParser
 
 log = structlog.get_logger(__name__)
 

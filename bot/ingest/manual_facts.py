@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.documents import ConversationDocuments
     from bot.platform.models import Location
-    from engine.models import Extraction
+    from engine import Extraction
 
 
 class ManualFacts:

@@ -15,7 +15,7 @@ from bot.ingest.conversations import (
     to_unindexed_record,
 )
 from bot.store.models import message_key
-from engine.parsers.chat_export import CONVERSATION_GAP
+from engine import CONVERSATION_GAP
 
 if TYPE_CHECKING:
     from collections.abc import Collection

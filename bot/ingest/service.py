@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from bot.permissions.channel_lists import ChannelList
     from bot.platform.events import PlatformEvent
     from bot.platform.models import Message
-    from engine.models import Document
-    from engine.parsers import FileParser
+    from engine import Document, FileParser
 
 log = structlog.get_logger(__name__)
 

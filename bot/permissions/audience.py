@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bot.platform.models import Channel
-from engine.models import Scope
+from engine import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

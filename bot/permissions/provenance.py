@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bot.errors import PlatformError
 from bot.permissions import audience
 from bot.platform.models import Location
-from engine.models import Scope
+from engine import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
     from bot.store import StoredAnswer
-    from engine.models import Context
+    from engine import Context
 
 _DOCUMENT = re.compile(r":(?:thread|window|file|message):")  # behind the room in the key of a document
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bot.platform.models import Location
     from bot.store import BotStore
-    from engine.usage import Usage
+    from engine import Usage
 
 MINUTE = 60.0
 MAX_TRACKED_PEOPLE = 10_000  # people whose last questions are remembered

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Channel, ListedChannel, Location, Person
     from bot.platform.ports import Platform
     from bot.store import BotStore
-    from engine.models import Scope
+    from engine import Scope
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.permissions import audience
-from engine.models import Scope
+from engine import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,10 +13,10 @@ import pytest
 from bot.admin.backup import archive
 from bot.admin.ingest.fingerprints import FileFingerprints
 from bot.store import BotStore
-from engine.data_dir import remove_tree
 from engine.errors import CorruptLedger, CorruptProjection, EngineError
 from engine.models import Question
 from engine.options import EngineOptions
+from engine.storage.files import remove_tree
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.vectors.lance import LanceVectors
 from tests.support.engines import HERE, doc, open_engine

@@ -12,7 +12,7 @@ from discord import app_commands
 from adapters.discord.translate import NAME, message_of, upload_of
 from bot.commands import COMMANDS, list_commands
 from bot.platform.events import CommandInvoked, QuestionAsked
-from engine.models import RetrievalMode  # noqa: TC001  - an annotation that is read at run time
+from engine import RetrievalMode  # noqa: TC001  - an annotation that is read at run time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

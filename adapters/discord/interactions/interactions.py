@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from adapters.discord.platform import DiscordPlatform
     from bot.platform.events import PlatformEvent
-    from engine.scheduling.supervisor import Supervisor
+    from engine import Supervisor
 
 log = structlog.get_logger(__name__)
 

@@ -17,8 +17,8 @@ from adapters.slack.identity import NAME
 from adapters.slack.replies.blocks import build_home
 from bot.platform.events import ChannelRemoved, MessageReceived, VisibilityChanged
 from bot.platform.models import Location
+from engine import cancel_tasks
 from engine.errors import EngineError
-from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
     import asyncio

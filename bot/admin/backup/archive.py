@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING
 from bot.admin.backup import file_format
 from bot.admin.file_errors import file_write_error
 from bot.store import database, snapshot
-from engine.data_dir import DataDir, remove_tree
+from engine import DataDir, compute_file_checksum, remove_tree
 from engine.errors import CorruptFile, DiskError, NotFound, StoreError
 from engine.storage.ledger.database import load_migrations
-from engine.storage.ledger.queries.checksum import compute_file_checksum
 from engine.storage.sqlite import integrity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from engine.engine import Engine
+    from engine import Engine
 
 LEDGER_FILE, BOT_FILE = "ledger.db", "bot.db"
 WORK_DIR = "restoring"  # a folder in the data folder, while a backup is unpacked

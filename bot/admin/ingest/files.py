@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.admin.document_lookup import chat_key, file_key
+from engine import Document, group_conversations, has_chat_messages, parse_messages
 from engine.errors import DocumentTooLarge, EmptyDocument, NotFound, UnsupportedFormat
-from engine.models import Document
-from engine.parsers import group_conversations, has_chat_messages, parse_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from engine.parsers import FileParser
+    from engine import FileParser
 
 CHAT_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 MIB = 2**20

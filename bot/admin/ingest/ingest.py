@@ -12,8 +12,8 @@ from bot.admin.document_lookup import build_scope, file_key
 from bot.admin.ingest import files
 from bot.admin.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed
 from bot.admin.results import IngestFailure, IngestResult, ProgressUpdate
+from engine import FileParser
 from engine.errors import InvalidDocument, ModelError
-from engine.parsers import FileParser
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sized
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from bot.admin.requests import Ingest
     from bot.admin.results import OperationResult
     from bot.engine_context import EngineContext
-    from engine.models import Document
-    from engine.storage.ledger.queries.stats import DocumentInfo, IndexStatus
+    from engine import Document, DocumentInfo, IndexStatus
 
 SLOW_FILE_SECONDS = 3.0  # seconds after which a file that is still being read is told
 MAX_SIMILAR_FAILURES = 5  # documents that failed alike

@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.admin.results import ProgressUpdate
+from engine import child_task
 from engine.errors import DiskError, EngineError, ModelError, ModelUnreachable
-from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
     from typing import Any
 
-    from engine.engine import Engine
-    from engine.models import Scope
-    from engine.storage.ledger.queries.stats import IndexStatus
+    from engine import Engine, IndexStatus, Scope
 
 STALL_SECONDS = 4.0  # seconds without a reading, after which a person wants to know why
 STALL_MESSAGE = "the model has not answered yet; Ctrl-C leaves, and the next run goes on."

@@ -12,9 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.admin.requests import OperationRequest
 from bot.admin.results import OperationResult
-from engine import errors
+from engine import Overview, errors
 from engine.errors import EngineError
-from engine.models import Overview
 
 MAX_LINE_BYTES = 64 * 1024 * 1024  # bytes of a line
 

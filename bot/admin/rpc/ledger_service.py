@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from bot.admin.requests import GetStatus, ListDocuments
 from bot.admin.results import DocumentList, StatusResult
 from bot.admin.rpc import socket
-from engine.data_dir import DataDir
+from engine import DataDir, Ledger, Scope
 from engine.errors import DataDirInUse
-from engine.models import Scope
-from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import lookup, stats
 
 if TYPE_CHECKING:

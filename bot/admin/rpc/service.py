@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
     from bot.engine_context import EngineContext
     from bot.settings import Settings
-    from engine.models import Document
+    from engine import Document
 
 START_TIMEOUT_SECONDS = 10.0  # seconds that another program may take between holding the folder and answering
 POLL_SECONDS = 0.1

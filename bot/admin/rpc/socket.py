@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from bot.admin.rpc import codec
+from engine import child_task
 from engine.errors import DiskError, EngineError, StoreError
-from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from bot.store.models import source_keys
 from bot.text.excerpts import strip_speaker
-from engine.text.word_lists import STOP_WORDS
+from engine import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engine.models import Context, Source
+    from engine import Context, Source
 
     KeyedText = tuple[str, frozenset[str]]  # the text of an earlier turn, and the keys of what it rests on
 

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from engine.text.stream_rewriter import RewriteStep, StreamRewriter
+from engine import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from bot.store import AnswerSource
-    from engine.models import Source
+    from engine import Source
 
 WEB_SCHEMES = ("https://", "http://")
 SAFE_CHARACTERS = "/:?#@!$&'*+,;=%-._~"  # characters that mean the same in every markup

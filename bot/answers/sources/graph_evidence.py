@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.answers.draft import AnswerDraft
-    from engine.models import Context
-    from engine.storage.ledger.queries.provenance import StatingPassage
+    from engine import Context, StatingPassage
 
 
 class GraphEvidence(Protocol):

@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from bot.admin.results import OperationResult
-    from engine.models import Source
-    from engine.storage.ledger.queries.stats import DocumentInfo
-    from engine.usage import Usage
+    from engine import DocumentInfo, Source, Usage
 
 RESUME_HINT = "Run the command again once it can be reached; --wait waits for that."
 OUTPUT_LIMIT_HINT = "THREADLORE_MAX_OUTPUT_TOKENS sets how long an answer may be."

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from engine.scheduling.tasks import cancel_tasks
+from engine import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from engine.parsers.chat_export import CONVERSATION_GAP
+from engine import CONVERSATION_GAP
 
 if TYPE_CHECKING:
     from datetime import datetime

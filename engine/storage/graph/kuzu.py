@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.data_dir import ensure_directory, remove_tree
 from engine.errors import CorruptProjection, StoreError
 from engine.memory import trim_heap
 from engine.scheduling.tasks import wait_for_completion
+from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.graph import kuzu_file
 from engine.storage.graph.kuzu_connection import GRAPH_BACKENDS, SCHEMA, GraphBackend, KuzuConnection, open_database
 from engine.storage.graph.kuzu_queries import fetch_graph, has_missing_rows, heaviest_edges, needs_reload

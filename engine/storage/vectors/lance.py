@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import structlog
 
-from engine.data_dir import ensure_directory, remove_tree
 from engine.errors import CorruptProjection, EmbedderMismatch, EngineError, StoreError
 from engine.memory import configure_malloc
 from engine.scheduling.supervisor import Supervisor
 from engine.scheduling.tasks import wait_for_completion
+from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
 from engine.storage.vectors.lance_maintenance import INDEX_ABOVE, TableMaintenance
