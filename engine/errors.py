@@ -47,9 +47,9 @@ class InvalidDocument(EngineError):
 
 
 class UnsupportedFormat(InvalidDocument):
-    """No reader knows this kind of file."""
+    """No parser reads this kind of file. Parsers add a hint that lists the formats."""
 
-    hint = "Supported: text, Markdown, HTML, PDF, office files, and exported chats as JSON Lines."
+    hint = "Convert it to a format that can be read, for example PDF or plain text."
 
 
 class EmptyDocument(InvalidDocument):

@@ -1,46 +1,126 @@
-"""Bytes and a name to passages: decide the family and let it read. Runs inside the worker process."""
+"""Table of file formats: the parse function, the extensions and the signature of each.
+
+To add a format, add a row to `PARSERS` and a module with its parse function: detection, the hint of unsupported files
+and the help texts read the table.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-from engine.errors import DocumentTooLarge, EmptyDocument
-from engine.parsers.dates import find_stated_date
-from engine.parsers.detect import detect_format
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from engine.parsers.base import ParsedFile, ParserLimits
+    from collections.abc import Iterable
 
-_PARSER_MODULES = {
-    "plain": "plain_text",
-    "markdown": "markdown",
-    "html": "html",
-    "messages": "chat_export",
-    "pdf": "pdf.pdf",
-    "docx": "office.docx",
+    from engine.parsers.base import ParsedFile
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """One format that can be read.
+
+    `label` names it in help texts. `parser` is `module:function`, imported with the first file of the format; it is
+    called with the name and the bytes, and with `mime` if that is set (formats of the rich-text library). `signature`
+    and `named_signature` are regular expressions for the first bytes, the latter for files with one of `extensions`.
+    `container` is the archive a format is packed in. A ZIP is recognized by its `mimetype` entry, which holds `mime`,
+    or by `zip_folder`; an OLE file (old Office) by its extension. A format with neither signature nor container is text
+    and recognized by its extension. `is_dated`: a date in the name or the first lines is the document's.
+    """
+
+    label: str
+    parser: str
+    extensions: tuple[str, ...]
+    mime: str = ""
+    signature: bytes = b""
+    named_signature: bytes = b""
+    container: Literal["", "zip", "ole"] = ""
+    zip_folder: str = ""
+    is_dated: bool = True
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the bytes must prove the format: the extension alone does not."""
+        return bool(self.signature or self.container)
+
+    def parse(self, name: str, data: bytes) -> ParsedFile:
+        """Parse a file of this format. Raises one of the InvalidDocument family."""
+        function = resolve_name(self.parser)
+        parsed: ParsedFile = function(name, data, self.mime) if self.mime else function(name, data)
+        return parsed
+
+
+_TEXT_EXTENSIONS = (
+    *("txt", "text", "log", "csv", "tsv", "json", "json5", "xml", "yaml", "yml", "toml", "ini", "cfg", "conf"),
+    *("properties", "tex", "bib", "rst", "org", "adoc", "asciidoc", "srt", "vtt", "ics", "diff", "patch"),
+    *("py", "pyi", "js", "mjs", "ts", "jsx", "tsx", "java", "kt", "scala", "c", "h", "cc", "cpp", "hpp", "cs"),
+    *("go", "rs", "rb", "php", "pl", "lua", "r", "sql", "sh", "bash", "zsh", "ps1", "bat", "swift", "css", "scss"),
+    *("proto", "graphql", "tf", "dockerfile", "makefile"),
+)
+_DOCX = "engine.parsers.office.docx:parse"
+_OFFICE = "engine.parsers.office.office:parse"
+_MAIL = "engine.parsers.office.office:parse_mail"
+_OPENXML = "application/vnd.openxmlformats-officedocument."
+
+PARSERS: dict[str, FileFormat] = {
+    "plain": FileFormat("text", "engine.parsers.plain_text:parse", _TEXT_EXTENSIONS),
+    "markdown": FileFormat("Markdown", "engine.parsers.markdown:parse", ("md", "markdown", "mdown", "mkd", "mdx")),
+    "html": FileFormat("HTML", "engine.parsers.html:parse", ("html", "htm", "xhtml", "shtml")),
+    "pdf": FileFormat(
+        "PDF",
+        "engine.parsers.pdf.pdf:parse",
+        ("pdf",),
+        "application/pdf",
+        signature=rb"\s{0,1019}+%PDF-",
+        named_signature=rb"(?s:.){0,1019}?%PDF-",
+    ),
+    "docx": FileFormat(
+        "Word", _DOCX, ("docx",), _OPENXML + "wordprocessingml.document", container="zip", zip_folder="word/"
+    ),
+    "doc": FileFormat("Word", _OFFICE, ("doc",), "application/msword", container="ole"),
+    "xlsx": FileFormat(
+        "Excel", _OFFICE, ("xlsx",), _OPENXML + "spreadsheetml.sheet", container="zip", zip_folder="xl/"
+    ),
+    "xls": FileFormat("Excel", _OFFICE, ("xls",), "application/vnd.ms-excel", container="ole"),
+    "pptx": FileFormat(
+        "PowerPoint",
+        _OFFICE,
+        ("pptx",),
+        _OPENXML + "presentationml.presentation",
+        container="zip",
+        zip_folder="ppt/",
+    ),
+    "ppt": FileFormat("PowerPoint", _OFFICE, ("ppt",), "application/vnd.ms-powerpoint", container="ole"),
+    "odt": FileFormat(
+        "OpenDocument text", _OFFICE, ("odt",), "application/vnd.oasis.opendocument.text", container="zip"
+    ),
+    "rtf": FileFormat("RTF", _OFFICE, ("rtf",), "application/rtf", signature=rb"\{\\rtf", named_signature=rb"\{\\"),
+    "epub": FileFormat("EPUB", _OFFICE, ("epub",), "application/epub+zip", container="zip"),
+    "eml": FileFormat("e-mail", _MAIL, ("eml",), "message/rfc822"),
+    "msg": FileFormat("e-mail", _MAIL, ("msg",), "application/vnd.ms-outlook", container="ole"),
+    "ipynb": FileFormat("Jupyter notebooks", _OFFICE, ("ipynb",), "application/x-ipynb+json"),
+    "messages": FileFormat(
+        "chat messages as JSON Lines", "engine.parsers.chat_export:parse", ("jsonl", "ndjson"), is_dated=False
+    ),
 }
 
 
-def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
-    """The file as passages. Raises one of the InvalidDocument family."""
-    kind = detect_format(name, data, limits)
-    # A family is loaded when its first file comes: kreuzberg is not needed for plain text.
-    found: ParsedFile = (
-        import_module(f"engine.parsers.{_PARSER_MODULES[kind]}").parse(name, data)
-        if kind in _PARSER_MODULES
-        else import_module("engine.parsers.office.office").parse(name, data, kind)
-    )
-    if not found.passages:
-        raise EmptyDocument(f"There is no text in {name}.")
-    if sum(len(passage.text) for passage in found.passages) > limits.max_text_length:
-        raise DocumentTooLarge(f"{name} holds more than {limits.max_text_length:,} characters of text.")
-    if found.time or kind == "messages":
-        return found
-    return replace(found, time=find_stated_date(name, _document_head(found)) or found.saved_at)
+def find_by_extension(extension: str) -> str:
+    """The format of a lower-case extension without its dot, or an empty string."""
+    return next((name for name, row in PARSERS.items() if extension in row.extensions), "")
 
 
-def _document_head(found: ParsedFile) -> str:
-    """The title and the first passage: where a document states its date."""
-    return f"{found.title}\n{found.passages[0].text}" if found.title else found.passages[0].text
+def zip_formats() -> Iterable[tuple[str, FileFormat]]:
+    """The formats that are ZIP archives, by name."""
+    return ((name, row) for name, row in PARSERS.items() if row.container == "zip")
+
+
+def describe_formats() -> str:
+    """The formats in words, for help texts: "text, Markdown, … and chat messages as JSON Lines"."""
+    *labels, last = dict.fromkeys(row.label for row in PARSERS.values())
+    return f"{', '.join(labels)} and {last}"
+
+
+def supported_formats_hint() -> str:
+    """The hint of an UnsupportedFormat."""
+    return f"Supported: {describe_formats()}."

@@ -14,13 +14,13 @@ from engine.text.cleaning import clean_lines, clean_multiline
 _PASSWORD = 4
 
 
-def parse(name: str, data: bytes) -> ParsedFile:
+def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     """Passages with keys p3-1, p3-2 and the label "p. 3". Titles inside of PDFs are often junk: it is the name.
 
     Raises Encrypted, Empty (no text layer: a scan), Broken (not a PDF, or cut off).
     """
     try:
-        result = extract_document(data, "application/pdf", pages=True)
+        result = extract_document(data, mime, pages=True)
         pages, saved = [str(page["content"]) for page in result.pages or []], modified_time(result.metadata)
     except CorruptFile:
         pages, saved = [], None

@@ -13,8 +13,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
-from engine.parsers.registry import parse_file
 from engine.parsers.sandbox import protocol
+from engine.parsers.sandbox.parse import parse_file
 from engine.process.ipc import encode_frame, ignore_stop_signals, read_frame
 
 if TYPE_CHECKING:

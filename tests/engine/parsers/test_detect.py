@@ -54,7 +54,7 @@ def test_the_bytes_have_the_first_word_and_the_name_the_second(name: str, data: 
         ("a.zip", archive({"a.txt": b"text"}), UnsupportedFormat, "archive"),
         ("a.xyz", b"text", UnsupportedFormat, ".xyz"),
         ("a.docx", docx(paragraph("text"))[:-40], CorruptFile, "archive"),
-        ("a.docx", bomb(30_000_000), DocumentTooLarge, "unfold"),
+        ("a.docx", bomb(30_000_000), DocumentTooLarge, "unpack"),
         (
             "a.xlsx",
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_refused_with_a_hint(
 
 
 def test_an_archive_may_not_unfold_beyond_the_limit_whatever_its_ratio() -> None:
-    with pytest.raises(DocumentTooLarge, match="unfold"):
+    with pytest.raises(DocumentTooLarge, match="unpack"):
         detect_format("a.docx", docx(paragraph("text " * 1000)), ParserLimits(max_unpacked_size=1000))
 
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import CorruptFile
-from engine.parsers.office.docx import parse
+from engine.parsers.registry import PARSERS
 from tests.engine.parsers.samples import docx, paragraph, table
+
+parse = PARSERS["docx"].parse
 
 
 def test_headings_are_the_locators() -> None:

@@ -3,8 +3,11 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import CorruptFile, EmptyDocument, EncryptedFile
-from engine.parsers.pdf.pdf import _extract_with_pdfium, parse
+from engine.parsers.pdf.pdf import _extract_with_pdfium
+from engine.parsers.registry import PARSERS
 from tests.engine.parsers.samples import pdf
+
+parse = PARSERS["pdf"].parse
 
 
 def test_pages_are_the_locators() -> None:
