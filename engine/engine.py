@@ -24,10 +24,10 @@ from engine.projection.projector import Projector
 from engine.retrieval.retriever import Neighbourhood, Retriever
 from engine.runtime import Runtime
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.graph.graphml import export_graphml
 from engine.storage.ledger import Ledger, corrections
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.queries import lookup, stats
+from engine.storage.ledger.queries.graphml import export_graphml
 from engine.storage.ledger.work import embedding_failures, work_queue
 from engine.text.names import normalize_name
 

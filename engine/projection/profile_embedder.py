@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from engine.llm.checked_embedder import CheckedEmbedder
     from engine.projection.embedding_text import Vector
     from engine.storage.ledger.profiles import Profile, ProfileKind
+    from engine.storage.ledger.work.batch import EmbeddedKey
     from engine.storage.vectors.base import VectorStore, VectorTable
     from engine.text.windows import Tokenizer
     from engine.usage import UsageMeter
 
 VECTOR_TABLES: Mapping[ProfileKind, VectorTable] = {KeyKind.NAME: "entities", KeyKind.PAIR: "relations"}
-EmbeddedKey = tuple[bytes | None, int]  # the hash of the text that a vector is of, None where there is none; its key
 
 
 @dataclass(frozen=True, slots=True)

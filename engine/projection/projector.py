@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.knowledge.summary_plan import join_newest, needs_model, select_newest
-from engine.projection.batch import BatchResult, FoldedBatch, ProjectionBatch, finish_batch, load_batch, write_profiles
 from engine.projection.embedding_text import entity_text, relation_text
 from engine.projection.profile_embedder import ProfileEmbedder
 from engine.projection.profiles import ProfileBuilder
@@ -21,6 +20,14 @@ from engine.scheduling.tasks import cancel_tasks, gather_or_cancel
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.ledger import profiles
 from engine.storage.ledger.work import stale_keys, work_queue
+from engine.storage.ledger.work.batch import (
+    BatchResult,
+    FoldedBatch,
+    ProjectionBatch,
+    finish_batch,
+    load_batch,
+    write_profiles,
+)
 from engine.storage.ledger.work.embedding_failures import EmbeddingFailure
 from engine.storage.ledger.work.stale_keys import KeyKind
 from engine.usage import UsageMeter

@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.storage.ledger.queries import stats
-from engine.storage.ledger.work import stale_keys, work_queue
+from engine.storage.ledger.queries.expected import load_expected
 from engine.storage.ledger.work.stale_keys import KeyKind
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
     from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
     from engine.storage.ledger import Ledger
-    from engine.storage.sqlite.connection import Connection
     from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 
 Value = TypeVar("Value", int, tuple[int, int])
@@ -49,30 +47,6 @@ class VerificationReport:
     def is_clean(self) -> bool:
         """Whether both projections are what the ledger says."""
         return not self.differences
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedState:
-    """What the ledger says that the projections hold; keys in `stale` may differ."""
-
-    nodes: dict[int, GraphNode]
-    edges: dict[int, GraphEdge]
-    locations: dict[VectorTable, dict[int, tuple[int, int]]]
-    stale: frozenset[tuple[KeyKind, int]]
-
-
-async def load_expected(db: Connection) -> ExpectedState:
-    """Read it from the ledger, in one snapshot."""
-    return ExpectedState(
-        {node.id: node for node in await stats.list_nodes(db)},
-        {edge.id: edge for edge in await stats.list_edges(db)},
-        {
-            "chunks": await stats.load_chunk_locations(db),
-            "entities": await stats.load_profile_locations(db, "entity"),
-            "relations": await stats.load_profile_locations(db, "relation"),
-        },
-        frozenset(await stale_keys.list_all_stale(db) + await work_queue.list_failed_keys(db)),
-    )
 
 
 async def verify_projections(ledger: Ledger, graph: GraphStore, vectors: VectorStore) -> VerificationReport:

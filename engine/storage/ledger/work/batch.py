@@ -18,12 +18,13 @@ from engine.storage.ledger.work.stale_keys import KeyKind
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engine.projection.profile_embedder import EmbeddedKey
     from engine.storage.ledger.profiles import KeyFacts, Profile
     from engine.storage.ledger.work.embedding_failures import EmbeddingFailure
     from engine.storage.ledger.work.stale_keys import StaleKey
     from engine.storage.sqlite.connection import Connection
     from engine.usage import UsageMeter
+
+EmbeddedKey = tuple[bytes | None, int]  # the hash of the text that a vector is of, None where there is none; its key
 
 
 @dataclass(frozen=True, slots=True)
