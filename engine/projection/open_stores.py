@@ -63,7 +63,7 @@ async def check_embedder(ledger: Ledger, embedder: Embedder, options: EngineOpti
     if former not in {"", name} and not options.replace_embedder:
         raise EmbedderMismatch(f"The vectors of this folder were made by {former}, not by {name}.")
     if former != name or (former and lost):
-        await ledger.write(work_queue.set_embedder, name, anew=bool(former))
+        await ledger.write(work_queue.set_embedder, name, rebuild=bool(former))
 
 
 async def open_vectors(

@@ -13,7 +13,7 @@ from engine.retrieval.ranking import reciprocal_rank_fusion
 from engine.retrieval.sources import relation_score
 from engine.storage.ledger import cache
 from engine.storage.ledger.queries import lookup
-from engine.storage.ledger.queries.filters import list_matching_ids
+from engine.storage.ledger.queries.filters import filter_ids, list_matching_ids
 from engine.storage.ledger.queries.tie_order import EMPTY_SORT_KEY, load_sort_keys
 from engine.storage.ledger.work.stale_keys import KeyKind
 from engine.storage.vectors import base as vector_store
@@ -175,7 +175,7 @@ class Searcher:
         if self.scope.filters is None or not ids:
             return ids
         async with self.runtime.ledger.read_connection() as db:
-            return await self.scope.filters.filter_ids(db, kind, list(ids))
+            return await filter_ids(db, self.scope.filters, kind, list(ids))
 
     async def _sort_hits(self, kind: KeyKind, hits: list[VectorHit]) -> list[VectorHit]:
         """Best first; equal ones by what they are."""

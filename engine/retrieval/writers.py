@@ -39,8 +39,8 @@ async def _authors(ledger: Ledger, name: str, question: Question) -> list[str]:
 
 async def _called(ledger: Ledger, name: str, question: Question) -> list[str]:
     async with ledger.read_connection() as db:
-        alike = matching(name, await authors.everybody(db))
-        there = await authors.within(db, alike, await lookup.resolve_scope(db, question.scope))
+        alike = matching(name, await authors.list_authors(db))
+        there = await authors.filter_authors(db, alike, await lookup.resolve_scope(db, question.scope))
     return matching(name, there)
 
 

@@ -1,159 +1,103 @@
-"""The ledger as a database: one writer with group commit, readers apart, numbered migrations."""
+"""The ledger on SQLite: its schema, its repositories, and what concerns the file as a whole."""
 
 from __future__ import annotations
 
-import asyncio
-import sqlite3
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import aclosing, asynccontextmanager
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self
 
 import aiosqlite
 
-from engine.errors import CorruptLedger, EngineClosed, EngineError, NewerSchema, StoreError
-from engine.scheduling.supervisor import Supervisor
+from engine.errors import CorruptLedger, NewerSchema
+from engine.storage.ledger import repositories
 from engine.storage.ledger.queries.checksum import compute_checksum
-from engine.storage.sqlite import integrity, wal
-from engine.storage.sqlite.errors import SQLITE_ERRORS, translate_error
+from engine.storage.ledger.queries.graphml import export_graphml
+from engine.storage.ledger.queries.lookup import resolve_scope
+from engine.storage.ledger.queries.stats import export_canonical
+from engine.storage.sqlite import integrity
+from engine.storage.sqlite.database import SqliteDatabase
 from engine.storage.sqlite.migration_scripts import load_migration_scripts
-from engine.storage.sqlite.transactions import hold_snapshot, run_in_thread, run_snapshot, run_transaction
+from engine.storage.sqlite.repository import SnapshotDatabase
+from engine.storage.sqlite.transactions import run_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncGenerator, AsyncIterator
     from pathlib import Path
 
+    from engine.models import Scope
+    from engine.scheduling.supervisor import Supervisor
+    from engine.storage.ledger.api import (
+        Cache,
+        Corrections,
+        Documents,
+        ExportFormat,
+        Facts,
+        LedgerView,
+        Profiles,
+        Search,
+        Stats,
+        WorkQueue,
+    )
     from engine.storage.sqlite.connection import Connection
-    from engine.storage.sqlite.transactions import Work
 
-Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
 FtsTokenizer = Literal["porter unicode61", "trigram"]
 
-READER_COUNT = 3
-# How often compaction tries to empty the log while somebody reads it; seconds that readers are kept from it, and not.
-EMPTY_LOG_ATTEMPTS, EMPTY_LOG_PAUSE = 20, 0.1
-WRITER_CACHE, READER_CACHE = 32_000, 8_000  # KiB; what readers look for, the system mostly has in memory
-BUSY_TIMEOUT_MS = 10_000  # milliseconds that a statement waits for a lock
-PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = FULL",
-    "PRAGMA foreign_keys = ON",
-    "PRAGMA secure_delete = ON",
-    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
-    "PRAGMA temp_store = MEMORY",
-    "PRAGMA wal_autocheckpoint = 0",  # with a reader always there it would write back at every commit, and end none
-)
+
+class Snapshot:
+    """The reading repositories on one connection, as of one moment."""
+
+    def __init__(self, connection: Connection) -> None:
+        database = SnapshotDatabase(connection)
+        self.search: Search = repositories.SqliteSearch(database)
+        self.stats: Stats = repositories.SqliteStats(database)
 
 
-@dataclass(slots=True)
-class _WriteJob:
-    work: Work
-    done: asyncio.Future[Any]
+class Ledger(SqliteDatabase):
+    """The ledger in one SQLite file; implements `LedgerStore`."""
 
-
-class Ledger:
-    """SQLite in WAL mode. Writes that wait together are committed together; each is all or nothing, and durable."""
-
-    def __init__(self, path: Path, words: FtsTokenizer) -> None:
-        self.path = path
-        self._fts_tokenizer = words
-        self._jobs: asyncio.Queue[_WriteJob | None] = asyncio.Queue()
-        self._readers: asyncio.Queue[aiosqlite.Connection] = asyncio.Queue()
-        self._connections: list[aiosqlite.Connection] = []
-        self._is_closing = False
-        self._log_limit = wal.MAX_LOG_SIZE
-        self._readable = asyncio.Event()
-        self._readable.set()
+    def __init__(self, path: Path, fts_tokenizer: FtsTokenizer) -> None:
+        super().__init__(path)
+        self._fts_tokenizer = fts_tokenizer
+        self.documents: Documents = repositories.SqliteDocuments(self)
+        self.facts: Facts = repositories.SqliteFacts(self)
+        self.profiles: Profiles = repositories.SqliteProfiles(self)
+        self.work: WorkQueue = repositories.SqliteWorkQueue(self)
+        self.cache: Cache = repositories.SqliteCache(self)
+        self.corrections: Corrections = repositories.SqliteCorrections(self)
+        self.search: Search = repositories.SqliteSearch(self)
+        self.stats: Stats = repositories.SqliteStats(self)
 
     @classmethod
     async def open(
-        cls, path: Path, words: FtsTokenizer = "porter unicode61", supervisor: Supervisor | None = None
+        cls, path: Path, fts_tokenizer: FtsTokenizer = "porter unicode61", supervisor: Supervisor | None = None
     ) -> Self:
         """Open or create the file, and bring its schema up to date. `supervisor` runs the writer."""
-        database = cls(path, words)
-        try:
-            database._writer = await database._connect(WRITER_CACHE)
-            await database._migrate()
-            for _ in range(READER_COUNT):
-                database._readers.put_nowait(await database._connect())
-        except BaseException as error:
-            await database._close_all()
-            raise translate_error(error) from error
-        database._task = (supervisor or Supervisor()).run("ledger writer", database._run_writer)
-        return database
-
-    _writer: aiosqlite.Connection
-    _task: asyncio.Task[None]
-
-    async def close(self) -> None:
-        """Finish the writes that wait, and release the file."""
-        self._is_closing = True
-        self._jobs.put_nowait(None)
-        await self._task
-        await self._close_all()
-
-    def check_open(self) -> None:
-        """Raise Closed once the ledger is closed, or about to be."""
-        if self._is_closing:
-            raise EngineClosed(f"The ledger {self.path} is closed.")
-
-    async def write(
-        self,
-        work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Result:
-        """Run `work` in a transaction and return once that is on the disk. It may be run anew, after a roll-back."""
-        self.check_open()
-        job = _WriteJob(lambda db: work(db, *args, **kwargs), asyncio.get_running_loop().create_future())
-        self._jobs.put_nowait(job)
-        result: Result = await job.done
-        return result
-
-    async def read(
-        self,
-        work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Result:
-        """Run `work` in a consistent snapshot."""
-        async with self._reader_connection() as connection:
-            try:
-                return await run_in_thread(connection, lambda db: run_snapshot(db, lambda c: work(c, *args, **kwargs)))
-            except SQLITE_ERRORS as error:
-                raise translate_error(error) from error
+        ledger = cls(path, fts_tokenizer)
+        await ledger._start(supervisor)
+        return ledger
 
     @asynccontextmanager
-    async def read_connection(self) -> AsyncIterator[aiosqlite.Connection]:
-        """A connection that reads, in one consistent snapshot for as long as it is held; for a few statements."""
-        async with self._reader_connection() as connection, hold_snapshot(connection):
-            yield connection
+    async def snapshot(self) -> AsyncIterator[LedgerView]:
+        """Several reads as of one moment; hold it for a few of them only."""
+        async with self.read_connection() as connection:
+            yield Snapshot(connection)
 
-    @asynccontextmanager
-    async def stream_connection(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Like `reader`, with a connection of its own, so that whoever takes long over the rows hinders no reader.
-
-        What has to be sorted there goes to a file once it is much.
-        """
-        self.check_open()
-        connection = await asyncio.shield(self._connect())
-        try:
-            self.check_open()
-            await connection.execute("PRAGMA temp_store = FILE")
-            async with hold_snapshot(connection):
-                yield connection
-        except ValueError:  # what the library says of a connection that was closed meanwhile
-            self.check_open()
-            raise
-        finally:
-            await asyncio.shield(self._disconnect(connection))
+    async def export(self, form: ExportFormat, scope: Scope) -> AsyncGenerator[str, None]:
+        """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""
+        async with self.stream_connection() as db:
+            if form == "jsonl":
+                made = export_canonical(db, scope.spaces)
+            else:
+                made = export_graphml(db, await resolve_scope(db, scope))
+            async with aclosing(made) as lines:
+                async for line in lines:
+                    yield line
 
     async def compact(self) -> None:
         """Remove the bytes of deleted rows from the files: full text is rewritten, the log written back and emptied.
 
-        StoreError if somebody reads an old snapshot all the while, so that the log cannot be emptied.
+        Raises StoreError if readers of an old snapshot prevent emptying the log.
         """
 
         async def rewrite(db: Connection) -> None:
@@ -161,13 +105,7 @@ class Ledger:
             await db.execute("INSERT INTO entity_words (entity_words) VALUES ('optimize')")
 
         await self.write(rewrite)
-        for _ in range(EMPTY_LOG_ATTEMPTS):
-            if await self._empty_log():
-                return
-            await asyncio.sleep(EMPTY_LOG_PAUSE)
-        raise StoreError(
-            f"The log of {self.path} cannot be emptied while it is read.", hint="It is tried again; let exports end."
-        )
+        await self.empty_log()
 
     async def check_integrity(self) -> None:
         """Raise CorruptLedger, with all that is wrong, unless structure, indexes and constraints are as they should."""
@@ -183,112 +121,14 @@ class Ledger:
             await source.backup(target)
         return found
 
-    @asynccontextmanager
-    async def _reader_connection(self) -> AsyncIterator[aiosqlite.Connection]:
-        """A reader's connection."""
-        self.check_open()
-        await self._readable.wait()
-        connection = await self._readers.get()
-        try:
-            self.check_open()
-            yield connection
-        finally:
-            self._readers.put_nowait(connection)
-
-    async def _connect(self, cache: int = READER_CACHE) -> aiosqlite.Connection:
-        connection = aiosqlite.connect(self.path, isolation_level=None)
-        try:
-            await connection
-        except sqlite3.Error:
-            await asyncio.to_thread(connection._thread.join)  # noqa: SLF001 - it has yet to speak to this very loop
-            raise
-        self._connections.append(connection)
-        for pragma in (*PRAGMAS, f"PRAGMA cache_size = -{cache}"):
-            await connection.execute(pragma)
-        return connection
-
-    async def _disconnect(self, connection: aiosqlite.Connection) -> None:
-        await connection.close()
-        if connection in self._connections:
-            self._connections.remove(connection)
-
-    async def _close_all(self) -> None:
-        for connection in self._connections[::-1]:
-            await self._disconnect(connection)
-
-    async def _migrate(self) -> None:
-        [[version]] = await self._writer.execute_fetchall("PRAGMA user_version")
+    async def _migrate(self, writer: aiosqlite.Connection) -> None:
+        [[version]] = await writer.execute_fetchall("PRAGMA user_version")
         scripts = load_migrations()
         if version > len(scripts):
             raise NewerSchema(f"The ledger {self.path} has schema {version}; this program knows up to {len(scripts)}.")
         for number, script in enumerate(scripts[version:], version + 1):
             sql = Template(script).safe_substitute(tokenizer=self._fts_tokenizer)
-            await self._writer.executescript(f"BEGIN;\n{sql}\nPRAGMA user_version = {number};\nCOMMIT;")
-
-    async def _empty_log(self) -> bool:
-        """Write the log back and empty it, in the writer's thread, between transactions; says whether it is empty.
-
-        Readers are kept from it for a moment; one that goes on reading all the while is left alone.
-        """
-        held = list[aiosqlite.Connection]()
-        try:
-            await run_in_thread(self._writer, wal.checkpoint_log)
-            self._readable.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(EMPTY_LOG_PAUSE):
-                    while len(held) < READER_COUNT:
-                        held.append(await self._readers.get())
-            return await run_in_thread(self._writer, lambda db: wal.truncate_log(db, BUSY_TIMEOUT_MS))
-        except sqlite3.Error as error:
-            raise translate_error(error) from error
-        finally:
-            for connection in held:
-                self._readers.put_nowait(connection)
-            self._readable.set()
-
-    async def _shorten_log(self) -> None:
-        """Empty the log once it is long; if that cannot be, when it has grown as much again."""
-        length = wal.log_size(self.path)
-        if length > self._log_limit:
-            emptied = False
-            with suppress(sqlite3.Error, EngineError):  # a full disk is told by the next write
-                emptied = await self._empty_log()
-            self._log_limit = wal.MAX_LOG_SIZE + (0 if emptied else length)
-
-    async def _run_writer(self) -> None:
-        while not (self._is_closing and self._jobs.empty()):
-            taken = [await self._jobs.get()]
-            while not self._jobs.empty():
-                taken.append(self._jobs.get_nowait())
-            jobs = [job for job in taken if job is not None]
-            try:
-                await self._commit(jobs)
-            except BaseException:
-                for job in jobs:  # nobody else will answer them
-                    _set_error(job, StoreError("The ledger's writer failed; nothing of this was written."))
-                raise
-            await self._shorten_log()
-
-    async def _commit(self, jobs: list[_WriteJob]) -> None:
-        if not jobs:
-            return
-        try:
-            results = await run_in_thread(self._writer, lambda db: run_transaction(db, [job.work for job in jobs]))
-        except Exception as error:  # noqa: BLE001 - it belongs to whoever asked for the write
-            if len(jobs) == 1:
-                _set_error(jobs[0], error)
-                return
-            for job in jobs:
-                await self._commit([job])
-            return
-        for job, result in zip(jobs, results, strict=True):
-            if not job.done.done():
-                job.done.set_result(result)
-
-
-def _set_error(job: _WriteJob, error: Exception) -> None:
-    if not job.done.done():
-        job.done.set_exception(translate_error(error))
+            await writer.executescript(f"BEGIN;\n{sql}\nPRAGMA user_version = {number};\nCOMMIT;")
 
 
 def load_migrations() -> list[str]:

@@ -19,8 +19,8 @@ from engine.projection import projector as projecting
 from engine.projection.projector import Projector
 from engine.scheduling import supervisor
 from engine.scheduling.batch_gate import NextStep
-from engine.storage.ledger import database
 from engine.storage.ledger.work.batch import write_profiles
+from engine.storage.sqlite import database
 from tests.support.embedder import HashEmbedder
 from tests.support.engines import HERE, doc, open_memory_engine
 from tests.support.language import ToyLanguage

@@ -16,7 +16,7 @@ from engine.storage.ledger.content.stretch import ChangedRegion
 from engine.storage.sqlite.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from engine.storage.ledger.content.documents import DocumentChange
     from engine.storage.ledger.content.stretch import RechunkedRegion
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 INITIAL_REACH = 4  # chunks read before and after a change at first
 WHOLE_DOCUMENT = 2**31
+WIDEN_FACTOR = 8  # times as far, where too little was read
 _PASSAGES_IN_ORDER = "passage p INDEXED BY passage_order"
 _ORDER_COLUMNS = "(p.position, p.at, p.key)"
 _COLUMNS = "p.key, p.text, p.label, p.link, p.author, p.time, p.position"
@@ -104,6 +105,34 @@ async def apply_amendment(db: Connection, made: AmendmentPlan, segment: Rechunke
             await reset_to_pending(db, made.id)
         return AmendmentResult.CHANGED if changed else AmendmentResult.UNCHANGED
     return AmendmentResult.CONFLICT
+
+
+async def amend_in_transaction(
+    db: Connection,
+    key: str,
+    change: DocumentChange,
+    rechunk: Callable[[ChangedRegion], RechunkedRegion | None],
+) -> bool:
+    """Plan and apply a change in one transaction, without conflicts; returns whether anything changed.
+
+    `rechunk` returns None if the region is too small, and is called again with a larger one.
+    """
+    reach = INITIAL_REACH
+    while True:
+        made = await plan_amendment(db, key, change, reach)
+        segment = None if made.region is None else rechunk(made.region)
+        if made.region is not None and segment is None:
+            reach = widen_reach(reach)
+            continue
+        outcome = await apply_amendment(db, made, segment)
+        if outcome is not AmendmentResult.RANGE_TOO_SMALL:
+            return outcome is AmendmentResult.CHANGED
+        reach = WHOLE_DOCUMENT
+
+
+def widen_reach(reach: int) -> int:
+    """The reach to try after one that was too small."""
+    return min(WHOLE_DOCUMENT, WIDEN_FACTOR * reach)
 
 
 async def _load_region(

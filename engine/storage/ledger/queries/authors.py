@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-async def everybody(db: Connection) -> list[str]:
-    """The names of all authors, whatever the scope: none of them may be shown before `within` let it through."""
+async def list_authors(db: Connection) -> list[str]:
+    """The names of all authors, of every scope: show none of them before `filter_authors` has kept it."""
     rows = await db.execute_fetchall(
         "WITH RECURSIVE known (author) AS (SELECT MIN(author) FROM passage WHERE author > '' UNION ALL"
         " SELECT (SELECT MIN(author) FROM passage WHERE author > known.author) FROM known WHERE author IS NOT NULL)"
@@ -22,11 +22,11 @@ async def everybody(db: Connection) -> list[str]:
     return [row[0] for row in rows]
 
 
-async def within(db: Connection, names: Sequence[str], where: ScopeIds) -> list[str]:
+async def filter_authors(db: Connection, names: Sequence[str], scope_ids: ScopeIds) -> list[str]:
     """Those of the names under which something was written in the area, in order."""
     rows = await db.execute_fetchall(
         "SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM passage p CROSS JOIN document d"
-        f" ON d.id = p.document WHERE p.author = j.value AND {where.row_clause('d')}) ORDER BY j.value",
+        f" ON d.id = p.document WHERE p.author = j.value AND {scope_ids.row_clause('d')}) ORDER BY j.value",
         (json.dumps(list(names)),),
     )
     return [row[0] for row in rows]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
+from engine.storage.ledger.queries.filters import filter_ids
 from engine.storage.ledger.queries.tie_order import EMPTY_SORT_KEY, load_sort_keys
 from engine.storage.ledger.work.stale_keys import KeyKind
 
@@ -44,9 +45,9 @@ class FullTextIndex:
     length_column: str
     kind: KeyKind
 
-    def scope_clause(self, where: ScopeIds, table: str) -> str:
+    def scope_clause(self, scope_ids: ScopeIds, table: str) -> str:
         """SQL that holds for rows of the area; names belong to spaces alone."""
-        return where.row_clause(table) if self.kind == KeyKind.CHUNK else where.space_clause(table)
+        return scope_ids.row_clause(table) if self.kind == KeyKind.CHUNK else scope_ids.space_clause(table)
 
 
 CHUNK_INDEX = FullTextIndex("chunk_words", "chunk_terms", "chunk {} INDEXED BY chunk_place", "tokens", KeyKind.CHUNK)
@@ -61,11 +62,11 @@ class ScopeSize:
     length: int
 
 
-async def measure_scope(db: Connection, index: FullTextIndex, where: ScopeIds) -> ScopeSize:
+async def measure_scope(db: Connection, index: FullTextIndex, scope_ids: ScopeIds) -> ScopeSize:
     """The extent of an area."""
     [[rows, length]] = await db.execute_fetchall(
         "SELECT COALESCE(SUM(x.rows), 0), COALESCE(SUM(x.length), 0) FROM collection x"
-        f" WHERE x.kind = ? AND {index.scope_clause(where, 'x')}",
+        f" WHERE x.kind = ? AND {index.scope_clause(scope_ids, 'x')}",
         (index.kind,),
     )
     return ScopeSize(rows, length)
@@ -91,27 +92,32 @@ def tokenize_words(tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]
 
 
 async def rank_rows(
-    db: Connection, index: FullTextIndex, words: Sequence[str], where: ScopeIds, within: ResolvedFilters | None, k: int
+    db: Connection,
+    index: FullTextIndex,
+    words: Sequence[str],
+    scope_ids: ScopeIds,
+    filters: ResolvedFilters | None,
+    k: int,
 ) -> list[int]:
     """The k rows of the area, that the question is narrowed to, that hold any of the words best, best first."""
-    whole = await measure_scope(db, index, where)
+    whole = await measure_scope(db, index, scope_ids)
     terms = dict(zip(tokenize_words(await find_tokenizer(db, index), words), words, strict=True))
     scores = score_rows(
-        [await _load_postings(db, index, term, word, where) for term, word in terms.items() if term], whole
+        [await _load_postings(db, index, term, word, scope_ids) for term, word in terms.items() if term], whole
     )
-    if within is not None:
-        scores = await _filter_scores(db, index, scores, within, k)
+    if filters is not None:
+        scores = await _filter_scores(db, index, scores, filters, k)
     return await _select_best(db, index, scores, k)
 
 
 async def _filter_scores(
-    db: Connection, index: FullTextIndex, scores: Mapping[int, float], within: ResolvedFilters, k: int
+    db: Connection, index: FullTextIndex, scores: Mapping[int, float], filters: ResolvedFilters, k: int
 ) -> dict[int, float]:
     """The best rows that a narrowed question may draw on, k and those as good as the last: the others matter not."""
     left, kept = sorted(scores, key=lambda row: -scores[row]), dict[int, float]()
     while left and not (len(kept) >= k and scores[left[0]] < min(kept.values()) - SCORE_TOLERANCE):
         some, left = left[:FILTER_BATCH], left[FILTER_BATCH:]
-        inside = await within.filter_ids(db, index.kind, some)
+        inside = await filter_ids(db, filters, index.kind, some)
         kept |= {row: scores[row] for row in some if row in inside}
     return kept
 
@@ -129,7 +135,7 @@ def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> dict[int, floa
 
 
 async def _load_postings(
-    db: Connection, index: FullTextIndex, term: tuple[str, ...], word: str, where: ScopeIds
+    db: Connection, index: FullTextIndex, term: tuple[str, ...], word: str, scope_ids: ScopeIds
 ) -> Postings:
     """The rows of the area that hold a word, with their lengths, and how often; one of several terms counts once."""
     if len(term) == 1:
@@ -143,7 +149,7 @@ async def _load_postings(
     rows = await db.execute_fetchall(
         f"SELECT x.id, x.{index.length_column}, w.times FROM ({found}) w"
         f" CROSS JOIN {index.rows_table.format('x')} ON x.id = w.id"
-        f" WHERE {index.scope_clause(where, 'x')}",
+        f" WHERE {index.scope_clause(scope_ids, 'x')}",
         (wanted,),
     )
     return {(row, length): times for row, length, times in rows}

@@ -73,45 +73,48 @@ class ResolvedFilters:
         """The ids of that kind, if they are few."""
         return {KeyKind.CHUNK: self.matching_chunks.ids, KeyKind.NAME: self.names, KeyKind.PAIR: self.pairs}[kind]
 
-    async def filter_ids(self, db: Connection, kind: KeyKind, ids: Collection[int]) -> AbstractSet[int]:
-        """Those of the ids that the question may draw on."""
-        known = self.listed_ids(kind)
-        if known is not None:
-            return known.intersection(ids)
-        if kind == KeyKind.CHUNK:
-            sql, parameters = self.matching_chunks.chunk_clause("j.value")
-        else:
-            keys, facts, column = _FACT_TABLES[kind]
-            told, parameters = self.fully_matching_chunks.fact_clause("f")
-            sql = (
-                f"EXISTS (SELECT 1 FROM {keys} k CROSS JOIN {facts} f ON f.{column} = k.id"
-                f" WHERE k.target = j.value AND {told})"
-            )
-        rows = await db.execute_fetchall(
-            f"SELECT j.value FROM json_each(?) j WHERE {sql}", (json.dumps(list(ids)), *parameters)
-        )
-        return {row[0] for row in rows}
-
 
 _FACT_TABLES = {KeyKind.NAME: ("name", "mention", "name"), KeyKind.PAIR: ("pair", "link", "pair")}
 
 
-async def resolve_filters(db: Connection, within: Filters, where: ScopeIds) -> ResolvedFilters:
+async def filter_ids(db: Connection, filters: ResolvedFilters, kind: KeyKind, ids: Collection[int]) -> AbstractSet[int]:
+    """Those of the ids that the question may draw on."""
+    known = filters.listed_ids(kind)
+    if known is not None:
+        return known.intersection(ids)
+    if kind == KeyKind.CHUNK:
+        sql, parameters = filters.matching_chunks.chunk_clause("j.value")
+    else:
+        keys, facts, column = _FACT_TABLES[kind]
+        stated, parameters = filters.fully_matching_chunks.fact_clause("f")
+        sql = (
+            f"EXISTS (SELECT 1 FROM {keys} k CROSS JOIN {facts} f ON f.{column} = k.id"
+            f" WHERE k.target = j.value AND {stated})"
+        )
+    rows = await db.execute_fetchall(
+        f"SELECT j.value FROM json_each(?) j WHERE {sql}", (json.dumps(list(ids)), *parameters)
+    )
+    return {row[0] for row in rows}
+
+
+async def resolve_filters(db: Connection, filters: Filters, scope_ids: ScopeIds) -> ResolvedFilters:
     """What a narrowed question may draw on within the area."""
-    some = await find_matching_chunks(db, within, where)
-    only = await find_fully_matching_chunks(db, within, some)
+    some = await find_matching_chunks(db, filters, scope_ids)
+    only = await find_fully_matching_chunks(db, filters, some)
     return ResolvedFilters(
         some, only, await _find_few_keys(db, KeyKind.NAME, only), await _find_few_keys(db, KeyKind.PAIR, only)
     )
 
 
-async def find_matching_chunks(db: Connection, within: Filters, where: ScopeIds, few: int = MAX_LISTED) -> ChunkFilter:
+async def find_matching_chunks(
+    db: Connection, filters: Filters, scope_ids: ScopeIds, few: int = MAX_LISTED
+) -> ChunkFilter:
     """The chunks of the area that hold a passage which a narrowed question may draw on."""
-    sql, parameters = matching_chunk_clause(within)
-    found, branches = set[int](), _index_branches(within, where)
+    sql, parameters = matching_chunk_clause(filters)
+    found, branches = set[int](), _index_branches(filters, scope_ids)
     for driver, own in branches:
         rows = await db.execute_fetchall(
-            f"SELECT DISTINCT c.id FROM {driver} AND {where.row_clause('c')} AND {sql} LIMIT ?",
+            f"SELECT DISTINCT c.id FROM {driver} AND {scope_ids.row_clause('c')} AND {sql} LIMIT ?",
             (*own, *parameters, few + 1),
         )
         found.update(row[0] for row in rows)
@@ -120,11 +123,11 @@ async def find_matching_chunks(db: Connection, within: Filters, where: ScopeIds,
     return ChunkFilter(frozenset(found))
 
 
-async def find_fully_matching_chunks(db: Connection, within: Filters, some: ChunkFilter) -> ChunkFilter:
+async def find_fully_matching_chunks(db: Connection, filters: Filters, some: ChunkFilter) -> ChunkFilter:
     """Those of the chunks of which every passage is meant: of others it is not known which passage states a fact."""
-    condition_, parameters = passage_clause(within)
+    condition_, parameters = passage_clause(filters)
     mixed = f"EXISTS (SELECT 1 {_PASSAGE_JOIN} WHERE i.chunk = c.id AND NOT COALESCE({condition_}, 0))"
-    since, until = to_micros(within.since), to_micros(within.until)
+    since, until = to_micros(filters.since), to_micros(filters.until)
     if some.ids is None:
         sql, bounds = f"{some.sql} AND NOT {mixed}", (*some.parameters, *parameters)
         return ChunkFilter(None, sql, bounds, since, until)
@@ -157,65 +160,65 @@ async def _find_few_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter) -> 
     return found if len(found) <= MAX_LISTED else None
 
 
-async def list_matching_ids(db: Connection, within: Filters, where: ScopeIds, kind: KeyKind) -> frozenset[int]:
+async def list_matching_ids(db: Connection, filters: Filters, scope_ids: ScopeIds, kind: KeyKind) -> frozenset[int]:
     """The ids of that kind, as many as are listed at all: for searches that find too few of them otherwise."""
-    chunks = await find_matching_chunks(db, within, where, MAX_LISTED_FALLBACK)
+    chunks = await find_matching_chunks(db, filters, scope_ids, MAX_LISTED_FALLBACK)
     if kind == KeyKind.CHUNK:
         return chunks.ids or frozenset()
-    return await find_stated_keys(db, kind, await find_fully_matching_chunks(db, within, chunks), MAX_LISTED_FALLBACK)
+    return await find_stated_keys(db, kind, await find_fully_matching_chunks(db, filters, chunks), MAX_LISTED_FALLBACK)
 
 
-def matching_chunk_clause(within: Filters) -> SqlClause:
+def matching_chunk_clause(filters: Filters) -> SqlClause:
     """What holds for a chunk `c` with a passage that is meant."""
-    sql, parameters = passage_clause(within)
+    sql, parameters = passage_clause(filters)
     return f"EXISTS (SELECT 1 {_PASSAGE_JOIN} WHERE i.chunk = c.id AND {sql})", parameters
 
 
-def passage_clause(within: Filters) -> SqlClause:
+def passage_clause(filters: Filters) -> SqlClause:
     """What holds for the passages `p` (of a document `d`) that are meant, in SQL with its parameters."""
     conditions, parameters = ["1"], list[SqlValue]()
     for values, column in (
-        (within.documents, "d.key IN (SELECT value FROM json_each(?))"),
-        (within.rooms, "d.room IN (SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?)))"),
-        (within.authors, "p.author IN (SELECT value FROM json_each(?))"),
+        (filters.documents, "d.key IN (SELECT value FROM json_each(?))"),
+        (filters.rooms, "d.room IN (SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?)))"),
+        (filters.authors, "p.author IN (SELECT value FROM json_each(?))"),
     ):
         if values:
             conditions.append(column)
             parameters.append(json.dumps(sorted(values)))
-    for time, comparison in ((within.since, ">="), (within.until, "<=")):
+    for time, comparison in ((filters.since, ">="), (filters.until, "<=")):
         if time is not None:
             conditions.append(f"COALESCE(p.time, d.time) {comparison} ?")
             parameters.append(to_micros(time))
     return f"({' AND '.join(conditions)})", parameters
 
 
-def _index_branches(within: Filters, where: ScopeIds) -> list[SqlClause]:
+def _index_branches(filters: Filters, scope_ids: ScopeIds) -> list[SqlClause]:
     """Where to look for the chunks: each is found in one of these ways, by an index, the most telling one."""
     listed = "IN (SELECT value FROM json_each(?))"
-    if within.documents:
-        keys = json.dumps(sorted(within.documents))
+    if filters.documents:
+        keys = json.dumps(sorted(filters.documents))
         return [(f"document o CROSS JOIN chunk c ON c.document = o.id WHERE o.key {listed}", [keys])]
-    if within.authors:
-        return _author_branches(within)
-    if within.rooms:
-        rooms = json.dumps(sorted(within.rooms))
+    if filters.authors:
+        return _author_branches(filters)
+    if filters.rooms:
+        rooms = json.dumps(sorted(filters.rooms))
         places: list[SqlClause] = [(f"c.room IN (SELECT id FROM room WHERE name {listed})", [rooms])]
-        return [_time_branch("room", time, place) for time, place in product(_time_ranges(within), places)]
+        return [_time_branch("room", time, place) for time, place in product(_time_ranges(filters), places)]
     return [
         _time_branch(column, time, (f"c.{column} IN ({', '.join(map(str, sorted(members)))})", []))
-        for column, members in (("space", where.spaces), ("room", where.rooms))
-        for time in _time_ranges(within)
+        for column, members in (("space", scope_ids.spaces), ("room", scope_ids.rooms))
+        for time in _time_ranges(filters)
         if members
     ]
 
 
-def _author_branches(within: Filters) -> list[SqlClause]:
-    authors = json.dumps(sorted(within.authors))
+def _author_branches(filters: Filters) -> list[SqlClause]:
+    authors = json.dumps(sorted(filters.authors))
     told = (
         "passage a INDEXED BY passage_author CROSS JOIN piece e ON e.passage = a.id"
         " CROSS JOIN chunk c ON c.id = e.chunk WHERE a.author IN (SELECT value FROM json_each(?))"
     )
-    since, until = to_micros(within.since), to_micros(within.until)
+    since, until = to_micros(filters.since), to_micros(filters.until)
     if since is None and until is None:
         return [(told, [authors])]
     dated = f"{told} AND a.time >= ? AND a.time <= ?"
@@ -229,9 +232,9 @@ def _time_branch(column: str, time: SqlClause, place: SqlClause) -> SqlClause:
     return f"chunk c INDEXED BY chunk_{column}_{index} WHERE {place[0]} AND {time[0]}", [*place[1], *time[1]]
 
 
-def _time_ranges(within: Filters) -> list[SqlClause]:
+def _time_ranges(filters: Filters) -> list[SqlClause]:
     """Spans that hold every chunk with a passage in the wanted one; times of 0 are not known."""
-    since, until = to_micros(within.since), to_micros(within.until)
+    since, until = to_micros(filters.since), to_micros(filters.until)
     if since is None and until is None:
         return [("1", [])]
     if until is None:

@@ -35,7 +35,7 @@ def extract_words(text: str) -> list[str]:
     return list(found)[:MAX_TERMS]
 
 
-async def select_search_words(db: Connection, index: FullTextIndex, text: str, where: ScopeIds) -> list[str]:
+async def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[str]:
     """What full text is searched for: the words of a text but for very common ones, or else the rarest of those.
 
     With trigrams, any three neighbours of a run without spaces. Shorter runs are left to the vectors then: the index
@@ -46,28 +46,28 @@ async def select_search_words(db: Connection, index: FullTextIndex, text: str, w
         runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in terms)
         terms = [term for run in runs for term in run if len(term) > 2]
     distinct = list(dict.fromkeys(terms))
-    rows = (await measure_scope(db, index, where)).rows
+    rows = (await measure_scope(db, index, scope_ids)).rows
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
     if rows < limit or len(distinct) < 2:
         return distinct
-    uncommon = [term for term in distinct if await _count_matches(db, index, term, where, limit) < limit]
-    return uncommon or await _select_rarest(db, index, distinct, where)
+    uncommon = [term for term in distinct if await _count_matches(db, index, term, scope_ids, limit) < limit]
+    return uncommon or await _select_rarest(db, index, distinct, scope_ids)
 
 
-async def _count_matches(db: Connection, index: FullTextIndex, term: str, where: ScopeIds, limit: int) -> int:
+async def _count_matches(db: Connection, index: FullTextIndex, term: str, scope_ids: ScopeIds, limit: int) -> int:
     """How many rows of the area hold a word; counted up to the limit."""
     [[found]] = await db.execute_fetchall(
         f"SELECT COUNT(*) FROM (SELECT 1 FROM {index.index_table} w"
         f" CROSS JOIN {index.rows_table.format('x')} ON x.id = w.rowid"
-        f" WHERE w.{index.index_table} MATCH ? AND {index.scope_clause(where, 'x')} LIMIT ?)",
+        f" WHERE w.{index.index_table} MATCH ? AND {index.scope_clause(scope_ids, 'x')} LIMIT ?)",
         (quote_term(term), limit),
     )
     return int(found)
 
 
-async def _select_rarest(db: Connection, index: FullTextIndex, terms: Sequence[str], where: ScopeIds) -> list[str]:
+async def _select_rarest(db: Connection, index: FullTextIndex, terms: Sequence[str], scope_ids: ScopeIds) -> list[str]:
     """Of words that are all common the rarest, as long as not too many texts have to be ranked; one at least."""
-    held = {term: await _count_matches(db, index, term, where, MAX_RANKED) for term in terms}
+    held = {term: await _count_matches(db, index, term, scope_ids, MAX_RANKED) for term in terms}
     chosen, ranked = list[str](), 0
     for term in sorted(terms, key=lambda term: held[term]):
         ranked += held[term]

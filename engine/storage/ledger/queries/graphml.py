@@ -20,7 +20,7 @@ EDGE_ATTRIBUTES = ("keywords", "description", "weight")
 NUMERIC_ATTRIBUTES = {"mentions": "int", "degree": "int", "weight": "double"}
 
 
-async def export_graphml(db: aiosqlite.Connection, where: ScopeIds) -> AsyncGenerator[str, None]:
+async def export_graphml(db: aiosqlite.Connection, scope_ids: ScopeIds) -> AsyncGenerator[str, None]:
     """The lines of one GraphML document: every entity and relation of the area's spaces."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
@@ -29,10 +29,10 @@ async def export_graphml(db: aiosqlite.Connection, where: ScopeIds) -> AsyncGene
             kind = NUMERIC_ATTRIBUTES.get(key, "string")
             yield f'  <key id="{target}-{key}" for="{target}" attr.name="{key}" attr.type="{kind}"/>'
     yield '  <graph edgedefault="undirected">'
-    async for _, *values, name in stats.stream_entities(db, where):
+    async for _, *values, name in stats.stream_entities(db, scope_ids):
         data = _render_data("node", NODE_ATTRIBUTES, values)
         yield f'    <node id="{_element_id("n", values[-1], name)}">{data}</node>'
-    async for *values, space, a, b in stats.stream_relations(db, where):
+    async for *values, space, a, b in stats.stream_relations(db, scope_ids):
         ends = f'source="{_element_id("n", space, a)}" target="{_element_id("n", space, b)}"'
         data = _render_data("edge", EDGE_ATTRIBUTES, values)
         yield f'    <edge id="{_element_id("e", space, a, b)}" {ends}>{data}</edge>'

@@ -15,18 +15,19 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-async def list_latest_chunks(db: Connection, within: Filters, where: ScopeIds, limit: int) -> list[int]:
+async def list_latest_chunks(db: Connection, filters: Filters, scope_ids: ScopeIds, limit: int) -> list[int]:
     """The chunks of the area that hold something which is asked for, the newest first."""
-    held, parameters = matching_chunk_clause(within)
+    held, parameters = matching_chunk_clause(filters)
     rows = await db.execute_fetchall(
-        f"SELECT c.id FROM chunk c WHERE {where.row_clause('c')} AND {held} ORDER BY c.time DESC, c.id DESC LIMIT ?",
+        f"SELECT c.id FROM chunk c WHERE {scope_ids.row_clause('c')} AND {held}"
+        " ORDER BY c.time DESC, c.id DESC LIMIT ?",
         (*parameters, limit),
     )
     return [row[0] for row in rows]
 
 
-async def find_latest_time(db: Connection, within: Filters, where: ScopeIds) -> datetime | None:
+async def find_latest_time(db: Connection, filters: Filters, scope_ids: ScopeIds) -> datetime | None:
     """The time of the newest of them; None if there is none, or none has a time."""
-    ids = await list_latest_chunks(db, within, where, 1)
+    ids = await list_latest_chunks(db, filters, scope_ids, 1)
     rows = await db.execute_fetchall("SELECT time FROM chunk WHERE id = ?", ids) if ids else []
     return next((from_micros(row[0]) for row in rows if row[0]), None)

@@ -113,47 +113,52 @@ async def count_by_space(db: Connection, kind: KeyKind) -> dict[int, int]:
 
 
 async def search_chunks(
-    db: Connection, text: str, k: int, where: ScopeIds, within: ResolvedFilters | None = None
+    db: Connection, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
 ) -> list[int]:
     """The chunks of the area that match any word best (BM25 within the area), best first."""
-    return await rank_rows(db, CHUNK_INDEX, await select_search_words(db, CHUNK_INDEX, text, where), where, within, k)
+    return await rank_rows(
+        db, CHUNK_INDEX, await select_search_words(db, CHUNK_INDEX, text, scope_ids), scope_ids, filters, k
+    )
 
 
-async def find_entities_by_name(db: Connection, names: Collection[str], where: ScopeIds) -> list[int]:
+async def find_entities_by_name(db: Connection, names: Collection[str], scope_ids: ScopeIds) -> list[int]:
     """The entities that bear one of these canonical names or an alias of it, within the spaces of the area."""
     rows = await db.execute_fetchall(
         "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.canonical = j.value"
-        f" AND n.space IN ({_join_ids(where.spaces)}) CROSS JOIN entity e ON e.id = n.target",
+        f" AND n.space IN ({_join_ids(scope_ids.spaces)}) CROSS JOIN entity e ON e.id = n.target",
         (json.dumps(sorted(names)),),
     )
     return [row[0] for row in rows]
 
 
 async def search_entities(
-    db: Connection, text: str, k: int, where: ScopeIds, within: ResolvedFilters | None = None
+    db: Connection, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
 ) -> list[int]:
     """The entities of the area's spaces, told within what is narrowed to, whose names match best (BM25), best first."""
-    return await rank_rows(db, NAME_INDEX, await select_search_words(db, NAME_INDEX, text, where), where, within, k)
+    return await rank_rows(
+        db, NAME_INDEX, await select_search_words(db, NAME_INDEX, text, scope_ids), scope_ids, filters, k
+    )
 
 
-async def find_names_by_prefix(db: Connection, prefix: str, where: ScopeIds, limit: int) -> list[str]:
+async def find_names_by_prefix(db: Connection, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:
     """The names of entities in the area's spaces that begin with a canonical prefix, the most mentioned first."""
     rows = await db.execute_fetchall(
         "SELECT e.name, SUM(e.mentions) AS told FROM name n JOIN entity e ON e.id = n.target"
-        f" WHERE n.space IN ({_join_ids(where.spaces)}) AND n.canonical >= ?1 AND n.canonical < ?1 || char(0x10FFFF)"
+        f" WHERE n.space IN ({_join_ids(scope_ids.spaces)})"
+        " AND n.canonical >= ?1 AND n.canonical < ?1 || char(0x10FFFF)"
         " GROUP BY e.name ORDER BY told DESC, e.name LIMIT ?2",
         (prefix, limit),
     )
     return [row[0] for row in rows]
 
 
-async def load_entities(db: Connection, ids: Collection[int], where: ScopeIds) -> dict[int, EntityRecord]:
+async def load_entities(db: Connection, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, EntityRecord]:
     """The profiles of these names, as far as they are in the area's spaces."""
     rows = await db.execute_fetchall(
         "SELECT e.id, e.space, n.canonical, e.name, e.type, e.description, e.mentions, e.degree,"
         " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 1 AND s.id = e.id) FROM json_each(?) j"
         " CROSS JOIN entity e ON e.id = j.value CROSS JOIN name n ON n.id = e.id"
-        f" WHERE e.space IN ({_join_ids(where.spaces)})",
+        f" WHERE e.space IN ({_join_ids(scope_ids.spaces)})",
         (json.dumps(list(ids)),),
     )
     return {
@@ -162,12 +167,12 @@ async def load_entities(db: Connection, ids: Collection[int], where: ScopeIds) -
     }
 
 
-async def load_relations(db: Connection, ids: Collection[int], where: ScopeIds) -> dict[int, RelationRecord]:
+async def load_relations(db: Connection, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, RelationRecord]:
     """The profiles of these pairs, as far as they are in the area's spaces."""
     rows = await db.execute_fetchall(
         "SELECT r.id, r.space, r.a, r.b, r.keywords, r.description, r.weight,"
         " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 2 AND s.id = r.id) FROM json_each(?) j"
-        f" CROSS JOIN relation r ON r.id = j.value WHERE r.space IN ({_join_ids(where.spaces)})",
+        f" CROSS JOIN relation r ON r.id = j.value WHERE r.space IN ({_join_ids(scope_ids.spaces)})",
         (json.dumps(list(ids)),),
     )
     return {
@@ -196,14 +201,14 @@ async def find_evidence_chunks(
     return {key: list(chunks) for key, chunks in found.items()}
 
 
-async def load_chunk_texts(db: Connection, ids: Sequence[int], where: ScopeIds) -> list[ChunkText]:
+async def load_chunk_texts(db: Connection, ids: Sequence[int], scope_ids: ScopeIds) -> list[ChunkText]:
     """The chunks with their pieces, in the order of the ids, as far as they are in the area."""
     rows = await db.execute_fetchall(
         "SELECT c.id, c.key, c.text, d.key, d.title, d.link, d.time, s.name, r.name, i.start, i.stop,"
         " p.key, p.label, p.link, p.author, p.time, p.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
         " CROSS JOIN document d ON d.id = c.document CROSS JOIN space s ON s.id = c.space"
         " CROSS JOIN room r ON r.id = c.room CROSS JOIN piece i ON i.chunk = c.id"
-        f" CROSS JOIN passage p ON p.id = i.passage WHERE {where.row_clause('c')} ORDER BY j.key, i.ordinal",
+        f" CROSS JOIN passage p ON p.id = i.passage WHERE {scope_ids.row_clause('c')} ORDER BY j.key, i.ordinal",
         (json.dumps(list(ids)),),
     )
     found: dict[int, ChunkText] = {}

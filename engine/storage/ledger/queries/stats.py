@@ -78,19 +78,19 @@ class DocumentStatus:
         return self.status in {"searchable", "indexed"}
 
 
-async def load_document_status(db: Connection, key: str, where: ScopeIds) -> DocumentStatus:
+async def load_document_status(db: Connection, key: str, scope_ids: ScopeIds) -> DocumentStatus:
     """How far a document of an area has come. Raises NotFound."""
     rows = await db.execute_fetchall(
-        f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {where.row_clause('d')}", (key,)
+        f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {scope_ids.row_clause('d')}", (key,)
     )
     for row in rows:
         return DocumentStatus(*row)
     raise NotFound(f"There is no document “{key}”.")
 
 
-async def load_index_status(db: Connection, where: ScopeIds) -> IndexStatus:
+async def load_index_status(db: Connection, scope_ids: ScopeIds) -> IndexStatus:
     """The numbers of an area."""
-    held = where.row_clause("d")
+    held = scope_ids.row_clause("d")
     documents = await db.execute_fetchall(
         f"SELECT d.status, COUNT(*) FROM document d WHERE {held} GROUP BY d.status ORDER BY d.status"
     )
@@ -101,9 +101,9 @@ async def load_index_status(db: Connection, where: ScopeIds) -> IndexStatus:
     [[entities, relations]] = await db.execute_fetchall(
         "SELECT SUM(rows * (kind = 1)), SUM(rows * (kind = 2)) FROM collection WHERE space IN"
         " (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(where.spaces)),),
+        (json.dumps(sorted(scope_ids.spaces)),),
     )
-    unread, stale = await count_unextracted(db, where), await count_stale(db, where)
+    unread, stale = await count_unextracted(db, scope_ids), await count_stale(db, scope_ids)
     [[failed]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM document d WHERE d.error <> '' AND {held}")
     return IndexStatus(
         {row[0]: row[1] for row in documents},
@@ -114,48 +114,48 @@ async def load_index_status(db: Connection, where: ScopeIds) -> IndexStatus:
         unread,
         stale,
         failed,
-        await find_extraction_error(db, where) or await embedding_failures.find_retry_error(db, where),
-        *await embedding_failures.count_failed_keys(db, where),
+        await find_extraction_error(db, scope_ids) or await embedding_failures.find_retry_error(db, scope_ids),
+        *await embedding_failures.count_failed_keys(db, scope_ids),
     )
 
 
-async def count_unextracted(db: Connection, where: ScopeIds) -> int:
+async def count_unextracted(db: Connection, scope_ids: ScopeIds) -> int:
     """Chunks of an area that wait to be read; those that were given up, and those of open conversations, do not."""
     [[unread]] = await db.execute_fetchall(
         "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
-        f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {where.row_clause('c')}"
+        f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {scope_ids.row_clause('c')}"
     )
     return int(unread)
 
 
-async def find_extraction_error(db: Connection, where: ScopeIds) -> str:
+async def find_extraction_error(db: Connection, scope_ids: ScopeIds) -> str:
     """What hinders the reading of a chunk of an area that is to be tried again, "" if nothing does."""
     rows = await db.execute_fetchall(
         "SELECT c.error FROM chunk c WHERE c.reading IS NULL AND c.error <> '' AND c.retry_at < 9e999"
-        f" AND {where.row_clause('c')} ORDER BY c.retry_at DESC LIMIT 1"
+        f" AND {scope_ids.row_clause('c')} ORDER BY c.retry_at DESC LIMIT 1"
     )
     return next((str(row[0]) for row in rows), "")
 
 
-async def count_stale(db: Connection, where: ScopeIds) -> int:
+async def count_stale(db: Connection, scope_ids: ScopeIds) -> int:
     """Chunks, names and pairs of an area that wait to be projected; what is gone belongs to no area."""
     [[stale]] = await db.execute_fetchall(
         "SELECT COUNT(*) FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
-        f" WHERE {where.row_clause('c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(where.spaces)),),
+        f" WHERE {scope_ids.row_clause('c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(scope_ids.spaces)),),
     )
     return int(stale)
 
 
-async def list_documents(db: Connection, where: ScopeIds, status_: str = "") -> list[DocumentInfo]:
+async def list_documents(db: Connection, scope_ids: ScopeIds, status_: str = "") -> list[DocumentInfo]:
     """The documents of an area, by title."""
     rows = await db.execute_fetchall(
         "SELECT d.key, s.name, r.name, d.kind, d.title, d.link, d.time, d.open, d.status, d.error, d.hint,"
         " (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id),"
         " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id)"
         " FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room"
-        f" WHERE {where.row_clause('d')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
+        f" WHERE {scope_ids.row_clause('d')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
         (status_,),
     )
     return [
@@ -204,19 +204,19 @@ async def load_profile_locations(db: Connection, table: str) -> dict[int, tuple[
     return {row[0]: (row[1], 0) for row in await db.execute_fetchall(f"SELECT id, space FROM {table}")}
 
 
-async def stream_entities(db: aiosqlite.Connection, where: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
+async def stream_entities(db: aiosqlite.Connection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
     """Id, name, type, description, mentions, degree, space and canonical name of each entity of the area's spaces."""
     sql = (
         "SELECT e.id, e.name, e.type, e.description, e.mentions, e.degree, s.name, n.canonical FROM entity e"
         " CROSS JOIN name n ON n.id = e.id CROSS JOIN space s ON s.id = e.space"
         " WHERE e.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, n.canonical"
     )
-    async with db.execute(sql, (json.dumps(sorted(where.spaces)),)) as cursor:
+    async with db.execute(sql, (json.dumps(sorted(scope_ids.spaces)),)) as cursor:
         async for row in cursor:
             yield tuple(row)
 
 
-async def stream_relations(db: aiosqlite.Connection, where: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
+async def stream_relations(db: aiosqlite.Connection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
     """Keywords, description, weight, space and both canonical names of each relation of the area's spaces."""
     sql = (
         "SELECT r.keywords, r.description, r.weight, s.name, MIN(x.canonical, y.canonical) AS a,"
@@ -224,7 +224,7 @@ async def stream_relations(db: aiosqlite.Connection, where: ScopeIds) -> AsyncGe
         " CROSS JOIN name y ON y.id = r.b CROSS JOIN space s ON s.id = r.space"
         " WHERE r.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, a, b"
     )
-    async with db.execute(sql, (json.dumps(sorted(where.spaces)),)) as cursor:
+    async with db.execute(sql, (json.dumps(sorted(scope_ids.spaces)),)) as cursor:
         async for row in cursor:
             yield tuple(row)
 

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-async def has_excluded_undated(db: Connection, scope: Scope, within: Filters) -> bool:
+async def has_excluded_undated(db: Connection, scope: Scope, filters: Filters) -> bool:
     """Whether a document of the scope is left out of a span of time only because it bears no date."""
-    where = await resolve_scope(db, scope)
+    scope_ids = await resolve_scope(db, scope)
     narrowed, parameters = "", list[str]()
-    for values, column in ((within.documents, "d.key"), (within.rooms, "r.name")):
+    for values, column in ((filters.documents, "d.key"), (filters.rooms, "r.name")):
         if values:
             narrowed += f" AND {column} IN (SELECT value FROM json_each(?))"
             parameters.append(json.dumps(sorted(values)))
     rows = await db.execute_fetchall(
         "SELECT 1 FROM document d INDEXED BY document_undated CROSS JOIN room r ON r.id = d.room"
-        f" WHERE d.time IS NULL AND d.kind = 'file' AND {where.row_clause('d')}{narrowed}"
+        f" WHERE d.time IS NULL AND d.kind = 'file' AND {scope_ids.row_clause('d')}{narrowed}"
         " AND EXISTS (SELECT 1 FROM passage p WHERE p.document = d.id AND p.time IS NULL) LIMIT 1",
         parameters,
     )

@@ -16,13 +16,13 @@ from engine.storage.ledger.work.orphans import record_late_deletion
 from engine.storage.ledger.work.stale_keys import KeyKind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from engine.storage.ledger.profiles import KeyFacts, Profile
     from engine.storage.ledger.work.embedding_failures import EmbeddingFailure
     from engine.storage.ledger.work.stale_keys import StaleKey
     from engine.storage.sqlite.connection import Connection
-    from engine.usage import UsageMeter
+    from engine.usage import Usage, UsageMeter
 
 EmbeddedKey = tuple[bytes | None, int]  # the hash of the text that a vector is of, None where there is none; its key
 
@@ -136,6 +136,21 @@ async def finish_batch(db: Connection, outcome: BatchResult) -> None:
     await work_queue.advance_documents(db, [])
     if outcome.bill.items:
         await cache.add_usage(db, datetime.now(UTC).date().isoformat(), outcome.bill.items)
+
+
+async def finish_embedding(
+    db: Connection,
+    done: Sequence[StaleKey],
+    failures: Sequence[EmbeddingFailure],
+    attempts: int,
+    usage: Sequence[Usage],
+) -> None:
+    """Remove the stale keys of embedded chunks, record the failed ones (tried `attempts` times), advance documents."""
+    await marks.remove_stale_keys(db, done)
+    await embedding_failures.record_failures(db, failures, attempts, time.time())
+    await work_queue.advance_documents(db, [mark.id for mark in done])
+    if usage:
+        await cache.add_usage(db, datetime.now(UTC).date().isoformat(), usage)
 
 
 def _embedded_or_removed(outcome: BatchResult) -> list[tuple[KeyKind, int]]:

@@ -95,25 +95,25 @@ async def list_failure_reasons(db: Connection) -> list[str]:
     return [f"{count} given up: {error}" for error, count in rows]
 
 
-async def count_failed_keys(db: Connection, where: ScopeIds) -> tuple[int, str]:
+async def count_failed_keys(db: Connection, scope_ids: ScopeIds) -> tuple[int, str]:
     """The number of names and pairs of an area that were given up, and the reason of one of them."""
     rows = await db.execute_fetchall(
         "SELECT u.error FROM unembedded u LEFT JOIN entity e ON u.kind = 1 AND e.id = u.id"
         " LEFT JOIN relation r ON u.kind = 2 AND r.id = u.id"
         " WHERE COALESCE(e.space, r.space) IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(where.spaces)),),
+        (json.dumps(sorted(scope_ids.spaces)),),
     )
     errors = [str(row[0]) for row in rows]
     return len(errors), errors[0] if errors else ""
 
 
-async def find_retry_error(db: Connection, where: ScopeIds) -> str:
+async def find_retry_error(db: Connection, scope_ids: ScopeIds) -> str:
     """Why a key of an area that is tried again could not be embedded, "" if there is none."""
     rows = await db.execute_fetchall(
         "SELECT s.error FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN entity e ON s.kind = 1 AND e.id = s.id LEFT JOIN relation r ON s.kind = 2 AND r.id = s.id"
-        f" WHERE s.tries > 0 AND ({where.row_clause('c')} OR COALESCE(e.space, r.space) IN"
+        f" WHERE s.tries > 0 AND ({scope_ids.row_clause('c')} OR COALESCE(e.space, r.space) IN"
         " (SELECT value FROM json_each(?))) LIMIT 1",
-        (json.dumps(sorted(where.spaces)),),
+        (json.dumps(sorted(scope_ids.spaces)),),
     )
     return next((str(row[0]) for row in rows), "")

@@ -260,10 +260,10 @@ async def set_setting(db: Connection, key: str, value: str | int) -> None:
     await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
-async def set_embedder(db: Connection, name: str, *, anew: bool) -> None:
-    """Keep whose vectors these are, and none of another embedder; `anew`: they are to be made anew, which is noted."""
+async def set_embedder(db: Connection, name: str, *, rebuild: bool) -> None:
+    """Save the embedder's name and drop vectors of another one; `rebuild` requests new vectors of everything."""
     await set_setting(db, "embedder", name)
-    if anew:
+    if rebuild:
         await set_setting(db, "rebuilding", 1)
     if list(await db.execute_fetchall("DELETE FROM vector WHERE embedder <> ? RETURNING parts", (name,))):
         await set_setting(db, "removed", await next_generation(db))

@@ -11,6 +11,7 @@ from engine.errors import DiskError, NewerSchema, StoreError
 from engine.storage.ledger import Ledger, database, facts
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.work import work_queue
+from engine.storage.sqlite import database as sqlite_database
 from engine.storage.sqlite import wal
 from tests.engine.storage.ledger.ledger_fixture import Desk
 from tests.support.engines import find_files_containing
@@ -89,7 +90,7 @@ async def test_a_reader_sees_one_snapshot_while_others_write(tmp_path: Path) -> 
 
 async def test_a_cancelled_reader_gives_its_connection_back(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
-    for _ in range(2 * database.READER_COUNT):
+    for _ in range(2 * sqlite_database.READER_COUNT):
         reading = asyncio.create_task(ledger.read(work_queue.get_setting, "n"))
         await asyncio.sleep(0)
         reading.cancel()
@@ -239,7 +240,7 @@ async def test_the_log_stays_short_though_somebody_always_reads(
                 await work_queue.get_setting(db, "n")
                 await asyncio.sleep(0.001)
 
-    reading = [asyncio.create_task(reads()) for _ in range(2 * database.READER_COUNT)]
+    reading = [asyncio.create_task(reads()) for _ in range(2 * sqlite_database.READER_COUNT)]
     longest = 0
     for number in range(100):
         await ledger.write(work_queue.set_setting, "n", f"{number}" * 50_000)
@@ -294,20 +295,20 @@ async def test_a_cancelled_compaction_leaves_every_reader(tmp_path: Path) -> Non
     async with ledger.read_connection() as db:
         assert await work_queue.get_setting(db, "n") == "1"
         compacting = asyncio.create_task(ledger.compact())
-        await asyncio.wait({compacting}, timeout=database.EMPTY_LOG_PAUSE)
+        await asyncio.wait({compacting}, timeout=sqlite_database.EMPTY_LOG_PAUSE)
         compacting.cancel()
         await asyncio.gather(compacting, return_exceptions=True)
-    assert ledger._readers.qsize() == database.READER_COUNT
+    assert ledger._readers.qsize() == sqlite_database.READER_COUNT
     await ledger.close()
 
 
 async def test_streams_take_no_reader_and_close_their_connections(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
     async with AsyncExitStack() as stack:
-        for _ in range(2 * database.READER_COUNT):
+        for _ in range(2 * sqlite_database.READER_COUNT):
             await stack.enter_async_context(ledger.stream_connection())
         assert await asyncio.wait_for(ledger.read(work_queue.get_setting, "n"), 5) == ""
-    assert len(ledger._connections) == 1 + database.READER_COUNT
+    assert len(ledger._connections) == 1 + sqlite_database.READER_COUNT
     await ledger.close()
 
 
@@ -326,6 +327,6 @@ async def test_a_reader_that_is_cancelled_twice_gives_its_connection_back(tmp_pa
     await asyncio.sleep(0)
     holding.cancel()
     await asyncio.gather(holding, return_exceptions=True)
-    assert ledger._readers.qsize() == database.READER_COUNT
+    assert ledger._readers.qsize() == sqlite_database.READER_COUNT
     assert await ledger.read(work_queue.get_setting, "n") == ""
     await ledger.close()

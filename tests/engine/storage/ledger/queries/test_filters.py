@@ -103,7 +103,8 @@ async def test_the_indexes_find_what_a_look_at_everything_would(
         some = await filters.find_matching_chunks(db, within, area, few)
         only = await filters.find_fully_matching_chunks(db, within, some)
         inside = [
-            await filters.ResolvedFilters(each, each).filter_ids(db, KeyKind.CHUNK, every) for each in (some, only)
+            await filters.filter_ids(db, filters.ResolvedFilters(each, each), KeyKind.CHUNK, every)
+            for each in (some, only)
         ]
         return set(inside[0]), set(inside[1]), some.ids is None
 
@@ -132,9 +133,9 @@ async def test_names_and_pairs_are_those_that_its_chunks_tell(
     pairs = await desk.column("SELECT id FROM pair ORDER BY id")
 
     async def told(db: Connection, within: Filters) -> tuple[set[str], list[int]]:
-        found = await filters.ResolvedFilters(*(await sets(db, within))).filter_ids(db, KeyKind.NAME, names)
+        found = await filters.filter_ids(db, filters.ResolvedFilters(*(await sets(db, within))), KeyKind.NAME, names)
         return {names[id_] for id_ in found}, sorted(
-            await filters.ResolvedFilters(*(await sets(db, within))).filter_ids(db, KeyKind.PAIR, pairs)
+            await filters.filter_ids(db, filters.ResolvedFilters(*(await sets(db, within))), KeyKind.PAIR, pairs)
         )
 
     area = await desk.area()

@@ -198,7 +198,7 @@ async def test_a_narrowed_question_looks_for_the_names_that_its_chunks_tell(desk
 
 
 async def test_trigrams_find_part_of_a_run_without_spaces(tmp_path: Path) -> None:
-    desk = Desk(await Ledger.open(tmp_path / "trigrams.db", words="trigram"))
+    desk = Desk(await Ledger.open(tmp_path / "trigrams.db", fts_tokenizer="trigram"))
     try:
         await desk.put(doc("a", "昨日は東京都庁で会議", "the ferry sails"))
         assert await found(desk, "東京都庁の場所は") == ["昨日は東京都庁で会議"]

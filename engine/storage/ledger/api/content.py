@@ -1,0 +1,86 @@
+"""Repositories of what comes in: documents, their facts, and corrections by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from engine.errors import EngineError
+    from engine.models import Chunk, Document, Extraction
+    from engine.storage.ledger.content.amendments import AmendmentPlan, AmendmentResult
+    from engine.storage.ledger.content.documents import DocumentChange
+    from engine.storage.ledger.content.stretch import ChangedRegion, RechunkedRegion
+    from engine.storage.ledger.facts import UnextractedChunk
+
+
+class Documents(Protocol):
+    """Documents with their passages, chunks and rooms. Writing marks what changed as stale."""
+
+    async def load(self, key: str) -> Document:
+        """A document with its passages. Raises NotFound."""
+
+    async def save(self, document: Document, chunks: Sequence[Chunk]) -> bool:
+        """Make the ledger hold this document as it is now; returns whether anything changed.
+
+        A moved room decides the space of its documents.
+        """
+
+    async def save_manual(self, document: Document, chunks: Sequence[Chunk], extraction: Extraction) -> None:
+        """Save a document with its facts already extracted."""
+
+    async def delete(self, key: str) -> bool:
+        """Delete a document with everything that rests on it alone; returns whether there was one."""
+
+    async def plan_amendment(self, key: str, change: DocumentChange, reach: int) -> AmendmentPlan:
+        """Read `reach` chunks before and after a change. Raises NotFound."""
+
+    async def apply_amendment(self, plan: AmendmentPlan, segment: RechunkedRegion | None) -> AmendmentResult:
+        """Make the planned change, unless the document has changed since it was planned."""
+
+    async def amend(
+        self, key: str, change: DocumentChange, rechunk: Callable[[ChangedRegion], RechunkedRegion | None]
+    ) -> bool:
+        """Plan and apply a change at once; returns whether anything changed. Raises NotFound."""
+
+    async def move_room(self, room: str, space: str) -> int:
+        """Move a room with its documents and corrections into a space; returns the number of documents."""
+
+    async def delete_room(self, room: str) -> int:
+        """Delete a room with its documents and corrections; returns the number of documents."""
+
+
+class Facts(Protocol):
+    """Extracted facts, and the chunks that wait for extraction."""
+
+    async def list_unextracted(self, limit: int, now: float, skip: Collection[int]) -> list[UnextractedChunk]:
+        """Chunks of closed documents that may be extracted at the time `now`, oldest first."""
+
+    async def has_pending_extraction(self) -> bool:
+        """Whether any chunk waits for extraction, now or for its next try."""
+
+    async def find_extraction(self, key: bytes, chunk: int) -> Extraction | None:
+        """The facts extracted from the same text by the same extractor in the space of the chunk, if any."""
+
+    async def save_extraction(self, chunk: int, key: bytes, extraction: Extraction) -> bool:
+        """Save the facts of a chunk; returns False if the chunk is gone or was extracted before."""
+
+    async def record_extraction_failure(self, chunk: int, error: EngineError, retry_at: float) -> None:
+        """Record a failed try; an infinite `retry_at` gives the chunk up."""
+
+
+class Corrections(Protocol):
+    """Corrections by hand, within a space. `room`: the room that a correction moves with, "" for none."""
+
+    async def merge(self, space: str, name: str, into: str, room: str = "") -> list[str]:
+        """Make a name an alias of another; returns those of the two that are unknown. Raises NotFound if both are."""
+
+    async def unmerge(self, space: str, name: str, room: str = "") -> None:
+        """Remove an alias. Raises NotFound."""
+
+    async def pin_description(self, space: str, names: tuple[str, str], description: str, room: str = "") -> None:
+        """Set the description of a relation, or of an entity (name, ""); an empty one removes it."""
+
+    async def set_hidden(self, space: str, names: tuple[str, str], room: str = "", *, hidden: bool) -> None:
+        """Hide or show an entity (name, "") with its relations, or a relation."""

@@ -1,0 +1,131 @@
+"""Repositories of reading: what a question searches, numbers and lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from collections.abc import Set as AbstractSet
+    from datetime import datetime
+
+    from engine.knowledge.merge import FactRow
+    from engine.models import Filters, Scope
+    from engine.storage.graph.base import GraphEdge, GraphNode
+    from engine.storage.ledger.corrections import KeyCorrection
+    from engine.storage.ledger.profiles import ProfileKind
+    from engine.storage.ledger.queries.expected import ExpectedState
+    from engine.storage.ledger.queries.filters import ChunkFilter, ResolvedFilters
+    from engine.storage.ledger.queries.lookup import ChunkText, EntityRecord, RelationRecord, ScopeIds
+    from engine.storage.ledger.queries.provenance import StatingPassage
+    from engine.storage.ledger.queries.stats import DocumentInfo, DocumentStatus, IndexStatus
+    from engine.storage.ledger.work.stale_keys import KeyKind
+
+
+class Search(Protocol):
+    """Reading for questions. Every text leaves through a scope."""
+
+    async def resolve_scope(self, scope: Scope) -> ScopeIds:
+        """The ids of a scope's spaces and rooms; unknown ones are left out."""
+
+    async def resolve_filters(self, filters: Filters, scope_ids: ScopeIds) -> ResolvedFilters:
+        """The chunks that match the filters, and the names and pairs stated there if they are few."""
+
+    async def filter_ids(self, filters: ResolvedFilters, kind: KeyKind, ids: Collection[int]) -> AbstractSet[int]:
+        """Those of the ids that match the filters."""
+
+    async def list_matching_ids(self, filters: Filters, scope_ids: ScopeIds, kind: KeyKind) -> frozenset[int]:
+        """Every id of a kind that matches the filters, up to a limit."""
+
+    async def count_by_space(self, kind: KeyKind) -> dict[int, int]:
+        """The number of rows of a kind in each space."""
+
+    async def search_chunks(
+        self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
+    ) -> list[int]:
+        """The k best chunks by full text (BM25 within the scope), best first."""
+
+    async def search_entities(
+        self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
+    ) -> list[int]:
+        """The k entities with the best names by full text, best first."""
+
+    async def find_entities_by_name(self, names: Collection[str], scope_ids: ScopeIds) -> list[int]:
+        """Entities with one of these canonical names or an alias of it."""
+
+    async def find_names_by_prefix(self, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:
+        """Entity names that start with a canonical prefix, most mentioned first."""
+
+    async def load_entities(self, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, EntityRecord]:
+        """Entity profiles within the scope's spaces."""
+
+    async def load_relations(self, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, RelationRecord]:
+        """Relation profiles within the scope's spaces."""
+
+    async def load_chunk_texts(self, ids: Sequence[int], scope_ids: ScopeIds) -> list[ChunkText]:
+        """Chunks within the scope with their pieces, in the order of `ids`."""
+
+    async def load_sort_keys(self, kind: KeyKind, ids: Collection[int]) -> dict[int, tuple[str, str, str]]:
+        """Texts that order rows of equal rank; missing rows are left out."""
+
+    async def load_recent_facts(
+        self, kind: ProfileKind, ids: Collection[int], newest: int, only: ChunkFilter | None = None
+    ) -> dict[int, list[FactRow]]:
+        """The newest facts of each key, at most `newest` of each name, from the chunks `only` if given."""
+
+    async def load_corrections(self, kind: KeyKind, ids: Collection[int]) -> dict[int, KeyCorrection]:
+        """Pinned descriptions and hidden keys; missing rows are left out."""
+
+    async def load_space_names(self, ids: Collection[int]) -> tuple[str, ...]:
+        """The names of spaces, in order."""
+
+    async def find_evidence_chunks(
+        self, kind: KeyKind, ids: Sequence[int], newest: int, only: ChunkFilter | None
+    ) -> dict[int, list[int]]:
+        """The newest chunks that state each key, newest first, among `only` if given."""
+
+    async def find_stating_passages(self, names: Collection[int], pairs: Collection[int]) -> list[StatingPassage]:
+        """Passages of the newest chunks that mention these names or link these pairs."""
+
+    async def list_latest_chunks(self, filters: Filters, scope_ids: ScopeIds, limit: int) -> list[int]:
+        """The newest chunks that match the filters, newest first."""
+
+    async def find_latest_time(self, filters: Filters, scope_ids: ScopeIds) -> datetime | None:
+        """The time of the newest chunk that matches the filters."""
+
+    async def list_authors(self) -> list[str]:
+        """Names of all authors in all scopes; show none before `filter_authors` has kept it."""
+
+    async def filter_authors(self, names: Sequence[str], scope_ids: ScopeIds) -> list[str]:
+        """Those of the names that wrote something within the scope, in order."""
+
+    async def has_excluded_undated(self, scope: Scope, filters: Filters) -> bool:
+        """Whether a document is excluded by the filters' time span only because it has no date."""
+
+
+class Stats(Protocol):
+    """Numbers and lists: of a scope, and of the whole ledger to compare graph and vectors with."""
+
+    async def load_index_status(self, scope: Scope) -> IndexStatus:
+        """Numbers of documents, facts and open work within the scope."""
+
+    async def load_document_status(self, key: str, scope: Scope) -> DocumentStatus:
+        """The progress of a document. Raises NotFound."""
+
+    async def list_documents(self, scope: Scope) -> list[DocumentInfo]:
+        """The documents within the scope, by title."""
+
+    async def list_nodes(self) -> list[GraphNode]:
+        """Every entity."""
+
+    async def list_edges(self) -> list[GraphEdge]:
+        """Every relation."""
+
+    async def list_last_graphed(self) -> tuple[list[int], list[GraphEdge]]:
+        """The entities and relations that were written to the graph last."""
+
+    async def find_last_chunk_id(self) -> int:
+        """The highest id that any chunk ever had; 0 if there was none."""
+
+    async def load_expected(self) -> ExpectedState:
+        """The content that graph and vectors should have."""

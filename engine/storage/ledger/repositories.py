@@ -1,0 +1,168 @@
+"""The ledger's repositories on SQLite: which SQL function implements which method, and whether it reads or writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.storage.ledger import cache, corrections, facts, names, profiles
+from engine.storage.ledger.content import amendments, documents, open_vectors
+from engine.storage.ledger.queries import (
+    authors,
+    expected,
+    filters,
+    latest,
+    lookup,
+    provenance,
+    stats,
+    tie_order,
+    undated,
+)
+from engine.storage.ledger.work import batch, embedding_failures, orphans, stale_keys, work_queue
+from engine.storage.sqlite.repository import InSnapshot, InTransaction, Repository
+
+if TYPE_CHECKING:
+    from engine.models import Scope
+    from engine.storage.ledger.queries.stats import DocumentInfo, DocumentStatus, IndexStatus
+    from engine.storage.sqlite.connection import Connection
+
+
+class SqliteDocuments(Repository):
+    """Documents with their passages, chunks and rooms."""
+
+    load = InSnapshot(documents.load_document)
+    save = InTransaction(documents.upsert_document)
+    save_manual = InTransaction(documents.save_manual_document)
+    delete = InTransaction(documents.delete_document)
+    plan_amendment = InSnapshot(amendments.plan_amendment)
+    apply_amendment = InTransaction(amendments.apply_amendment)
+    amend = InTransaction(amendments.amend_in_transaction)
+    move_room = InTransaction(documents.move_room)
+    delete_room = InTransaction(documents.delete_room)
+
+
+class SqliteFacts(Repository):
+    """What was extracted from chunks, and which chunks wait for extraction."""
+
+    list_unextracted = InSnapshot(facts.list_unextracted)
+    has_pending_extraction = InSnapshot(work_queue.has_pending_extraction)
+    find_extraction = InSnapshot(facts.find_extraction)
+    save_extraction = InTransaction(facts.save_extraction)
+    record_extraction_failure = InTransaction(work_queue.record_extraction_failure)
+
+
+class SqliteProfiles(Repository):
+    """Merged entities and relations, as they are projected."""
+
+    load_batch = InSnapshot(batch.load_batch)
+    save_batch = InTransaction(batch.write_profiles)
+    finish_batch = InTransaction(batch.finish_batch)
+    load_graph_nodes = InSnapshot(profiles.load_graph_nodes)
+    load_weights = InSnapshot(profiles.load_weights)
+    record_all_graphed = InTransaction(work_queue.record_all_graphed)
+    requeue_due_summaries = InTransaction(work_queue.requeue_due_summaries)
+    find_orphans = InSnapshot(orphans.find_orphans)
+    delete_orphans = InTransaction(orphans.delete_orphan_profiles)
+
+
+class SqliteWorkQueue(Repository):
+    """Stale keys, chunks to embed, failures, and the settings of the data folder."""
+
+    current_generation = InSnapshot(work_queue.current_generation)
+    is_idle = InSnapshot(work_queue.is_idle)
+    has_only_held_keys = InSnapshot(work_queue.has_only_held_keys)
+    needs_compaction = InSnapshot(work_queue.needs_compaction)
+    list_failure_reasons = InSnapshot(embedding_failures.list_failure_reasons)
+    resume = InTransaction(work_queue.resume_work)
+    retry_documents = InTransaction(work_queue.retry_documents)
+    advance_documents = InTransaction(work_queue.advance_documents)
+    list_due_keys = InSnapshot(stale_keys.list_due_keys)
+    find_first_stale = InSnapshot(stale_keys.find_first_stale)
+    release_held_keys = InTransaction(stale_keys.release_held_keys)
+    requeue_keys = InTransaction(work_queue.requeue_keys)
+    load_chunks = InSnapshot(work_queue.load_chunks)
+    finish_embedding = InTransaction(batch.finish_embedding)
+    record_embedding_failure = InTransaction(work_queue.record_embedding_failure)
+    start_rebuild = InTransaction(work_queue.start_rebuild)
+    finish_rebuild = InTransaction(work_queue.finish_rebuild)
+    get_setting = InSnapshot(work_queue.get_setting)
+    set_setting = InTransaction(work_queue.set_setting)
+    set_embedder = InTransaction(work_queue.set_embedder)
+
+
+class SqliteCache(Repository):
+    """Summaries, vectors of texts and answers that need not be made twice, and the usage of models."""
+
+    load_summaries = InSnapshot(cache.load_summaries)
+    save_summaries = InTransaction(cache.save_summaries)
+    load_vectors = InSnapshot(cache.load_vectors)
+    save_vectors = InTransaction(cache.save_vectors)
+    load_chunk_vectors = InSnapshot(cache.load_chunk_vectors)
+    load_partial_vectors = InSnapshot(open_vectors.load_partial_vectors)
+    save_partial_vectors = InTransaction(open_vectors.save_partial_vectors)
+    find_answer = InSnapshot(cache.find_cached_answer)
+    save_answer = InTransaction(cache.save_cached_answer)
+    touch_answer = InTransaction(cache.touch_cached_answer)
+    delete_unused = InTransaction(cache.delete_unused)
+    add_usage = InTransaction(cache.add_usage)
+
+
+class SqliteSearch(Repository):
+    """What a question reads, each within its scope."""
+
+    resolve_scope = InSnapshot(lookup.resolve_scope)
+    resolve_filters = InSnapshot(filters.resolve_filters)
+    filter_ids = InSnapshot(filters.filter_ids)
+    list_matching_ids = InSnapshot(filters.list_matching_ids)
+    count_by_space = InSnapshot(lookup.count_by_space)
+    search_chunks = InSnapshot(lookup.search_chunks)
+    search_entities = InSnapshot(lookup.search_entities)
+    find_entities_by_name = InSnapshot(lookup.find_entities_by_name)
+    find_names_by_prefix = InSnapshot(lookup.find_names_by_prefix)
+    load_entities = InSnapshot(lookup.load_entities)
+    load_relations = InSnapshot(lookup.load_relations)
+    load_chunk_texts = InSnapshot(lookup.load_chunk_texts)
+    load_sort_keys = InSnapshot(tie_order.load_sort_keys)
+    load_recent_facts = InSnapshot(profiles.load_recent_facts)
+    load_corrections = InSnapshot(corrections.load_corrections)
+    load_space_names = InSnapshot(names.load_space_names)
+    find_evidence_chunks = InSnapshot(lookup.find_evidence_chunks)
+    find_stating_passages = InSnapshot(provenance.find_stating_passages)
+    list_latest_chunks = InSnapshot(latest.list_latest_chunks)
+    find_latest_time = InSnapshot(latest.find_latest_time)
+    list_authors = InSnapshot(authors.list_authors)
+    filter_authors = InSnapshot(authors.filter_authors)
+    has_excluded_undated = InSnapshot(undated.has_excluded_undated)
+
+
+async def _load_index_status(db: Connection, scope: Scope) -> IndexStatus:
+    return await stats.load_index_status(db, await lookup.resolve_scope(db, scope))
+
+
+async def _load_document_status(db: Connection, key: str, scope: Scope) -> DocumentStatus:
+    return await stats.load_document_status(db, key, await lookup.resolve_scope(db, scope))
+
+
+async def _list_documents(db: Connection, scope: Scope) -> list[DocumentInfo]:
+    return await stats.list_documents(db, await lookup.resolve_scope(db, scope))
+
+
+class SqliteStats(Repository):
+    """Numbers and lists: of a scope, and of the whole ledger to compare graph and vectors with."""
+
+    load_index_status = InSnapshot(_load_index_status)
+    load_document_status = InSnapshot(_load_document_status)
+    list_documents = InSnapshot(_list_documents)
+    list_nodes = InSnapshot(stats.list_nodes)
+    list_edges = InSnapshot(stats.list_edges)
+    list_last_graphed = InSnapshot(stats.list_last_graphed)
+    find_last_chunk_id = InSnapshot(stats.find_last_chunk_id)
+    load_expected = InSnapshot(expected.load_expected)
+
+
+class SqliteCorrections(Repository):
+    """Corrections by hand."""
+
+    merge = InTransaction(corrections.merge_names)
+    unmerge = InTransaction(corrections.unmerge_name)
+    pin_description = InTransaction(corrections.pin_description)
+    set_hidden = InTransaction(corrections.set_hidden)
