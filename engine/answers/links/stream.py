@@ -116,8 +116,6 @@ class LinkFilter(StreamRewriter):
         self.ends_with_link, self.is_bare_link = self.ends_with_link or inner.behind_link, inner.is_bare_link
         return shown
 
-    # Words.
-
     def rewrite_word(self, at: int, *, final: bool) -> RewriteStep | None:
         """What stands between blanks and brackets, decided as a whole; what cannot depend on the rest comes at once."""
         begun = self.written_prefix
@@ -130,15 +128,17 @@ class LinkFilter(StreamRewriter):
             stop = at + limit - len(begun)
             return RewriteStep(stop, self.buffer[at:stop])
         if end == len(self.buffer) and len(word) < MAX_ADDRESS_CHARACTERS and not final:
-            return self.start_word(at, end, word)
+            return self.start_word(at, end, begun)
         self.written_prefix = ""
         behind = "x" if len(word) == MAX_ADDRESS_CHARACTERS else self.buffer[end : end + 1]
         picture = behind == "[" and word[-1] == "!"
         shown = self.render_image(word[:-1], begun) if picture else self.render_word(word, behind, begun)
         return RewriteStep(end, shown[len(begun) :])
 
-    def start_word(self, at: int, end: int, word: str) -> RewriteStep | None:
-        """A word that may go on: so far it stays as it is however it does, unless a link may begin in it."""
+    def start_word(self, at: int, end: int, begun: str) -> RewriteStep | None:
+        """A word that may go on: its beginning, unless a link may start in it; an accent may follow its last letter."""
+        stop = end - self.buffer[end - 1].isalnum()
+        word = begun + self.buffer[at:stop]
         scheme = SCHEME.search(word, max(0, len(word) - link_syntax.MAX_WORD_CHARACTERS // 2))
         if (
             word.strip(CLOSING_PUNCTUATION)
@@ -148,7 +148,7 @@ class LinkFilter(StreamRewriter):
             and not self.allowed.may_respell(word.lstrip(OPENING_PUNCTUATION))
         ):
             self.written_prefix = word
-            return RewriteStep(end, self.buffer[at:end])
+            return RewriteStep(stop, self.buffer[at:stop]) if stop > at else None
         self.scanned = end - at
         return None
 
@@ -201,8 +201,6 @@ class LinkFilter(StreamRewriter):
             return ""
         self.ends_with_link, self.is_bare_link = True, found.is_open
         return found.text
-
-    # Brackets.
 
     def rewrite_opening_bracket(self, at: int, *, final: bool) -> RewriteStep | None:
         """An opening bracket; a link without words, or with its own address for them, is that address."""

