@@ -31,21 +31,21 @@ RUN apt-get update \
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin threadlore \
  && install --directory --owner=threadlore --group=threadlore --mode=0700 /data
 COPY --from=build /app /app
-# Without THREADLORE_HOME and THREADLORE_CACHE everything lies in the volume.
+# Without THREADLORE_DATA_DIR and THREADLORE_CACHE_DIR everything lies in the volume.
 ENV PATH=/app/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     XDG_DATA_HOME=/data \
     XDG_CACHE_HOME=/data/cache \
     MPLCONFIGDIR=/data/cache/matplotlib \
-    THREADLORE_HEALTH_HOST=0.0.0.0 \
-    THREADLORE_HEALTH_PORT=8080
+    THREADLORE_MONITORING_HOST=0.0.0.0 \
+    THREADLORE_MONITORING_PORT=8080
 USER threadlore
 WORKDIR /data
 VOLUME /data
 EXPOSE 8080
 # Well as long as /healthz says so: the inbox is worked on, and every platform was heard of lately. Port 0 serves none.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=120s --retries=3 \
-  CMD ["python", "-c", "import os, urllib.request as web; port = os.environ.get('THREADLORE_HEALTH_PORT') or '0'; port == '0' or web.urlopen(f'http://127.0.0.1:{port}/healthz', timeout=4)"]
+  CMD ["python", "-c", "import os, urllib.request as web; port = os.environ.get('THREADLORE_MONITORING_PORT') or '0'; port == '0' or web.urlopen(f'http://127.0.0.1:{port}/healthz', timeout=4)"]
 # It finishes the answers that it has begun.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["threadlore"]

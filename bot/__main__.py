@@ -20,7 +20,7 @@ Begin with `threadlore demo`, or with your own:
 
   threadlore chat
 
-It needs no key: THREADLORE_MODEL (see .env.example) lets a language model answer instead of quotations.
+It needs no key: THREADLORE_LLM_MODEL (see .env.example) lets a language model answer instead of quotations.
 Beside a running program, commands are worked on by that program.
 """
 

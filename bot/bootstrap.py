@@ -72,13 +72,13 @@ async def open_engine(
     await asyncio.to_thread(lambda: [importlib.import_module(name) for name in SLOW_IMPORTS])
     chosen = replace(build_engine_options(settings), replace_embedder=replace_embedder)
     opened = Engine.open(
-        settings.root, language=able.language, embedder=able.embedder, reranker=able.reranker, options=chosen
+        settings.data_path, language=able.language, embedder=able.embedder, reranker=able.reranker, options=chosen
     )
     async with opened as engine:
         yield EngineContext(
             engine,
             build_parser_limits(settings),
-            FileFingerprints(settings.root / "filed"),
+            FileFingerprints(settings.data_path / "filed"),
             O200kTokenizer().count,
             engine.forget,
             engine.add,
@@ -88,8 +88,13 @@ async def open_engine(
 @asynccontextmanager
 async def open_models(settings: Settings) -> AsyncIterator[EngineModels]:
     """The skills that the settings choose; without a model the embedded ones, never one in place of the other."""
-    patience = CallTimeouts(settings.timeout, settings.silence, settings.thinking, settings.attempts)
-    calls = ModelClient(settings.calls, patience, SubprocessProvider())
+    patience = CallTimeouts(
+        settings.llm_timeout_seconds,
+        settings.llm_stream_idle_timeout_seconds,
+        settings.llm_thinking_timeout_seconds,
+        settings.llm_max_attempts,
+    )
+    calls = ModelClient(settings.llm_max_concurrency, patience, SubprocessProvider())
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
         embedder = await _open_embedder(settings, calls, stack)
@@ -105,48 +110,51 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         chunking=fits.fit_chunking(ChunkingOptions()),
         summary_limits=fits.fit_summary_limits(DescribingLimits()),
         context_window=fits,
-        graph_backend=settings.graph,
-        fts_tokenizer=settings.words,
-        extraction_concurrency=settings.readers,
-        summary_cooldown=settings.quiet,
-        compaction_delay=settings.compact_after,
+        graph_backend=settings.graph_backend,
+        fts_tokenizer=settings.fulltext_tokenizer,
+        extraction_concurrency=settings.extraction_concurrency,
+        summary_cooldown=settings.summary_cooldown_seconds,
+        compaction_delay=settings.compaction_delay_seconds,
     )
 
 
 def build_context_window(settings: Settings) -> ContextWindow:
     """What the chat models take at once. Raises BadSetting if that is too little to work with."""
-    size = settings.context_tokens or (
-        settings.num_ctx if chat_model_settings(settings).provider in OLLAMA_PROVIDERS else 0
+    size = settings.llm_context_tokens or (
+        settings.ollama_num_ctx if chat_model_settings(settings).provider in OLLAMA_PROVIDERS else 0
     )
     if size and size < MIN_CONTEXT_TOKENS:
-        raise BadSetting(f"THREADLORE_CONTEXT_TOKENS must be 0 or at least {MIN_CONTEXT_TOKENS:,}, not {size:,}.")
+        raise BadSetting(f"THREADLORE_LLM_CONTEXT_TOKENS must be 0 or at least {MIN_CONTEXT_TOKENS:,}, not {size:,}.")
     try:
-        longest = settings.max_output_tokens or 0
-        return ContextWindow(size, settings.output_reserve or longest, longest)
+        longest = settings.llm_max_output_tokens or 0
+        return ContextWindow(size, settings.llm_output_reserve_tokens or longest, longest)
     except ValueError as error:
-        hint = "Lower THREADLORE_OUTPUT_RESERVE or THREADLORE_MAX_OUTPUT_TOKENS, or raise THREADLORE_CONTEXT_TOKENS."
-        raise BadSetting(f"THREADLORE_CONTEXT_TOKENS cannot be used: {error}.", hint=hint) from error
+        hint = (
+            "Lower THREADLORE_LLM_OUTPUT_RESERVE_TOKENS or THREADLORE_LLM_MAX_OUTPUT_TOKENS, or raise"
+            " THREADLORE_LLM_CONTEXT_TOKENS."
+        )
+        raise BadSetting(f"THREADLORE_LLM_CONTEXT_TOKENS cannot be used: {error}.", hint=hint) from error
 
 
 def build_parser_limits(settings: Settings) -> ParserLimits:
     """How much one file may take."""
     return ParserLimits(
-        max_file_size=settings.file_size * MIB,
-        max_memory=settings.file_memory * MIB,
-        timeout_seconds=settings.file_seconds,
-        workers=settings.file_workers,
+        max_file_size=settings.max_file_size_mb * MIB,
+        max_memory=settings.parser_memory_mb * MIB,
+        timeout_seconds=settings.parser_timeout_seconds,
+        workers=settings.parser_workers,
     )
 
 
 def chat_model_settings(settings: Settings) -> ModelConfig:
     """The model that answers."""
     return ModelConfig(
-        settings.model,
-        settings.api_base,
-        settings.api_key.get_secret_value(),
-        settings.temperature,
-        settings.max_output_tokens,
-        num_ctx=settings.num_ctx or settings.context_tokens,
+        settings.llm_model,
+        settings.llm_api_base,
+        settings.llm_api_key.get_secret_value(),
+        settings.llm_temperature,
+        settings.llm_max_output_tokens,
+        num_ctx=settings.ollama_num_ctx or settings.llm_context_tokens,
     )
 
 
@@ -172,25 +180,25 @@ def _inherit_chat_settings(settings: Settings, model: str, base: str, key: str) 
 
 async def _open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExitStack) -> Embedder:
     if not settings.embedding_model:
-        minilm = MiniLMEmbedder(settings.cache.expanduser())
+        minilm = MiniLMEmbedder(settings.cache_dir.expanduser())
         stack.callback(minilm.close)
         return minilm
-    model, most = embedding_model_settings(settings), settings.embedding_max_tokens
-    if settings.embedding_dim:
-        return LiteLLMEmbedder(model, calls, settings.embedding_dim, max_tokens=most)
+    model, most = embedding_model_settings(settings), settings.embedding_max_input_tokens
+    if settings.embedding_dimensions:
+        return LiteLLMEmbedder(model, calls, settings.embedding_dimensions, max_tokens=most)
     return await LiteLLMEmbedder.open(model, calls, max_tokens=most)
 
 
 def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) -> LanguageModel:
-    if not settings.model:
+    if not settings.llm_model:
         return OfflineModel(wrap_embedder(embedder))
     answer = chat_model_settings(settings)
     chosen = LLMConfig(
         answer,
-        extraction_model=answer.with_model(settings.extract_model),
-        query_model=answer.with_model(settings.keyword_model),
+        extraction_model=answer.with_model(settings.extraction_model),
+        query_model=answer.with_model(settings.query_model),
         extraction_format=settings.extraction_format,
-        gleaning_passes=settings.gleaning,
+        gleaning_passes=settings.extraction_gleaning_passes,
         context_window=build_context_window(settings),
     )
     if settings.description_language:

@@ -70,7 +70,7 @@ class Bot:
         self.settings = house.settings
         self.store = house.store
         self.metrics = Metrics()
-        guards = Quotas(house.store, house.settings.questions_per_minute, house.settings.tokens_per_day)
+        guards = Quotas(house.store, house.settings.questions_per_minute, house.settings.daily_token_budget)
         self.ingest_service = IngestService(house, reader)
         self.answer_service = AnswerService(house, guards, self.ingest_service.files, self.metrics)
         self.supervisor = house.engine_context.engine.supervisor
@@ -90,7 +90,9 @@ class Bot:
     async def open(cls, desk: EngineContext, store: BotStore, settings: Settings) -> AsyncIterator[Bot]:
         """Begin to work on what the inbox holds; when left, what is under way is finished first."""
         platforms: dict[str, Platform] = {}
-        house = BotContext(desk, store, AudienceResolver(platforms, store, settings.member_age), platforms, settings)
+        house = BotContext(
+            desk, store, AudienceResolver(platforms, store, settings.membership_cache_seconds), platforms, settings
+        )
         async with FileParser(desk.parser_limits) as reader:
             await store.answers.redact_pending()
             bot = cls(house, platforms, reader)

@@ -172,6 +172,6 @@ async def _bind_port(runner: web.AppRunner, host: str, port: int) -> int:
         await web.TCPSite(runner, host, port).start()
     except OSError as error:
         raise BadSetting(
-            f"THREADLORE_HEALTH_HOST and THREADLORE_HEALTH_PORT cannot be used: {error.strerror or error}."
+            f"THREADLORE_MONITORING_HOST and THREADLORE_MONITORING_PORT cannot be used: {error.strerror or error}."
         ) from error
     return int(runner.addresses[0][1])

@@ -31,8 +31,9 @@ log = structlog.get_logger(__name__)
 
 DRAIN_TIMEOUT = 20.0  # seconds for what is under way when the program is told to stop
 SETUP_HINT = (
-    "Set THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN, or THREADLORE_DISCORD_TOKEN, in the environment, in"
-    " .env in the data folder, or in a file that you name: `threadlore --env-file .env run`. See .env.example."
+    "Set THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN, or THREADLORE_DISCORD_BOT_TOKEN:"
+    " in the environment, in .env in the data directory, or in a"
+    " file of your choice (`threadlore --env-file .env run`). See .env.example."
 )
 
 
@@ -55,10 +56,14 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         supervisor = bot.supervisor
         supervisor.watch_loop(asyncio.get_running_loop())
         stack.push_async_callback(cancel_tasks, supervisor.spawn("warm up", able.warm_up()))
-        if settings.health_port:
+        if settings.monitoring_port:
             await stack.enter_async_context(
                 monitoring.serve_monitoring(
-                    settings.health_host, settings.health_port, bot.metrics, bot.list_health_problems, bot.limitations
+                    settings.monitoring_host,
+                    settings.monitoring_port,
+                    bot.metrics,
+                    bot.list_health_problems,
+                    bot.limitations,
                 )
             )
         leaving = asyncio.Event()
@@ -73,9 +78,9 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
 async def running_bot(desk: EngineContext, settings: Settings) -> AsyncIterator[Bot]:
     """The bot at a desk, and beside it whoever gives commands: what they forget, it forgets too."""
     async with (
-        BotStore.open(settings.root / "bot.db") as store,
+        BotStore.open(settings.data_path / "bot.db") as store,
         Bot.open(desk, store, settings) as bot,
-        socket.serve_socket(settings.root, LocalService(_admin_context(bot, desk)).perform),
+        socket.serve_socket(settings.data_path, LocalService(_admin_context(bot, desk)).perform),
     ):
         yield bot
 
@@ -91,7 +96,7 @@ def configured_platforms(settings: Settings) -> tuple[str, ...]:
     """The platforms whose tokens are set."""
     given = {
         "slack": settings.slack_bot_token.get_secret_value() and settings.slack_app_token.get_secret_value(),
-        "discord": settings.discord_token.get_secret_value(),
+        "discord": settings.discord_bot_token.get_secret_value(),
     }
     return tuple(name for name, token in given.items() if token)
 

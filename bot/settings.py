@@ -36,76 +36,76 @@ class Settings(BaseSettings):
         hide_input_in_errors=True,
     )
 
-    home: Path = Field(default_factory=lambda: user_data_path("threadlore"))
-    cache: Path = Field(default_factory=lambda: user_cache_path("threadlore"))
+    data_dir: Path = Field(default_factory=lambda: user_data_path("threadlore"))
+    cache_dir: Path = Field(default_factory=lambda: user_cache_path("threadlore"))
     space: str = Field(default="console:local", min_length=1)
-    mode: RetrievalMode = "mix"
+    retrieval_mode: RetrievalMode = "mix"
 
-    model: str = ""
-    extract_model: str = ""
-    keyword_model: str = ""
-    api_base: str = ""
-    api_key: SecretStr = SecretStr("")
-    temperature: float | None = Field(default=None, ge=0)
-    max_output_tokens: int | None = Field(default=None, gt=0)
-    context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
-    output_reserve: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
-    num_ctx: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    llm_model: str = ""
+    extraction_model: str = ""
+    query_model: str = ""
+    llm_api_base: str = ""
+    llm_api_key: SecretStr = SecretStr("")
+    llm_temperature: float | None = Field(default=None, ge=0)
+    llm_max_output_tokens: int | None = Field(default=None, gt=0)
+    llm_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    llm_output_reserve_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    ollama_num_ctx: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
 
     embedding_model: str = ""
     embedding_api_base: str = ""
     embedding_api_key: SecretStr = SecretStr("")
-    embedding_dim: int = Field(default=0, ge=0)
-    embedding_max_tokens: int = Field(default=8000, gt=0)
+    embedding_dimensions: int = Field(default=0, ge=0)
+    embedding_max_input_tokens: int = Field(default=8000, gt=0)
 
     rerank_model: str = ""
     rerank_api_base: str = ""
     rerank_api_key: SecretStr = SecretStr("")
 
     extraction_format: Literal["tuples", "json"] = "tuples"
-    gleaning: int = Field(default=1, ge=0, le=1)
+    extraction_gleaning_passes: int = Field(default=1, ge=0, le=1)
     description_language: str = ""
 
-    calls: int = Field(default=8, gt=0)
-    timeout: float = Field(default=180.0, gt=0)
-    silence: float = Field(default=60.0, gt=0)
-    thinking: float = Field(default=600.0, gt=0)
-    attempts: int = Field(default=4, gt=0)
+    llm_max_concurrency: int = Field(default=8, gt=0)
+    llm_timeout_seconds: float = Field(default=180.0, gt=0)
+    llm_stream_idle_timeout_seconds: float = Field(default=60.0, gt=0)
+    llm_thinking_timeout_seconds: float = Field(default=600.0, gt=0)
+    llm_max_attempts: int = Field(default=4, gt=0)
 
-    graph: Literal["kuzu", "ladybug"] = "kuzu"
-    words: Literal["porter unicode61", "trigram"] = "porter unicode61"
-    readers: int = Field(default=8, gt=0)
-    quiet: float = Field(default=600.0, gt=0)
-    compact_after: float = Field(default=600.0, gt=0)
+    graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
+    fulltext_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
+    extraction_concurrency: int = Field(default=8, gt=0)
+    summary_cooldown_seconds: float = Field(default=600.0, gt=0)
+    compaction_delay_seconds: float = Field(default=600.0, gt=0)
 
-    file_size: int = Field(default=50, gt=0)
-    file_memory: int = Field(default=2048, gt=0)
-    file_seconds: float = Field(default=60.0, gt=0)
-    file_workers: int = Field(default=2, gt=0)
+    max_file_size_mb: int = Field(default=50, gt=0)
+    parser_memory_mb: int = Field(default=2048, gt=0)
+    parser_timeout_seconds: float = Field(default=60.0, gt=0)
+    parser_workers: int = Field(default=2, gt=0)
 
     slack_bot_token: SecretStr = SecretStr("")
     slack_app_token: SecretStr = SecretStr("")
     slack_api_base: str = "https://slack.com/api/"
-    discord_token: SecretStr = SecretStr("")
+    discord_bot_token: SecretStr = SecretStr("")
     discord_api_base: str = "https://discord.com/api/v10"
-    discord_gateway: str = ""
+    discord_gateway_url: str = ""
 
-    answers: Literal["mention", "thread", "all"] = "thread"
-    index_bots: bool = False
+    reply_to: Literal["mention", "thread", "all"] = "thread"
+    index_bot_messages: bool = False
     backfill_days: int = Field(default=90, ge=0)
     retention_days: int = Field(default=0, ge=0)
-    member_age: float = Field(default=60.0, ge=0, le=60.0)
+    membership_cache_seconds: float = Field(default=60.0, ge=0, le=60.0)
     questions_per_minute: int = Field(default=10, gt=0)
-    tokens_per_day: int = Field(default=0, ge=0)
-    file_wait: float = Field(default=30.0, ge=0)
-    purge_when_removed: bool = False
-    health_host: str = "127.0.0.1"
-    health_port: int = Field(default=0, ge=0, le=65535)
+    daily_token_budget: int = Field(default=0, ge=0)
+    attachment_wait_seconds: float = Field(default=30.0, ge=0)
+    delete_data_on_uninstall: bool = False
+    monitoring_host: str = "127.0.0.1"
+    monitoring_port: int = Field(default=0, ge=0, le=65535)
 
     @property
-    def root(self) -> Path:
+    def data_path(self) -> Path:
         """The data folder as an absolute path."""
-        return self.home.expanduser().absolute()
+        return self.data_dir.expanduser().absolute()
 
 
 def load_settings(file: Path | None = None, /, **given: Any) -> Settings:
@@ -117,8 +117,8 @@ def load_settings(file: Path | None = None, /, **given: Any) -> Settings:
     if file is not None:
         return _read_settings(env_file.check_env_file(file), given)
     settings = _read_settings(None, given)
-    own = env_file.find_env_file(settings.root)
-    return _read_settings(own, {**given, "home": settings.home}) if own else settings
+    own = env_file.find_env_file(settings.data_path)
+    return _read_settings(own, {**given, "data_dir": settings.data_dir}) if own else settings
 
 
 def _read_settings(file: Path | None, given: Mapping[str, Any]) -> Settings:

@@ -59,8 +59,8 @@ NOT_IN_FILE = "Your file says nothing about this, so I looked everywhere I may."
 FILE_RECEIVED = "I have your file, and read it: ask me about it whenever you like."
 EMPTY_QUESTION = "What would you like to know? Ask me in a sentence."
 MODEL_HINT = (
-    "I quote, because no language model is set. Ask the person who runs this bot to set a model (THREADLORE_MODEL and "
-    "its key, see the README): then I write answers."
+    "I quote, because no language model is set. Ask the person who runs this bot to set a model (THREADLORE_LLM_MODEL "
+    "and its key, see the README): then I write answers."
 )
 BROKEN_OFF = "_The answer broke off here._"
 ANSWER_CUT_OFF = "This answer is incomplete: it was cut off before its end."

@@ -149,7 +149,7 @@ class ModelUnavailable(ModelError):
 class ModelTimeout(ModelUnavailable):
     """Did not answer within the time limit."""
 
-    hint = "If it is slow and not stuck, raise THREADLORE_TIMEOUT."
+    hint = "If it is slow and not stuck, raise THREADLORE_LLM_TIMEOUT_SECONDS."
 
 
 class ModelUnreachable(ModelUnavailable):
@@ -161,7 +161,7 @@ class ModelUnreachable(ModelUnavailable):
 class RateLimited(ModelError):
     """The provider asks to slow down."""
 
-    hint = "Wait a minute. If it comes again, lower THREADLORE_CALLS, or raise the quota at the provider."
+    hint = "Wait a minute. If it comes again, lower THREADLORE_LLM_MAX_CONCURRENCY, or raise the quota at the provider."
 
 
 class PromptTooLong(ModelError):
@@ -185,4 +185,6 @@ class ModelNotFound(ModelError):
 class InvalidApiKey(ModelError):
     """The key is missing or wrong."""
 
-    hint = "Set a valid THREADLORE_API_KEY, or the provider's own variable; embedders and rerankers have settings too."
+    hint = (
+        "Set a valid THREADLORE_LLM_API_KEY, or the provider's own variable; embedders and rerankers have settings too."
+    )

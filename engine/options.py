@@ -110,8 +110,8 @@ class ContextWindow:
             raise PromptTooLong(
                 f"The prompt has {tokens:,} tokens, and {model} takes {self.size:,},"
                 f" of which {self.reply_tokens:,} are kept for its reply.",
-                hint="If the model takes more, raise THREADLORE_CONTEXT_TOKENS (and THREADLORE_NUM_CTX with Ollama);"
-                " else choose a model with a larger context, or ask for less at once.",
+                hint="If the model accepts more, raise THREADLORE_LLM_CONTEXT_TOKENS (with Ollama also"
+                " THREADLORE_OLLAMA_NUM_CTX). Otherwise choose a model with a larger context, or ask for less at once.",
             )
 
     def fit_question(self, question: Question) -> Question:

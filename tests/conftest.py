@@ -56,7 +56,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the settings or the data of the person who runs it."""
     for name in [name for name in os.environ if name.startswith("THREADLORE_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("THREADLORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("THREADLORE_DATA_DIR", str(tmp_path / "home"))
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ async def converse(service: AdminService, settings: Settings, *, history: Sequen
     Raises what keeps the service from opening; an error of a single question is told, and the conversation goes on.
     """
     screen = Screen(hint=lambda: model_hint(settings))
-    dialogue = ChatSession(service, screen, settings.space, settings.mode)
+    dialogue = ChatSession(service, screen, settings.space, settings.retrieval_mode)
     dialogue.history = tuple(history)
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     conversation = ChatLoop(dialogue, interruptible=terminal)

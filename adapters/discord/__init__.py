@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 
-CREDENTIAL_HINT = "Copy the token of the application's bot once more into THREADLORE_DISCORD_TOKEN."
+CREDENTIAL_HINT = "Copy the token of the application's bot once more into THREADLORE_DISCORD_BOT_TOKEN."
 NETWORK_HINT = "It is tried again. Check the network, and THREADLORE_DISCORD_API_BASE if it is set."
 FATAL_CLOSE_CODES = frozenset(
     {4004, 4010, 4011, 4012, 4013}
@@ -34,9 +34,9 @@ async def run(bot: BotPort, settings: Settings, stop: asyncio.Event) -> None:
 
     Raises PlatformError for what may pass: then everything begins anew with the next call.
     """
-    token = settings.discord_token.get_secret_value()
+    token = settings.discord_bot_token.get_secret_value()
     if not token:
-        raise SetupError("There is no token for Discord.", hint="Set THREADLORE_DISCORD_TOKEN; see .env.example.")
+        raise SetupError("There is no token for Discord.", hint="Set THREADLORE_DISCORD_BOT_TOKEN; see .env.example.")
     # The library's own log of debugging shows whole messages.
     logging.getLogger("discord").setLevel(logging.WARNING)
     configure_endpoints(settings)

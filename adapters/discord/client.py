@@ -68,7 +68,7 @@ class DiscordClient(discord.Client):
     async def setup_hook(self) -> None:
         """Before the connection: buttons of former runs, commands, and the gateway's address."""
         self.add_dynamic_items(ActionButton)
-        await sync_commands(self._tree, self._settings.root, f"{discord.http.Route.BASE} {self.application_id}")
+        await sync_commands(self._tree, self._settings.data_path, f"{discord.http.Route.BASE} {self.application_id}")
         await find_gateway(self, self._settings)
 
     async def handle_button(self, interaction: discord.Interaction[Any], action: str, value: str) -> None:

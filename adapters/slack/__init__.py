@@ -37,7 +37,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
     timeout = aiohttp.ClientTimeout(total=clients.TIMEOUT_SECONDS)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         study = await build_context(settings, session, RateLimits(), bot.supervisor)
-        platform = SlackPlatform(study, clients.history_client(settings, session), settings.member_age)
+        platform = SlackPlatform(study, clients.history_client(settings, session), settings.membership_cache_seconds)
         listener = Listener(bot, platform, study, list_commands(NAME))
         app = listener.build_app(study.idempotent_client)
         token = settings.slack_app_token.get_secret_value()

@@ -34,10 +34,10 @@ async def replace(desk: EngineContext, settings: Settings, document: Document) -
 @asynccontextmanager
 async def _open_ingest_service(desk: EngineContext, settings: Settings) -> AsyncIterator[IngestService | None]:
     """What a former run keeps; None if there was none."""
-    kept = settings.root / "bot.db"
+    kept = settings.data_path / "bot.db"
     if not kept.exists():
         yield None
         return
     async with BotStore.open(kept) as store, FileParser(desk.parser_limits) as reader:
-        house = BotContext(desk, store, AudienceResolver({}, store, settings.member_age), {}, settings)
+        house = BotContext(desk, store, AudienceResolver({}, store, settings.membership_cache_seconds), {}, settings)
         yield IngestService(house, reader)

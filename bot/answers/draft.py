@@ -115,7 +115,7 @@ async def _not_indexed_notice(house: BotContext, draft: AnswerDraft) -> str:
 
 async def _model_hint(house: BotContext, draft: AnswerDraft) -> str:
     """How a model would be set, below the first quotations that a workspace is given."""
-    place, quotes = draft.request.location, bool(draft.sources) and not house.settings.model
+    place, quotes = draft.request.location, bool(draft.sources) and not house.settings.llm_model
     first = quotes and await house.store.hints.record_if_new(place.platform, place.workspace, "model")
     return texts.MODEL_HINT if first else ""
 

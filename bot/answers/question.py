@@ -29,7 +29,7 @@ async def build_question(house: BotContext, request: AnswerRequest, reach: Resol
     question = Question(
         await _plain_question(house, request),
         reach.scope,
-        mode=cast("RetrievalMode", request.mode or chosen.mode or house.settings.mode),
+        mode=cast("RetrievalMode", request.mode or chosen.mode or house.settings.retrieval_mode),
         instructions=f"Answer in {chosen.language}." if chosen.language else "",
         style=chosen.style,
         asker=await _asker_name(house, request),

@@ -65,7 +65,7 @@ class AnswerService:
         False if it was overheard, and nothing is said to it: no question to the bot, or nothing was found.
         Raises PlatformError if something may be done later that cannot be done now; then it may be called again.
         """
-        async with Attachments(request, self._file_ingest, self._context.settings.file_wait) as enclosed:
+        async with Attachments(request, self._file_ingest, self._context.settings.attachment_wait_seconds) as enclosed:
             if request.id in self._in_progress:
                 return True
             self._in_progress.add(request.id)

@@ -75,7 +75,7 @@ def _build_command(outcome: AskOutput) -> Callable[..., None]:
             return Ask(
                 text,
                 (settings.space,),
-                mode=mode or settings.mode,
+                mode=mode or settings.retrieval_mode,
                 output=outcome,
                 documents=tuple(documents or ()),
                 rooms=tuple(rooms or ()),

@@ -14,7 +14,7 @@ Works with a pipe too: one question a line.
 """
 DEMO_HELP = """Read in a small town of our invention, ask four questions about it, then let you ask.
 
-Needs no key and no network; with THREADLORE_MODEL set it uses that model.
+Needs no key and no network; with THREADLORE_LLM_MODEL set it uses that model.
 """
 
 

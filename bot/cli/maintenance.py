@@ -133,7 +133,7 @@ def restore(
         from bot.cli.render.console import Screen  # noqa: PLC0415  - --help spares it
 
         settings = common.load_settings()
-        archive.restore_backup(file.expanduser(), settings.root, force=force)
+        archive.restore_backup(file.expanduser(), settings.data_path, force=force)
         async with connect_or_open(settings, replace_embedder=True) as service:
             await Screen().show(service.perform(Reindex()))
         return 0

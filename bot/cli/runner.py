@@ -44,11 +44,11 @@ class GlobalOptions:
         """The settings of this run; variables that are misspelt are named. Raises BadSetting."""
         from bot import settings  # noqa: PLC0415  - a quarter of a second that --help spares
 
-        home = {"home": self.home} if self.home else {}
+        data_dir = {"data_dir": self.home} if self.home else {}
         loaded = settings.load_settings(
-            self.env_file, **home, **{name: value for name, value in given.items() if value}
+            self.env_file, **data_dir, **{name: value for name, value in given.items() if value}
         )
-        for sentence in settings.list_unknown_variables(self.env_file, loaded.root):
+        for sentence in settings.list_unknown_variables(self.env_file, loaded.data_path):
             typer.echo(sentence, err=True)
         return loaded
 

@@ -12,9 +12,9 @@ from bot.cli.runner import GlobalOptions, run_command
 
 SERVE_HELP = """Serve Slack, Discord, or both, until told to stop (Ctrl-C, SIGTERM).
 
-The tokens in the settings tell which: THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN,
-THREADLORE_DISCORD_TOKEN. The README says how to get them. With --platform console you talk to the bot here, and need
-none. Commands given meanwhile are worked on by this program.
+The tokens in the settings decide which platforms: THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN,
+THREADLORE_DISCORD_BOT_TOKEN. The README explains how to get them. With --platform console you talk to the bot in this
+terminal and need no token. While the bot is running, other threadlore commands are executed by this process.
 """
 
 

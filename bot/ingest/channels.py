@@ -177,7 +177,7 @@ class ChannelMembership:
 
     async def leave_workspace(self, ended: WorkspaceLeft) -> None:
         """The bot was put out of a workspace: its data stays until somebody says otherwise, or goes, by setting."""
-        purged = self._context.settings.purge_when_removed
+        purged = self._context.settings.delete_data_on_uninstall
         log.warning("workspace_left", platform=ended.platform, workspace=ended.workspace, purged=purged)
         await self._store.hints.delete(ended.platform, ended.workspace, WELCOME_HINT)
         if purged:

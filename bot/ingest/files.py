@@ -76,7 +76,7 @@ class FileIngest:
         `wished`: whoever shared them wants it, even if nothing of that time is read of them.
         Raises PlatformError for what may pass by itself.
         """
-        if not message.uploads or message.own or (message.by_bot and not self._context.settings.index_bots):
+        if not message.uploads or message.own or (message.by_bot and not self._context.settings.index_bot_messages):
             return []
         told = await self._context.store.channels.is_announced(message.location.room)
         link = self._context.platform_for(message.location).message_link(message.location, message.id)

@@ -120,7 +120,7 @@ class MessageIngest:
     async def is_indexable(self, message: Message, *, wished: bool = False) -> bool:
         """Whether a message may be indexed at all."""
         place = message.location
-        if message.own or message.addressed or (message.by_bot and not self._context.settings.index_bots):
+        if message.own or message.addressed or (message.by_bot and not self._context.settings.index_bot_messages):
             return False
         written = None if wished else message.time
         if await self._store.opt_outs.is_opted_out(place.platform, place.workspace, message.author, written):

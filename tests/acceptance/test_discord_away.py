@@ -201,7 +201,7 @@ async def test_removed_server_is_kept_or_deleted_by_setting(house: DiscordBotFix
     guild, _, square, market = await build_guild(house, f"Put out, {purged}")
     await house.stop()
     house.discord.removes(house.discord.bot(guild))
-    house.settings = house.settings.model_copy(update={"purge_when_removed": purged})
+    house.settings = house.settings.model_copy(update={"delete_data_on_uninstall": purged})
     await restart_and_reconcile(house)
     assert [await count_documents(house, each) for each in (square, market)] == ([0, 0] if purged else [1, 1])
     assert await list_rooms(house, guild) == (set() if purged else {square.id, market.id})

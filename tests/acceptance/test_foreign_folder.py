@@ -50,7 +50,7 @@ def foreign(tmp_path: Path) -> Path:
     """A folder in which everything has been planted that somebody might read."""
     for name in MODULES:
         (tmp_path / f"{name}.py").write_text(PLANTED)
-    (tmp_path / ".env").write_text("PLANTED_KEY=planted\nTHREADLORE_MODEL=openai/planted\n")
+    (tmp_path / ".env").write_text("PLANTED_KEY=planted\nTHREADLORE_LLM_MODEL=openai/planted\n")
     (tmp_path / "matplotlibrc").write_text("text.usetex: True\nfont.family: planted\n")
     return tmp_path
 

@@ -284,7 +284,7 @@ async def test_12_answers_ping_nobody(house: SlackBotFixture) -> None:
 
 
 async def test_14_everything_runs_without_tokens_or_a_model(house: SlackBotFixture) -> None:
-    assert not house.settings.model
-    assert not house.settings.api_key.get_secret_value()
+    assert not house.settings.llm_model
+    assert not house.settings.llm_api_key.get_secret_value()
     ada = house.slack.user("Ada")
     assert "Forget me" in await house.home_text(ada)

@@ -204,7 +204,7 @@ async def test_images_stats_home_tab_and_sources_obey_visibility(house: SlackBot
 
 
 async def test_channel_with_unknown_audience_answers_from_itself(tmp_path: Path, able: EngineModels) -> None:
-    async with slack_house.open_slack_bot(tmp_path / "forgetful", able, member_age=0.0) as house:
+    async with slack_house.open_slack_bot(tmp_path / "forgetful", able, membership_cache_seconds=0.0) as house:
         slack = house.slack
         ada = slack.user("Ada")
         square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])

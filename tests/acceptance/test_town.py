@@ -61,7 +61,7 @@ async def _converse(engine: Engine, question: FurtherQuestion, scope: Scope) -> 
 
 
 async def _ask_all(home: Path) -> dict[str, GivenAnswer]:
-    settings = Settings(home=home)
+    settings = Settings(data_dir=home)
     async with AsyncExitStack() as stack:
         able = await stack.enter_async_context(bootstrap.open_models(settings))
         language = OfflineModel(CachingEmbedder(able.embedder))

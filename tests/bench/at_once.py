@@ -133,11 +133,11 @@ async def run(count: int) -> int:
             assert server.stdout is not None
             port = int((await server.stdout.readline()).split()[-1])
             environment = {
-                "THREADLORE_HOME": home,
-                "THREADLORE_MODEL": "hosted_vllm/stub",
-                "THREADLORE_API_BASE": f"http://127.0.0.1:{port}/v1",
-                "THREADLORE_API_KEY": "none",
-                "THREADLORE_CALLS": "64",
+                "THREADLORE_DATA_DIR": home,
+                "THREADLORE_LLM_MODEL": "hosted_vllm/stub",
+                "THREADLORE_LLM_API_BASE": f"http://127.0.0.1:{port}/v1",
+                "THREADLORE_LLM_API_KEY": "none",
+                "THREADLORE_LLM_MAX_CONCURRENCY": "64",
                 "THREADLORE_QUESTIONS_PER_MINUTE": "1000",
                 "THREADLORE_SLACK_BOT_TOKEN": slack.space.app.bot_token,
                 "THREADLORE_SLACK_APP_TOKEN": slack.space.app.app_token,

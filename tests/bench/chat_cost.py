@@ -53,7 +53,7 @@ class IngestCost:
 
 async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> IngestCost:
     """Read files as `threadlore ingest` does, with a model that plays by rules."""
-    provider, settings = RuleProvider(), Settings(home=home)
+    provider, settings = RuleProvider(), Settings(data_dir=home)
     config = LLMConfig(ModelConfig("rules"), **chosen)  # type: ignore[arg-type]
     language = LiteLLMModel(config, ModelClient(provider=provider), O200kTokenizer().count)
     able = bootstrap.EngineModels(language, HashingEmbedder(), None, language.client)

@@ -109,6 +109,6 @@ def test_two_bots_in_one_process_count_apart() -> None:
 
 async def test_a_port_that_is_taken_is_named_with_its_settings() -> None:
     async with serve_monitoring("127.0.0.1", 0, Metrics(), list) as port:
-        with pytest.raises(BadSetting, match="THREADLORE_HEALTH_PORT"):
+        with pytest.raises(BadSetting, match="THREADLORE_MONITORING_PORT"):
             async with serve_monitoring("127.0.0.1", port, Metrics(), list):
                 pass

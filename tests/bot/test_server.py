@@ -29,11 +29,11 @@ async def answered(bot: Bot) -> None:
 
 async def test_what_a_command_forgets_beside_the_bot_is_said_by_none_of_its_answers() -> None:
     settings = load_settings()
-    async with parrot.open_engine_context(settings.root) as desk, running_bot(desk, settings) as bot:
+    async with parrot.open_engine_context(settings.data_path) as desk, running_bot(desk, settings) as bot:
         await desk.engine.add(doc("old", "Ada met Bob."))
         await desk.engine.wait_until_indexed()
         await answered(bot)
-        remote = await socket.find_service(settings.root)
+        remote = await socket.find_service(settings.data_path)
         assert remote is not None
         *_, last = [event async for event in remote.perform(Forget("old", ("here",)))]
         assert last == Completed("Forgotten: old")
@@ -44,6 +44,6 @@ async def test_what_a_command_forgets_beside_the_bot_is_said_by_none_of_its_answ
 
 async def test_commands_are_worked_on_as_long_as_the_bot_is_there() -> None:
     settings = load_settings()
-    async with parrot.open_engine_context(settings.root) as desk, running_bot(desk, settings):
-        assert await socket.find_service(settings.root) is not None
-    assert await socket.find_service(settings.root) is None
+    async with parrot.open_engine_context(settings.data_path) as desk, running_bot(desk, settings):
+        assert await socket.find_service(settings.data_path) is not None
+    assert await socket.find_service(settings.data_path) is None

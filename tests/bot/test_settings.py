@@ -33,34 +33,39 @@ def test_the_example_names_exactly_the_settings_that_there_are() -> None:
 
 
 def test_the_example_shows_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("THREADLORE_HOME")
+    monkeypatch.delenv("THREADLORE_DATA_DIR")
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text(EXAMPLE.read_text(encoding="utf-8"), encoding="utf-8")
     assert load_settings(tmp_path / ".env") == load_settings()
 
 
 def test_a_variable_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THREADLORE_MODEL", "openai/gpt-4o-mini")
-    monkeypatch.setenv("THREADLORE_API_KEY", "top-secret")
+    monkeypatch.setenv("THREADLORE_LLM_MODEL", "openai/gpt-4o-mini")
+    monkeypatch.setenv("THREADLORE_LLM_API_KEY", "top-secret")
     settings = load_settings()
-    assert settings.model == "openai/gpt-4o-mini"
-    assert settings.api_key.get_secret_value() == "top-secret"
+    assert settings.llm_model == "openai/gpt-4o-mini"
+    assert settings.llm_api_key.get_secret_value() == "top-secret"
     assert "top-secret" not in repr(settings)
 
 
 def test_what_is_given_has_the_first_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("THREADLORE_SPACE", "elsewhere")
     assert load_settings(space="here").space == "here"
-    assert load_settings(home=tmp_path / "x").root == tmp_path / "x"
+    assert load_settings(data_dir=tmp_path / "x").data_path == tmp_path / "x"
 
 
 def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THREADLORE_GLEANING", "")
-    assert load_settings().gleaning == 1
+    monkeypatch.setenv("THREADLORE_EXTRACTION_GLEANING_PASSES", "")
+    assert load_settings().extraction_gleaning_passes == 1
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("THREADLORE_GRAPH", "neo4j"), ("THREADLORE_CALLS", "0"), ("THREADLORE_MODE", "deep")]
+    ("name", "value"),
+    [
+        ("THREADLORE_GRAPH_BACKEND", "neo4j"),
+        ("THREADLORE_LLM_MAX_CONCURRENCY", "0"),
+        ("THREADLORE_RETRIEVAL_MODE", "deep"),
+    ],
 )
 def test_a_wrong_value_is_named_with_a_hint(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
@@ -70,7 +75,7 @@ def test_a_wrong_value_is_named_with_a_hint(monkeypatch: pytest.MonkeyPatch, nam
 
 
 def test_a_wrong_key_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THREADLORE_TIMEOUT", "sk-top-secret")
+    monkeypatch.setenv("THREADLORE_LLM_TIMEOUT_SECONDS", "sk-top-secret")
     with pytest.raises(BadSetting) as caught:
         load_settings()
     assert "top-secret" not in str(caught.value)
@@ -84,7 +89,7 @@ def test_keys_are_secret(name: str) -> None:
 
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
-        load_settings().model = "other"
+        load_settings().llm_model = "other"
 
 
 @pytest.fixture
@@ -93,7 +98,7 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "foreign"
     folder.mkdir()
     (folder / ".env").write_text(
-        "THREADLORE_API_BASE=https://elsewhere.example/\nOPENAI_API_BASE=https://else.example/\n"
+        "THREADLORE_LLM_API_BASE=https://elsewhere.example/\nOPENAI_API_BASE=https://else.example/\n"
     )
     monkeypatch.chdir(folder)
     monkeypatch.delenv("OPENAI_API_BASE", raising=False)
@@ -101,7 +106,7 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_settings_of_the_current_folder_are_not_read(foreign: Path) -> None:
-    assert load_settings().api_base == ""
+    assert load_settings().llm_api_base == ""
     assert "OPENAI_API_BASE" not in os.environ
 
 
@@ -111,22 +116,22 @@ def test_settings_of_the_data_folder_are_read_and_the_environment_goes_before_th
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / ".env").write_text(
-        "THREADLORE_MODEL=a/b\nTHREADLORE_SPACE=file\nTHREADLORE_HOME=/elsewhere\nPROVIDERS_KEY=k\n"
+        "THREADLORE_LLM_MODEL=a/b\nTHREADLORE_SPACE=file\nTHREADLORE_DATA_DIR=/elsewhere\nPROVIDERS_KEY=k\n"
     )
     monkeypatch.setenv("THREADLORE_SPACE", "environment")
     monkeypatch.setenv("PROVIDERS_KEY", "")
     monkeypatch.delenv("PROVIDERS_KEY")
     settings = load_settings()
-    assert (settings.model, settings.space, settings.root) == ("a/b", "environment", home)
+    assert (settings.llm_model, settings.space, settings.data_path) == ("a/b", "environment", home)
     assert os.environ["PROVIDERS_KEY"] == "k"
-    assert load_settings(home=tmp_path / "other").model == ""
+    assert load_settings(data_dir=tmp_path / "other").llm_model == ""
 
 
 def test_a_file_that_is_named_is_read_instead(foreign: Path, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir(mode=0o700)
-    (tmp_path / "home" / ".env").write_text("THREADLORE_MODEL=a/b\n")
+    (tmp_path / "home" / ".env").write_text("THREADLORE_LLM_MODEL=a/b\n")
     settings = load_settings(foreign / ".env")
-    assert (settings.model, settings.api_base) == ("", "https://elsewhere.example/")
+    assert (settings.llm_model, settings.llm_api_base) == ("", "https://elsewhere.example/")
     with pytest.raises(BadSetting, match="There is no file"):
         load_settings(tmp_path / "none")
 
@@ -134,25 +139,25 @@ def test_a_file_that_is_named_is_read_instead(foreign: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("writable", ["home", "home/.env"])
 def test_a_file_that_others_could_have_written_is_refused(tmp_path: Path, writable: str) -> None:
     (tmp_path / "home").mkdir(mode=0o700)
-    (tmp_path / "home" / ".env").write_text("THREADLORE_MODEL=a/b\n")
+    (tmp_path / "home" / ".env").write_text("THREADLORE_LLM_MODEL=a/b\n")
     (tmp_path / writable).chmod(0o777)
     with pytest.raises(BadSetting, match="Others can write"):
         load_settings()
 
 
 def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
-    (tmp_path / "odd").write_bytes(b"THREADLORE_MODEL=\xff\n")
+    (tmp_path / "odd").write_bytes(b"THREADLORE_LLM_MODEL=\xff\n")
     with pytest.raises(BadSetting, match="UTF-8"):
         load_settings(tmp_path / "odd")
 
 
 def test_variables_that_are_no_settings_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THREADLORE_MODLE", "a/b")
+    monkeypatch.setenv("THREADLORE_LLM_MODLE", "a/b")
     monkeypatch.setenv("threadlore_space", "a")
     (tmp_path / "file").write_text("THREADLORE_XYZZY=1\nOTHER=2\n")
     assert list_unknown_variables(tmp_path / "file", tmp_path) == [
-        "There is no setting THREADLORE_MODLE; THREADLORE_MODE or THREADLORE_MODEL may be meant.",
+        "There is no setting THREADLORE_LLM_MODLE; THREADLORE_LLM_MODEL may be meant.",
         "There is no setting THREADLORE_XYZZY.",
     ]
-    monkeypatch.delenv("THREADLORE_MODLE")
+    monkeypatch.delenv("THREADLORE_LLM_MODLE")
     assert list_unknown_variables(None, tmp_path) == []

@@ -57,7 +57,7 @@ async def start_bot(access: Access) -> AsyncIterator[None]:
 
     with tempfile.TemporaryDirectory(prefix="threadlore-day-") as home:
         settings = load_settings(
-            home=Path(home),
+            data_dir=Path(home),
             slack_bot_token=access.bot_token,
             slack_app_token=access.app_token,
             slack_api_base=access.base_url,

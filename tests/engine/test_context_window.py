@@ -60,4 +60,4 @@ def test_a_prompt_without_room_is_told_with_a_hint() -> None:
     window.check_prompt_size(3096, "m")
     with pytest.raises(PromptTooLong, match=r"has 3,097 tokens, and m takes 4,096, of which 1,000") as caught:
         window.check_prompt_size(3097, "m")
-    assert "THREADLORE_CONTEXT_TOKENS" in caught.value.hint
+    assert "THREADLORE_LLM_CONTEXT_TOKENS" in caught.value.hint

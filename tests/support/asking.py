@@ -113,16 +113,18 @@ async def open_answering_bot(
 ) -> AsyncIterator[AnsweringFixture]:
     """Open one in this folder; a second one in the same folder is a restart."""
     platform, language, metrics = platform or FakePlatform(), language or CannedLanguage(), Metrics()
-    chosen = Settings(home=home, **settings)
+    chosen = Settings(data_dir=home, **settings)
     async with (
         parrot.open_engine_context(home, language) as desk,
         BotStore.open(home / "bot.db") as store,
         FileParser(desk.parser_limits) as reader,
     ):
         platforms = {platform.name: platform}
-        house = BotContext(desk, store, AudienceResolver(platforms, store, chosen.member_age), platforms, chosen)
+        house = BotContext(
+            desk, store, AudienceResolver(platforms, store, chosen.membership_cache_seconds), platforms, chosen
+        )
         listening = IngestService(house, reader)
-        guards = Quotas(store, chosen.questions_per_minute, chosen.tokens_per_day)
+        guards = Quotas(store, chosen.questions_per_minute, chosen.daily_token_budget)
         answering = AnswerService(house, guards, listening.files, metrics)
         yield AnsweringFixture(house, listening, platform, answering, language, metrics)
 

@@ -94,7 +94,7 @@ async def open_bot_fixture(
 ) -> AsyncIterator[BotFixture]:
     """Open one in this folder; a second one in the same folder is a restart."""
     platform = platform or FakePlatform()
-    chosen = Settings(home=home, **settings)
+    chosen = Settings(data_dir=home, **settings)
     async with (
         parrot.open_engine_context(home, embedder=embedder) as opened,
         BotStore.open(home / "bot.db") as store,
@@ -102,5 +102,7 @@ async def open_bot_fixture(
     ):
         desk = replace(opened, parser_limits=limits or opened.parser_limits)
         platforms = {platform.name: platform}
-        house = BotContext(desk, store, AudienceResolver(platforms, store, chosen.member_age), platforms, chosen)
+        house = BotContext(
+            desk, store, AudienceResolver(platforms, store, chosen.membership_cache_seconds), platforms, chosen
+        )
         yield BotFixture(house, IngestService(house, reader or own, platform.current_time), platform)

@@ -21,12 +21,12 @@ FILE_HOSTS = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
 def configure_endpoints(settings: Settings) -> None:
     """Let the library speak to the server of the settings; for the whole process, as the library has it."""
     Route.BASE = settings.discord_api_base.rstrip("/")
-    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway or OFFICIAL_GATEWAY)
+    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway_url or OFFICIAL_GATEWAY)
 
 
 async def find_gateway(client: discord.Client, settings: Settings) -> None:
     """Ask another server than Discord's own for its gateway, unless it is set. Raises GatewayNotFound."""
-    if settings.discord_gateway or not is_custom_api(settings):
+    if settings.discord_gateway_url or not is_custom_api(settings):
         return
     _, address, _ = await client.http.get_bot_gateway()
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(address).with_query(None)

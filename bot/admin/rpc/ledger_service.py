@@ -44,10 +44,10 @@ class LedgerService:
 async def connect_or_open_ledger(settings: Settings) -> AsyncIterator[AdminService]:
     """The program that holds the data folder, or this one with the ledger alone, which takes a fraction of the time."""
     async with AsyncExitStack() as stack:
-        if remote := await socket.find_service(settings.root):
+        if remote := await socket.find_service(settings.data_path):
             yield remote
             return
-        folder = DataDir(settings.root)
+        folder = DataDir(settings.data_path)
         try:
             stack.enter_context(folder.acquire_lock())
         except DataDirInUse:  # by a program that is just starting or ending
@@ -56,6 +56,6 @@ async def connect_or_open_ledger(settings: Settings) -> AsyncIterator[AdminServi
             yield await stack.enter_async_context(connect_or_open(settings))
             return
         folder.check_ledger()
-        ledger = await Ledger.open(folder.ledger_path, settings.words)
+        ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer)
         stack.push_async_callback(ledger.close)
         yield LedgerService(ledger)

@@ -68,7 +68,7 @@ async def connect_or_open(settings: Settings, *, replace_embedder: bool = False)
     Raises DataDirInUse if another program holds the folder and does not answer.
     """
     async with AsyncExitStack() as stack:
-        remote = await socket.find_service(settings.root)
+        remote = await socket.find_service(settings.data_path)
         yield remote or await _open_local(settings, stack, replace_embedder=replace_embedder)
 
 
@@ -111,7 +111,7 @@ async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embe
             desk = await stack.enter_async_context(opened)
         except DataDirInUse:
             # Another program may just be starting (its socket is not there yet) or just be ending.
-            if remote := await socket.find_service(settings.root):
+            if remote := await socket.find_service(settings.data_path):
                 return remote
             if asyncio.get_running_loop().time() > until:
                 raise
@@ -123,7 +123,7 @@ async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embe
                 replace_document=partial(_replace_document, desk, settings),
             )
             local = LocalService(kept)
-            await stack.enter_async_context(socket.serve_socket(settings.root, local.perform))
+            await stack.enter_async_context(socket.serve_socket(settings.data_path, local.perform))
             return local
 
 

@@ -30,11 +30,11 @@ async def run_demo(settings: Settings, *, keep: bool) -> None:
     """Show all of it; without a terminal it ends after the questions. Raises EngineError."""
     screen = Screen()
     with _open_data_dir(settings, keep=keep) as home:
-        chosen = settings.model_copy(update={"home": home, "space": DEMO_SPACE, "mode": "mix"})
+        chosen = settings.model_copy(update={"data_dir": home, "space": DEMO_SPACE, "retrieval_mode": "mix"})
         _print_greeting(screen, settings)
         async with connect_or_open(chosen) as service:
             await screen.show(service.perform(Ingest((str(TOWN_DIR),), DEMO_SPACE)))
-            dialogue = ChatSession(service, screen, DEMO_SPACE, chosen.mode)
+            dialogue = ChatSession(service, screen, DEMO_SPACE, chosen.retrieval_mode)
             await _ask_questions(dialogue, screen)
             if sys.stdin.isatty() and sys.stdout.isatty():
                 screen.out.print("\nNow you. The town goes on:", style="bold")
@@ -45,7 +45,7 @@ async def run_demo(settings: Settings, *, keep: bool) -> None:
 def _open_data_dir(settings: Settings, *, keep: bool) -> Iterator[Path]:
     """A folder that goes when the demo ends, or one that stays."""
     if keep:
-        yield settings.root / "demo"
+        yield settings.data_path / "demo"
     else:
         with tempfile.TemporaryDirectory(prefix="threadlore-demo-", ignore_cleanup_errors=True) as folder:
             yield Path(folder)
@@ -53,9 +53,9 @@ def _open_data_dir(settings: Settings, *, keep: bool) -> Iterator[Path]:
 
 def _print_greeting(screen: Screen, settings: Settings) -> None:
     how = (
-        f"answers by {settings.model}"
-        if settings.model
-        else "no key, no network: answers are quotations; with THREADLORE_MODEL they are written"
+        f"answers by {settings.llm_model}"
+        if settings.llm_model
+        else "no key, no network: answers are quotations; with THREADLORE_LLM_MODEL they are written"
     )
     screen.out.print(Text.assemble(("Threadlore", "bold"), f" reads Ploverness, a town of our invention ({how}).\n"))
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 HINT = (
-    "Without a language model, answers are quotations. To have them written, set THREADLORE_MODEL and its key "
+    "Without a language model, answers are quotations. To have them written, set THREADLORE_LLM_MODEL and its key "
     "(`.env.example` explains both). This is said once."
 )
 HINT_FILE = "told-about-models"
@@ -17,8 +17,8 @@ HINT_FILE = "told-about-models"
 
 def model_hint(settings: Settings) -> str:
     """The hint, if a person is to be told; a file in the data folder remembers that they were."""
-    marker = settings.root / HINT_FILE
-    if settings.model or marker.exists():
+    marker = settings.data_path / HINT_FILE
+    if settings.llm_model or marker.exists():
         return ""
     with suppress(OSError):  # then it is said once more
         marker.touch()

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from engine import DocumentInfo, Source, Usage
 
 RESUME_HINT = "Run the command again once it can be reached; --wait waits for that."
-OUTPUT_LIMIT_HINT = "THREADLORE_MAX_OUTPUT_TOKENS sets how long an answer may be."
+OUTPUT_LIMIT_HINT = "THREADLORE_LLM_MAX_OUTPUT_TOKENS sets how long an answer may be."
 UNDATED_NOTICE = "Documents without a date are left out of this span of time."
 MIN_COLUMN_WIDTHS = (12, 8, 10, 10, 8, 10)  # columns of a table of documents beside the key, and what is between them
 MAX_ROWS = 12  # rows of entities and relations of a context

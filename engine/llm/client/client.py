@@ -40,7 +40,7 @@ UNREACHABLE_ATTEMPTS, UNREACHABLE_WAIT = 2, 0.3  # tries to find somebody at an 
 CONTENT_FILTERED = "content_filter"
 CUT_OFF_REASONS = frozenset({"length", "max_tokens", CONTENT_FILTERED, UNFINISHED})
 
-OUTPUT_LIMIT_HINT = "It reached the limit on its reply: raise THREADLORE_MAX_OUTPUT_TOKENS."
+OUTPUT_LIMIT_HINT = "It reached the limit on its reply: raise THREADLORE_LLM_MAX_OUTPUT_TOKENS."
 
 PURPOSE_RANKS: dict[Purpose, int] = {"answer": 0, "condense": 0, "rerank": 0, "embed": 0, "summarise": 1, "extract": 2}
 

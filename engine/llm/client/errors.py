@@ -47,7 +47,9 @@ _CONNECTION_LOST = (
 
 FORBIDDEN, NOT_FOUND, REQUEST_TIMEOUT = 403, 404, 408
 _NOT_FOUND_HINT = "Check the model's name, and its address: those of OpenAI-compatible servers mostly end with /v1."
-_THINKING = "If it needs longer, raise THREADLORE_THINKING; many models take a setting for less effort."
+_THINKING = (
+    "If it needs longer, raise THREADLORE_LLM_THINKING_TIMEOUT_SECONDS; many models take a setting for less effort."
+)
 _BILLING_HINT = "See plan and billing at the provider."
 
 

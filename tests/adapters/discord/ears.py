@@ -96,12 +96,12 @@ class Ear:
 
 def settings_for(fake: FakeDiscord, home: Path, **given: str) -> Settings:
     api = given.pop("discord_api_base", fake.api)
-    gateway = given.pop("discord_gateway", fake.gateway_url)
+    gateway = given.pop("discord_gateway_url", fake.gateway_url)
     return Settings(
-        home=home,
-        discord_token=given.pop("token", fake.token),  # type: ignore[arg-type]
+        data_dir=home,
+        discord_bot_token=given.pop("token", fake.token),  # type: ignore[arg-type]
         discord_api_base=api,
-        discord_gateway=gateway,
+        discord_gateway_url=gateway,
     )
 
 

@@ -59,7 +59,7 @@ async def test_what_may_pass_at_the_start_is_tried_again(
     fake: FakeDiscord, tmp_path: Path, route: tuple[str, str], how: dict[str, Any]
 ) -> None:
     fake.fail_next(*route, **{"times": 12, **how})
-    async with serving(fake, tmp_path, discord_gateway="") as (ear, task):
+    async with serving(fake, tmp_path, discord_gateway_url="") as (ear, task):
         await hears(fake, ear)
         assert not task.done()
 
@@ -135,7 +135,7 @@ async def test_a_connection_that_is_refused_for_good_is_told_with_the_way_out(
         fake.gateway.disconnect(code)
         with pytest.raises(SetupError, match=str(code)) as refused:
             await asyncio.wait_for(task, 10)
-        assert "THREADLORE_DISCORD_TOKEN" in refused.value.hint
+        assert "THREADLORE_DISCORD_BOT_TOKEN" in refused.value.hint
 
 
 async def test_a_wrong_token_is_not_tried_again(fake: FakeDiscord, tmp_path: Path) -> None:

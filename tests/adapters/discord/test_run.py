@@ -74,7 +74,7 @@ async def test_intents_that_are_switched_off_are_told_in_words(tmp_path: Path) -
 
 
 async def test_the_gateway_is_asked_for_where_only_the_api_is_set(fake: FakeDiscord, tmp_path: Path) -> None:
-    async with connected(fake, tmp_path, discord_gateway="") as ear:
+    async with connected(fake, tmp_path, discord_gateway_url="") as ear:
         assert ear.platforms
 
 
@@ -108,8 +108,8 @@ async def test_buttons_of_a_former_run_work(fake: FakeDiscord, tmp_path: Path) -
 
 
 def test_files_come_from_discord_and_from_another_server_only_if_one_is_set(tmp_path: Path) -> None:
-    usual = Settings(home=tmp_path)
-    other = Settings(home=tmp_path, discord_api_base="http://127.0.0.1:8080/api/v10")
+    usual = Settings(data_dir=tmp_path)
+    other = Settings(data_dir=tmp_path, discord_api_base="http://127.0.0.1:8080/api/v10")
     assert (is_custom_api(usual), custom_file_host(usual)) == (False, "")
     assert (is_custom_api(other), custom_file_host(other)) == (True, "127.0.0.1")
     assert "cdn.discordapp.com" in FILE_HOSTS

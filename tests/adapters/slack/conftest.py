@@ -46,7 +46,9 @@ async def opened(slack: FakeSlack) -> AsyncIterator[Desk]:
     settings = settings_for(slack)
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session:
         study = await build_context(settings, session, RateLimits(slack.clock.now, slack.clock.sleep))
-        yield Desk(SlackPlatform(study, clients.history_client(settings, session), settings.member_age), study)
+        yield Desk(
+            SlackPlatform(study, clients.history_client(settings, session), settings.membership_cache_seconds), study
+        )
         for task in list(study.tasks):
             task.cancel()
 

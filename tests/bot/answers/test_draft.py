@@ -62,7 +62,7 @@ async def test_below_its_first_quotations_a_workspace_is_told_once_how_a_model_i
 
 
 async def test_where_a_model_is_set_nothing_is_told(home: AnsweringFixture) -> None:
-    house = replace(home.context, settings=home.context.settings.model_copy(update={"model": "openai/some"}))
+    house = replace(home.context, settings=home.context.settings.model_copy(update={"llm_model": "openai/some"}))
     made = draft(OPEN)
     made.request = replace(made.request, location=Location("slack", "T2", "HALL"))
     assert texts.MODEL_HINT not in (await build_draft_footer(house, made)).notice

@@ -143,7 +143,7 @@ async def test_an_answer_that_broke_off_says_so(tmp_path: Path) -> None:
 async def test_a_model_may_say_that_a_message_is_not_for_it(tmp_path: Path) -> None:
     language = Deciding()
     language.ignored = frozenset({"them?"})
-    async with thread(tmp_path, language, model="openai/some") as here:
+    async with thread(tmp_path, language, llm_model="openai/some") as here:
         before, prompts = here.traces, len(language.prompts)
         message = await here.said("bob", "Is it worth calling them?")
         assert here.traces == before

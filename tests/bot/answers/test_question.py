@@ -26,7 +26,7 @@ REQUEST = AnswerRequest("a1", HALL, "ada", "<@BOT> does <@bob> know?", START)
 
 @pytest.fixture
 async def home(tmp_path: Path) -> AsyncIterator[AnsweringFixture]:
-    async with open_answering_bot(tmp_path / "home", mode="hybrid") as opened:
+    async with open_answering_bot(tmp_path / "home", retrieval_mode="hybrid") as opened:
         opened.platform.add_channel("HALL", "ada", "bob")
         yield opened
 

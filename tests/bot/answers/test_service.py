@@ -367,7 +367,7 @@ async def test_a_question_whose_end_could_not_be_written_is_not_counted_once_mor
 
 
 async def test_what_an_answer_takes_is_put_on_the_bill(tmp_path: Path) -> None:
-    async with open_answering_bot(tmp_path / "home", tokens_per_day=100) as home:
+    async with open_answering_bot(tmp_path / "home", daily_token_budget=100) as home:
         roof = await home.join_channel("ROOF", "ada")
         await home.post(roof, "ada", "The Tiles come on Monday.")
         await home.wait_until_indexed()
@@ -555,7 +555,7 @@ async def test_if_the_file_says_nothing_everything_is_asked_and_it_says_so(tmp_p
 
 
 async def test_a_file_that_takes_too_long_is_not_waited_for(tmp_path: Path) -> None:
-    async with open_answering_bot(tmp_path / "home", file_wait=0.0) as home:
+    async with open_answering_bot(tmp_path / "home", attachment_wait_seconds=0.0) as home:
         roof = await home.join_channel("ROOF", "ada")
         await home.post(roof, "ada", "The Tiles come on Monday.")
         await home.wait_until_indexed()

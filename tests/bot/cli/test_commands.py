@@ -34,7 +34,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("THREADLORE_CACHE", str(cache))
+    monkeypatch.setenv("THREADLORE_CACHE_DIR", str(cache))
     monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "town").mkdir()
@@ -133,26 +133,26 @@ def test_an_error_is_a_sentence_and_a_hint_without_a_trace() -> None:
 
 
 def test_a_wrong_setting_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THREADLORE_GRAPH", "neo4j")
+    monkeypatch.setenv("THREADLORE_GRAPH_BACKEND", "neo4j")
     shown = threadlore("status")
     assert shown.exit_code == 1
-    assert shown.stderr.startswith("THREADLORE_GRAPH cannot be used")
+    assert shown.stderr.startswith("THREADLORE_GRAPH_BACKEND cannot be used")
 
 
 def test_a_misspelt_setting_is_named_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THREADLORE_MODLE", "openai/gpt-4o-mini")
+    monkeypatch.setenv("THREADLORE_LLM_MODLE", "openai/gpt-4o-mini")
     seen = threadlore("status", "--json")
     assert seen.exit_code == 0
-    assert "There is no setting THREADLORE_MODLE" in seen.stderr
+    assert "There is no setting THREADLORE_LLM_MODLE" in seen.stderr
     assert json.loads(seen.stdout)
 
 
 def test_a_file_of_settings_is_read_where_it_is_named(place: Path) -> None:
-    (place / ".env").write_text("THREADLORE_CALLS=0\n")
+    (place / ".env").write_text("THREADLORE_LLM_MAX_CONCURRENCY=0\n")
     assert threadlore("status").exit_code == 0
     refused = threadlore("--env-file", ".env", "status")
     assert refused.exit_code == 1
-    assert "THREADLORE_CALLS" in refused.stderr
+    assert "THREADLORE_LLM_MAX_CONCURRENCY" in refused.stderr
 
 
 def test_a_backup_is_restored_elsewhere(place: Path) -> None:

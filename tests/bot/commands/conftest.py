@@ -136,7 +136,7 @@ async def workspace(desk: EngineContext, store: BotStore) -> AsyncIterator[Works
     platform.people["eve"] = Person("eve", "Eve")
     square, attic = platform.add_channel("SQUARE", "ada", "bob"), platform.add_channel("ATTIC", "ada", kind="closed")
     readers = AudienceResolver({"slack": platform}, store, 60.0)
-    house = BotContext(desk, store, readers, {"slack": platform}, load_settings(model="openai/any"))
+    house = BotContext(desk, store, readers, {"slack": platform}, load_settings(llm_model="openai/any"))
     for place, name in ((square, "square"), (attic, "attic")):
         await store.channels.upsert(place, name)
     async with FileParser(desk.parser_limits) as reader:

@@ -103,7 +103,7 @@ async def test_the_answer_draws_on_this_channel_since_that_time_alone(workspace:
 
 
 async def test_without_a_model_the_messages_themselves_are_shown_the_newest_last(workspace: Workspace) -> None:
-    workspace.context = replace(workspace.context, settings=load_settings(home=workspace.context.settings.home))
+    workspace.context = replace(workspace.context, settings=load_settings(data_dir=workspace.context.settings.data_dir))
     await workspace.say("ada", "The roof leaks.")
     await workspace.say("bob", "I will look after it @channel.")
     await workspace.say("ada", "Elsewhere.", workspace.attic)
@@ -119,7 +119,7 @@ async def test_without_a_model_the_messages_themselves_are_shown_the_newest_last
 
 
 async def test_names_in_it_are_text(workspace: Workspace) -> None:
-    workspace.context = replace(workspace.context, settings=load_settings(home=workspace.context.settings.home))
+    workspace.context = replace(workspace.context, settings=load_settings(data_dir=workspace.context.settings.data_dir))
     workspace.platform.people["ada"] = replace(
         workspace.platform.people["ada"], name="[Ada](https://evil.example) <!here>"
     )

@@ -95,7 +95,7 @@ async def test_nor_one_that_replies_to_the_message_of_another(
 
 
 async def test_with_a_model_that_decides_what_the_rules_cannot(home: AnsweringFixture, answered: Location) -> None:
-    house = replace(home.context, settings=home.context.settings.model_copy(update={"model": "openai/some"}))
+    house = replace(home.context, settings=home.context.settings.model_copy(update={"llm_model": "openai/some"}))
     following = ReplyPolicy(house, ThreadHistory(house))
     assert await following.should_answer(home.platform.add_message(answered, "bob", "the glue then"))
     assert not await following.should_answer(home.platform.add_message(answered, "bob", "thanks!"))

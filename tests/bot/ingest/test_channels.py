@@ -125,7 +125,7 @@ async def test_a_change_that_cannot_be_looked_up_now_is_tried_again(home: BotFix
 
 async def test_data_stays_when_the_bot_leaves_a_workspace_unless_it_is_to_go(tmp_path: Path) -> None:
     for purge in (False, True):
-        async with open_bot_fixture(tmp_path / str(purge), purge_when_removed=purge) as home:
+        async with open_bot_fixture(tmp_path / str(purge), delete_data_on_uninstall=purge) as home:
             roof = await home.join_channel("ROOF", "ada")
             await home.post(roof, "ada", "One.")
             await home.ingest_service.handle(WorkspaceLeft("slack", "T1", "app_uninstalled"))
@@ -134,7 +134,7 @@ async def test_data_stays_when_the_bot_leaves_a_workspace_unless_it_is_to_go(tmp
 
 
 async def test_a_workspace_is_purged_of_each_channel_once_nobody_else_is_busy_with_it(tmp_path: Path) -> None:
-    async with open_bot_fixture(tmp_path / "home", purge_when_removed=True) as home:
+    async with open_bot_fixture(tmp_path / "home", delete_data_on_uninstall=True) as home:
         roof = await home.join_channel("ROOF", "ada")
         await home.post(roof, "ada", "One.")
         async with home.ingest_service._documents.lock(roof.room):

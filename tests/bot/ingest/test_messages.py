@@ -196,7 +196,7 @@ async def test_nor_does_a_message_stay_that_is_edited_into_one_to_the_bot(home: 
 
 async def test_bots_are_not_indexed_and_the_bot_itself_never(tmp_path: Path) -> None:
     for allowed in (False, True):
-        async with open_bot_fixture(tmp_path / str(allowed), index_bots=allowed) as home:
+        async with open_bot_fixture(tmp_path / str(allowed), index_bot_messages=allowed) as home:
             roof = await home.join_channel("ROOF", "ada")
             await home.post(roof, "robot", "Build 7 failed.", by_bot=True)
             await home.receive(replace(home.platform.add_message(roof, "self", "I said this.", by_bot=True), own=True))

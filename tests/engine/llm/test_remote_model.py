@@ -472,7 +472,7 @@ async def test_an_answer_without_room_says_how_to_make_some(
     server.faults.extend([Fault("length")] * 3)
     with pytest.raises(ModelUnavailable) as caught:
         await heard(llm(calls, model).answer(asked(), UsageMeter()))
-    assert "THREADLORE_MAX_OUTPUT_TOKENS" in caught.value.hint
+    assert "THREADLORE_LLM_MAX_OUTPUT_TOKENS" in caught.value.hint
 
 
 async def test_known_prices_are_on_the_bill(server: OpenAIServer, calls: ModelClient, model: ModelConfig) -> None:

@@ -50,7 +50,7 @@ class DiscordBotFixture:
         """The bot as `threadlore run` makes it, but for the skills."""
         stack = self._exit_stack = contextlib.AsyncExitStack()
         desk = await stack.enter_async_context(bootstrap.open_engine(self.settings, self.skills))
-        store = await stack.enter_async_context(BotStore.open(self.settings.root / "bot.db"))
+        store = await stack.enter_async_context(BotStore.open(self.settings.data_path / "bot.db"))
         self.bot = await stack.enter_async_context(Bot.open(desk, store, self.settings))
         self.engine = desk.engine
         self.bot.expect_platform("discord")
@@ -223,8 +223,8 @@ async def open_discord_bot(home: Path) -> AsyncIterator[DiscordBotFixture]:
         )
         discord.rates.rules.clear()
         given: dict[str, Any] = {"_env_prefix": "NOBODY_", "_env_file": None, "questions_per_minute": 1000}
-        given |= {"discord_api_base": discord.api, "discord_gateway": discord.gateway_url}
-        settings = Settings(home=home, discord_token=SecretStr(discord.token), **given)
+        given |= {"discord_api_base": discord.api, "discord_gateway_url": discord.gateway_url}
+        settings = Settings(data_dir=home, discord_bot_token=SecretStr(discord.token), **given)
         able = await stack.enter_async_context(bootstrap.open_models(settings))
         language = VerbatimLanguage(able.embedder)
         house = DiscordBotFixture(discord, settings, replace(able, language=language), language)

@@ -74,10 +74,10 @@ class BotProcess:
     async def start(self) -> None:
         """`threadlore run`, as a process of its own."""
         given = {
-            "THREADLORE_HOME": str(self.data_dir),
-            "THREADLORE_MODEL": "hosted_vllm/stub",
-            "THREADLORE_API_BASE": self.model.api_base,
-            "THREADLORE_API_KEY": "none",
+            "THREADLORE_DATA_DIR": str(self.data_dir),
+            "THREADLORE_LLM_MODEL": "hosted_vllm/stub",
+            "THREADLORE_LLM_API_BASE": self.model.api_base,
+            "THREADLORE_LLM_API_KEY": "none",
             "THREADLORE_QUESTIONS_PER_MINUTE": "1000",
         }
         log = (self.data_dir.parent / "bot.log").open("ab")

@@ -198,9 +198,9 @@ class DiscordTown:
     @property
     def environment(self) -> dict[str, str]:
         return {
-            "THREADLORE_DISCORD_TOKEN": self._discord.token,
+            "THREADLORE_DISCORD_BOT_TOKEN": self._discord.token,
             "THREADLORE_DISCORD_API_BASE": self._discord.api,
-            "THREADLORE_DISCORD_GATEWAY": self._discord.gateway_url,
+            "THREADLORE_DISCORD_GATEWAY_URL": self._discord.gateway_url,
         }
 
     @property

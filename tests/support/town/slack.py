@@ -45,7 +45,7 @@ class SlackBotFixture:
         """The bot as `threadlore run` makes it, but for the skills."""
         stack = self._exit_stack = contextlib.AsyncExitStack()
         desk = await stack.enter_async_context(bootstrap.open_engine(self.settings, self.skills))
-        store = await stack.enter_async_context(BotStore.open(self.settings.root / "bot.db"))
+        store = await stack.enter_async_context(BotStore.open(self.settings.data_path / "bot.db"))
         self.bot = await stack.enter_async_context(Bot.open(desk, store, self.settings))
         self.engine = desk.engine
         self.bot.expect_platform("slack")
@@ -193,7 +193,7 @@ async def open_slack_bot(
         app = served.space.app
         given = {"slack_bot_token": SecretStr(app.bot_token), "slack_app_token": SecretStr(app.app_token), **given}
         given = {"questions_per_minute": 1000, **CLOSED, **given}
-        settings = Settings(home=home, slack_api_base=served.base_url, **given)
+        settings = Settings(data_dir=home, slack_api_base=served.base_url, **given)
         language = model(able.embedder)
         house = SlackBotFixture(served, settings, replace(able, language=language), language)
         await house.start()

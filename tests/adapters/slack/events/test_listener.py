@@ -228,7 +228,7 @@ async def test_the_end_of_the_installation_is_heard(slack: FakeSlack, ear: Ear) 
 
 async def test_a_wrong_token_is_told_at_once(slack: FakeSlack) -> None:
     for token in ("slack_bot_token", "slack_app_token"):
-        settings = settings_for(slack).model_copy(update={token: settings_for(slack).discord_token})
+        settings = settings_for(slack).model_copy(update={token: settings_for(slack).discord_bot_token})
         bot: Any = Ear()
         with pytest.raises(PermissionDenied):
             await run(bot, settings, asyncio.Event())

@@ -42,7 +42,7 @@ async def told(service: AdminService, request: OperationRequest) -> list[Operati
 async def test_what_the_ledger_alone_tells_is_what_the_engine_tells() -> None:
     settings = load_settings()
     requests = (GetStatus(("here",)), ListDocuments(("here",)), GetStatus(("elsewhere",)))
-    async with parrot.open_engine_context(settings.root) as desk:
+    async with parrot.open_engine_context(settings.data_path) as desk:
         await desk.engine.add(doc("a", "Ada met Bob."))
         await desk.engine.wait_until_indexed()
         expected = [await told(LocalService(desk), each) for each in requests]
@@ -59,7 +59,7 @@ async def test_a_new_folder_holds_nothing_and_a_damaged_one_is_told() -> None:
         [found] = await told(service, ListDocuments(("here",)))
         assert isinstance(found, DocumentList)
         assert found.documents == ()
-    (settings.root / "ledger.db").write_bytes(b"damaged " * 1000)
+    (settings.data_path / "ledger.db").write_bytes(b"damaged " * 1000)
     with pytest.raises(CorruptLedger):
         async with connect_or_open_ledger(settings) as service:
             raise AssertionError("it was opened")
@@ -68,8 +68,8 @@ async def test_a_new_folder_holds_nothing_and_a_damaged_one_is_told() -> None:
 async def test_a_program_that_holds_the_folder_is_asked() -> None:
     settings = load_settings()
     async with (
-        parrot.open_engine_context(settings.root) as desk,
-        socket.serve_socket(settings.root, LocalService(desk).perform),
+        parrot.open_engine_context(settings.data_path) as desk,
+        socket.serve_socket(settings.data_path, LocalService(desk).perform),
         connect_or_open_ledger(settings) as service,
     ):
         await desk.engine.add(doc("a", "Ada met Bob."))
@@ -80,7 +80,7 @@ async def test_a_program_that_holds_the_folder_is_asked() -> None:
 
 @pytest.mark.parametrize("command", ["status", "documents"])
 def test_numbers_and_lists_load_nothing_heavy(tmp_path: Path, command: str) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "THREADLORE_HOME": str(tmp_path / "home")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "THREADLORE_DATA_DIR": str(tmp_path / "home")}
     words = [sys.executable, "-c", LOADED, command]
     loaded = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.split()
     assert HEAVY & set(loaded) == set()

@@ -39,7 +39,7 @@ def light(monkeypatch: pytest.MonkeyPatch) -> None:
     async def desk(
         settings: Settings, able: EngineModels, *, replace_embedder: bool = False
     ) -> AsyncIterator[EngineContext]:
-        async with parrot.open_engine_context(settings.root) as made:
+        async with parrot.open_engine_context(settings.data_path) as made:
             yield made
 
     monkeypatch.setattr(bootstrap, "open_engine", desk)
@@ -54,10 +54,10 @@ async def test_the_first_opens_the_folder_and_the_second_is_answered_by_it() -> 
 
 async def test_who_comes_while_the_first_is_still_starting_waits_for_it() -> None:
     settings = load_settings()
-    async with parrot.open_engine_context(settings.root) as desk:
+    async with parrot.open_engine_context(settings.data_path) as desk:
         coming = asyncio.create_task(_first(settings))
         await asyncio.sleep(0)
-        async with socket.serve_socket(settings.root, LocalService(desk).perform):
+        async with socket.serve_socket(settings.data_path, LocalService(desk).perform):
             assert await coming == [DocumentList(())]
 
 
@@ -68,13 +68,16 @@ async def _first(settings: Settings) -> list[object]:
 
 async def test_what_is_forgotten_without_the_bot_is_said_by_none_of_its_answers() -> None:
     settings = load_settings()
-    async with parrot.open_engine_context(settings.root) as desk, BotStore.open(settings.root / "bot.db") as store:
+    async with (
+        parrot.open_engine_context(settings.data_path) as desk,
+        BotStore.open(settings.data_path / "bot.db") as store,
+    ):
         await desk.engine.add(doc("old", "Ada met Bob."))
         await store.answers.begin(StoredAnswer("a1", Location("slack", "T1", "ROOF"), "ada", "Whom?", NOON))
         await store.answers.finish("a1", AnswerResult("Ada met Bob.", documents=frozenset({"old"})))
     async with connect_or_open(settings) as service:
         assert Completed("Forgotten: old") in [event async for event in service.perform(Forget("old", ("here",)))]
-    async with BotStore.open(settings.root / "bot.db") as store:
+    async with BotStore.open(settings.data_path / "bot.db") as store:
         stored = await store.answers.get("a1")
         assert stored is not None
         assert (stored.state, stored.text) == ("blanked", "")
@@ -83,7 +86,7 @@ async def test_what_is_forgotten_without_the_bot_is_said_by_none_of_its_answers(
 async def test_a_program_that_holds_the_folder_and_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "START_TIMEOUT_SECONDS", 0.0)
     settings = load_settings()
-    with DataDir(settings.root).acquire_lock(), pytest.raises(DataDirInUse):
+    with DataDir(settings.data_path).acquire_lock(), pytest.raises(DataDirInUse):
         async with connect_or_open(settings):
             pass
 
@@ -91,16 +94,16 @@ async def test_a_program_that_holds_the_folder_and_does_not_answer_is_an_error(m
 async def test_a_service_that_is_reached_meanwhile_opens_with_its_first_request() -> None:
     settings = load_settings()
     async with connect_lazily(settings) as coming:
-        assert not settings.root.exists()
+        assert not settings.data_path.exists()
         assert [event async for event in coming.perform(ALL)] == [DocumentList(())]
-    assert await socket.find_service(settings.root) is None
+    assert await socket.find_service(settings.data_path) is None
 
 
 async def test_nothing_is_opened_for_who_asks_nothing() -> None:
     settings = load_settings()
     async with connect_lazily(settings):
         pass
-    assert not settings.root.exists()
+    assert not settings.data_path.exists()
 
 
 async def test_what_keeps_a_service_from_opening_is_raised_by_its_requests(monkeypatch: pytest.MonkeyPatch) -> None:

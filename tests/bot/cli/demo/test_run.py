@@ -35,8 +35,8 @@ class Desk:
 
     @asynccontextmanager
     async def reach(self, settings: Settings) -> AsyncIterator[Desk]:
-        assert settings.root.is_dir()
-        self.homes.append(settings.root)
+        assert settings.data_path.is_dir()
+        self.homes.append(settings.data_path)
         yield self
 
 
@@ -65,17 +65,17 @@ async def test_its_folder_is_its_own_and_goes_with_it(desk: Desk) -> None:
     settings = load_settings()
     await run.run_demo(settings, keep=False)
     assert not desk.homes[0].exists()
-    assert not settings.root.exists()
+    assert not settings.data_path.exists()
 
 
 async def test_with_keep_the_folder_stays(desk: Desk) -> None:
     settings = load_settings()
-    (settings.root / "demo").mkdir(parents=True)
+    (settings.data_path / "demo").mkdir(parents=True)
     await run.run_demo(settings, keep=True)
-    assert desk.homes == [settings.root / "demo"]
+    assert desk.homes == [settings.data_path / "demo"]
     assert desk.homes[0].exists()
 
 
 async def test_a_model_that_is_set_is_named(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    await run.run_demo(load_settings(model="openai/gpt-4o-mini"), keep=False)
+    await run.run_demo(load_settings(llm_model="openai/gpt-4o-mini"), keep=False)
     assert "answers by openai/gpt-4o-mini" in " ".join(capsys.readouterr().out.split())

@@ -73,14 +73,14 @@ async def test_a_half_answer_says_so_below_it() -> None:
     seen = Seen(terminal=False)
     await seen.screen.show(stream(AnswerDelta("The fee is"), AnswerEnd((), (), cut_off=True)))
     assert " ".join(seen.out.split()).startswith(f"The fee is {texts.ANSWER_CUT_OFF}")
-    assert "THREADLORE_MAX_OUTPUT_TOKENS" in seen.out
+    assert "THREADLORE_LLM_MAX_OUTPUT_TOKENS" in seen.out
 
 
 async def test_an_answer_that_a_filter_stopped_says_so_and_nothing_of_its_length() -> None:
     seen = Seen(terminal=False)
     await seen.screen.show(stream(AnswerDelta("The fee is"), AnswerEnd((), (), cut_off=True, filtered=True)))
     assert " ".join(seen.out.split()).startswith(f"The fee is {texts.ANSWER_FILTERED}")
-    assert "THREADLORE_MAX_OUTPUT_TOKENS" not in seen.out
+    assert "THREADLORE_LLM_MAX_OUTPUT_TOKENS" not in seen.out
 
 
 async def test_without_a_terminal_an_answer_is_not_broken_into_lines() -> None:

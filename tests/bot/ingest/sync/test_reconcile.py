@@ -87,7 +87,7 @@ async def test_a_channel_that_cannot_be_looked_at_is_not_forgotten(home: BotFixt
 
 @pytest.mark.parametrize("purged", [False, True])
 async def test_a_workspace_that_put_the_bot_out_is_purged_if_that_is_set(tmp_path: Path, *, purged: bool) -> None:
-    async with open_bot_fixture(tmp_path / "home", FakePlatform(), purge_when_removed=purged) as home:
+    async with open_bot_fixture(tmp_path / "home", FakePlatform(), delete_data_on_uninstall=purged) as home:
         place, _ = await build_indexed_channel(home)
         hall = await home.join_channel("HALL", "ada")
         home.platform.failing["channel"] = WorkspaceGone("no such workspace")

@@ -69,7 +69,7 @@ async def test_thoughts_are_a_sign_of_life() -> None:
 async def test_thoughts_without_end_are_given_up() -> None:
     with pytest.raises(ModelTimeout, match="thought for more than") as caught:
         await heard(cycle([StreamDelta(thought=True)]), patience=THOUGHTLESS)
-    assert "THREADLORE_THINKING" in caught.value.hint
+    assert "THREADLORE_LLM_THINKING_TIMEOUT_SECONDS" in caught.value.hint
 
 
 async def test_thoughts_between_texts_are_counted_together() -> None:

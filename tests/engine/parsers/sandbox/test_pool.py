@@ -128,7 +128,7 @@ async def test_several_files_at_once_wait_for_their_turn(reader: FileParser) -> 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux shows another process's environment")
 async def test_the_worker_sees_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THREADLORE_API_KEY", "a-secret-key")
+    monkeypatch.setenv("THREADLORE_LLM_API_KEY", "a-secret-key")
     async with FileParser(ParserLimits(workers=1)) as reader:
         await reader.parse("a.txt", b"one")
         environment = Path(f"/proc/{reader._processes[0].pid}/environ")
