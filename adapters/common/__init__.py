@@ -1,1 +1,1 @@
-"""What adapters share. Imports nothing of the bot but its errors."""
+"""Code that adapters share: downloads, status reactions, bounded caches. Imports `bot.errors` and `bot.platform`."""

@@ -20,11 +20,11 @@ from adapters.discord.guild.permissions import (
     has_same_readers,
     list_missing_permissions,
 )
-from adapters.discord.interactions.buttons import ActionButton
 from adapters.discord.interactions.command_sync import sync_commands
 from adapters.discord.interactions.commands import build_command_tree
 from adapters.discord.interactions.interactions import InteractionHandler
 from adapters.discord.platform import DiscordPlatform
+from adapters.discord.replies.buttons import ActionButton
 from adapters.discord.translate import NAME, fingerprint, is_user_message, message_of, place_of, thread_place
 from bot.platform.events import (
     ChannelRemoved,

@@ -10,10 +10,11 @@ from uuid import uuid4
 
 import discord
 
+from adapters.common.download import Downloader, FileHosts
 from adapters.common.lru import LRUDict
+from adapters.common.reactions import StatusReactions
 from adapters.discord.api.calls import TokenExpired, UnknownResource, call_with_retries
-from adapters.discord.api.endpoints import custom_file_host
-from adapters.discord.guild import files
+from adapters.discord.api.endpoints import FILE_HOSTS, custom_file_origin
 from adapters.discord.guild import history as histories
 from adapters.discord.guild.channels import ChannelLookup, FetchedChannel, check_available
 from adapters.discord.guild.markup import to_plain_text
@@ -29,12 +30,13 @@ from adapters.discord.replies.destination import DestinationFinder, ReplyChannel
 from adapters.discord.replies.interaction_responses import InteractionSink, PendingAcks
 from adapters.discord.replies.posted_answers import PostedAnswers
 from adapters.discord.replies.refs import InteractionHandle
-from adapters.discord.replies.render import render_markdown, split_text
+from adapters.discord.replies.render import MAX_PART_LENGTH, render_markdown
 from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply
 from adapters.discord.translate import NAME, person_of, place_of
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
 from bot.platform.models import Channel, Location, Person
 from bot.platform.ports import MessageLimits
+from bot.text.splitting import split_message
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
@@ -45,7 +47,6 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 REACTIONS: dict[Reaction, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
-MAX_PART_LENGTH = 1800  # characters; links and tables grow a little when they are rendered, and 2,000 is the end
 MAX_OFFLINE_SECONDS = 60.0  # seconds for which what is known stays true without a connection
 MEMBERS_TIMEOUT = 10.0  # seconds to learn the members of a guild
 
@@ -63,9 +64,9 @@ class DiscordPlatform:
         self.pending_acks = PendingAcks()
         self._reply_channels = ReplyChannels(client, self.channel_lookup, self.pending_acks)
         self.disconnected_at: float | None = None  # since when (monotonic) Discord tells nothing
-        self._file_host = custom_file_host(settings)
+        self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS, custom_file_origin(settings)))
         self._responded: LRUDict[str, None] = LRUDict()  # commands whose first response was written
-        self._reactions: LRUDict[str, Reaction] = LRUDict()
+        self._status_reactions = StatusReactions(self)
 
     def record_disconnect(self) -> None:
         """From now on Discord tells nothing; what is known stays true for a short while only."""
@@ -197,23 +198,26 @@ class DiscordPlatform:
         return await histories.fetch_message(self.channel_lookup, place, message)
 
     async def fetch_file(self, upload: Upload, limit: int) -> bytes:
-        """The bytes of a file."""
-        return await files.download_file(upload, limit, self._file_host)
+        """Download a file of at most `limit` bytes. Its URL expires after about a day."""
+        return (await self._downloader.download(upload, limit)).data
 
     async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:
-        """Put a reaction on a message in place of the one before."""
-        channel, http = self.channel_lookup.channel_of_message(place, message), self.client.http
-        # Of a former run it is known only that it was at work.
-        before = self._reactions.pop(message, "working")
-        if before != sign:
-            with suppress(UnknownResource):
-                await call_with_retries(
-                    "to take a reaction back",
-                    lambda: http.remove_own_reaction(channel, int(message), REACTIONS[before]),
-                )
-        if sign is not None:
-            await call_with_retries("to react", lambda: http.add_reaction(channel, int(message), REACTIONS[sign]))
-            self._reactions[message] = sign
+        """Replace the bot's reaction on a message."""
+        await self._status_reactions.set(str(self.channel_lookup.channel_of_message(place, message)), message, sign)
+
+    async def add_reaction(self, channel: str, message: str, reaction: Reaction) -> None:
+        """Add a reaction of the bot."""
+        http = self.client.http
+        await call_with_retries("to react", lambda: http.add_reaction(int(channel), int(message), REACTIONS[reaction]))
+
+    async def remove_reaction(self, channel: str, message: str, reaction: Reaction) -> None:
+        """Remove a reaction of the bot; one that is not there is ignored."""
+        http = self.client.http
+        with suppress(UnknownResource):
+            await call_with_retries(
+                "to remove a reaction",
+                lambda: http.remove_own_reaction(int(channel), int(message), REACTIONS[reaction]),
+            )
 
     async def post(self, place: Location, card: Card) -> str:
         """Say something to all readers of a place; gives the id of the first message."""
@@ -276,7 +280,7 @@ class DiscordPlatform:
 
 def split_card(card: Card) -> list[OutgoingMessage]:
     """A card in as many messages as it needs; the picture is with the first, the buttons are with the last."""
-    texts = [render_markdown(piece) for piece in split_text(card.text)]
+    texts = [render_markdown(part) for part in split_message(card.text, MAX_PART_LENGTH) or ("",)]
     made = [OutgoingMessage(text, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
     made[-1] = OutgoingMessage(made[-1].content, card.buttons, made[-1].picture)
     return made

@@ -12,6 +12,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_connect_errors, map_errors
 from adapters.slack.identity import APP_TOKEN, BOT_TOKEN
 from bot.errors import PlatformUnavailable, SetupError
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ PING_INTERVAL = 5.0  # seconds between two pings
 CHECK_INTERVAL = 5.0  # seconds between two looks at the connection
 MAX_SILENCE = 30.0  # seconds without an envelope or a pong, after which a connection is dead
 CONNECT_TIMEOUT = 20.0  # seconds until an attempt to connect counts as failed
-INITIAL_PAUSE, MAX_PAUSE = 1.0, 60.0  # seconds between attempts to connect; doubled each time
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0  # between attempts to connect; doubled each time
 
 
 class SocketConnection:
@@ -77,10 +78,10 @@ class SocketConnection:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Keep a connection open until told to stop, whatever that takes. Raises SetupError once it cannot be."""
-        pause = 0.0
-        while not await _wait_for_event(stop, self._check_interval if self._handler else pause):
+        failures = 0
+        while not await _wait_for_event(stop, self._next_wait(failures)):
             if self._handler is not None and self._silent_seconds() < self._max_silence:
-                pause = 0.0
+                failures = 0
                 continue
             if self._handler is not None:
                 log.warning("connection_dead", seconds=round(self._silent_seconds()))
@@ -91,7 +92,7 @@ class SocketConnection:
             except Exception as error:  # noqa: BLE001  - whatever it was, another attempt is the remedy
                 log.warning("not_connected", error=error_code(error))
                 self._on_attempt(error)
-                pause = min(max(pause * 2, INITIAL_PAUSE), MAX_PAUSE)
+                failures += 1
             else:
                 self._on_attempt(None)
 
@@ -118,6 +119,12 @@ class SocketConnection:
             await self._web.auth_test()
         await self.connect()
         self._on_reconnect()
+
+    def _next_wait(self, failures: int) -> float:
+        """Seconds until the next check of an open connection, or until the next attempt to open one."""
+        if self._handler is not None:
+            return self._check_interval
+        return backoff_seconds(failures, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS) if failures else 0.0
 
     def _silent_seconds(self) -> float:
         """Seconds since Slack was last heard of."""

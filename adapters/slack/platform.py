@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from adapters.common.lru import LRUDict
+from adapters.common.reactions import StatusReactions
 from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
 from adapters.slack.identity import NAME
 from adapters.slack.replies.ephemeral import EphemeralReply, PrivateMessages
@@ -26,7 +27,7 @@ from bot.platform.ports import MessageLimits
 from bot.platform.ttl_cache import TTLCache
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
     from datetime import datetime
 
     from slack_sdk.web.async_client import AsyncWebClient
@@ -60,7 +61,7 @@ class SlackPlatform:
         self._posted_answers = PostedAnswers(study)
         self._channel_names: TTLCache[str] = TTLCache(member_age, time.monotonic)
         self._new_questions: LRUDict[tuple[str, str], None] = LRUDict()
-        self._reactions: LRUDict[tuple[str, str], Reaction | None] = LRUDict()
+        self._status_reactions = StatusReactions(self)
 
     def record_question(self, channel: str, message: str) -> bool:
         """Note that a question came in this run, so that no answer to it can have been begun; False if it is noted."""
@@ -140,24 +141,24 @@ class SlackPlatform:
     # Saying.
 
     async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:
-        """Reactions are a courtesy: one that Slack refuses is left out."""
-        key = (place.channel, message)
-        before = self._reactions.get(key, None if sign == "working" else "working")
-        if before == sign:
-            return
-        if before is not None:
-            await self._react(place.channel, message, REACTIONS[before], put=False)
-        if sign is not None:
-            await self._react(place.channel, message, REACTIONS[sign], put=True)
-        self._reactions[key] = sign
+        await self._status_reactions.set(place.channel, message, sign)
 
-    async def _react(self, channel: str, message: str, name: str, *, put: bool) -> None:
-        react = self._client.reactions_add if put else self._client.reactions_remove
+    async def add_reaction(self, channel: str, message: str, reaction: Reaction) -> None:
+        """Add a reaction of the bot; a refusal is only logged."""
+        await self._react(self._client.reactions_add, channel, message, reaction)
+
+    async def remove_reaction(self, channel: str, message: str, reaction: Reaction) -> None:
+        """Remove a reaction of the bot; a refusal is only logged."""
+        await self._react(self._client.reactions_remove, channel, message, reaction)
+
+    async def _react(
+        self, call: Callable[..., Awaitable[object]], channel: str, message: str, reaction: Reaction
+    ) -> None:
         try:
-            await react(channel=channel, name=name, timestamp=message)
+            await call(channel=channel, name=REACTIONS[reaction], timestamp=message)
         except SLACK_ERRORS as error:
             if error_code(error) not in ("already_reacted", "no_reaction"):
-                log.warning("reaction_refused", error=error_code(error))
+                log.warning("slack.reaction_failed", error=error_code(error))
 
     async def post(self, place: Location, card: Card) -> str:
         with map_errors():

@@ -12,6 +12,11 @@ _UNSAFE_IN_LINK = re.compile(r"[\s()<>]")
 _MARKUP = re.compile(r"([\\`*_~\[\]<>|])")
 
 
+def is_web_link(link: str) -> bool:
+    """Whether a link is an address of the web (http or https)."""
+    return link.startswith(("https://", "http://"))
+
+
 def escape_markdown(text: str, length: int = EXCERPT_LENGTH) -> str:
     """One line of a text that others, or a model, wrote; shortened at a word."""
     return _MARKUP.sub(r"\\\1", texts.sanitize_inline(truncate_line(strip_control_chars(text), length)))
@@ -19,5 +24,5 @@ def escape_markdown(text: str, length: int = EXCERPT_LENGTH) -> str:
 
 def markdown_link(title: str, link: str) -> str:
     """A title that leads to an address, if that is one of the web."""
-    safe = link.startswith(("https://", "http://")) and not _UNSAFE_IN_LINK.search(link)
+    safe = is_web_link(link) and not _UNSAFE_IN_LINK.search(link)
     return f"[{escape_markdown(title)}]({link})" if safe else escape_markdown(title)

@@ -1,1 +1,4 @@
-"""Calls to Discord: retries, error mapping, endpoints and intents. Imports `bot.errors` and the Discord library."""
+"""Calls to Discord: retries, error mapping, endpoints and intents.
+
+Imports `bot.errors`, `bot.settings` and the Discord library; no other part of the adapter.
+"""

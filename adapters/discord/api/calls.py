@@ -13,6 +13,7 @@ import discord
 import structlog
 
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -23,6 +24,7 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 MAX_ATTEMPTS = 6
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.5, 8.0  # doubled after each failed attempt
 MAX_WAIT_SECONDS = 60.0  # seconds to wait at once
 TOO_MANY_REQUESTS, SERVER_ERROR = 429, 500
 # Unknown Webhook, Unknown interaction, Invalid Webhook Token: the token's time is over.
@@ -117,7 +119,7 @@ async def call_with_retries(what: str, call: Callable[[], Awaitable[T]], *, agai
 
     Raises PlatformError, Withheld, Missing, Over, Unreached.
     """
-    for attempt in range(MAX_ATTEMPTS - 1):
+    for attempt in range(1, MAX_ATTEMPTS):
         try:
             with map_errors(what):
                 return await _call_once(call)
@@ -128,7 +130,7 @@ async def call_with_retries(what: str, call: Callable[[], Awaitable[T]], *, agai
         except DiscordUnreachable:
             if not again:
                 raise
-            await asyncio.sleep(0.5 * 2**attempt)
+            await asyncio.sleep(backoff_seconds(attempt, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS))
     with map_errors(what):
         return await call()
 

@@ -37,6 +37,6 @@ def is_custom_api(settings: Settings) -> bool:
     return settings.discord_api_base.rstrip("/") != OFFICIAL_API
 
 
-def custom_file_host(settings: Settings) -> str:
-    """The host of another server than Discord's own, whose files are taken too; or nothing."""
-    return yarl.URL(settings.discord_api_base).host or "" if is_custom_api(settings) else ""
+def custom_file_origin(settings: Settings) -> str:
+    """Scheme and authority of a custom API server, from which files are downloaded too; empty for Discord's own."""
+    return str(yarl.URL(settings.discord_api_base).origin()) if is_custom_api(settings) else ""

@@ -1,4 +1,4 @@
-"""What a Discord server holds: channels, members' permissions, history, files and markup.
+"""What a Discord server holds: channels, permissions, history and markup.
 
-Imports the calls of `api`.
+Imports `adapters.common`, `api` and the adapter's `translate`.
 """

@@ -1,1 +1,4 @@
-"""Slash commands and buttons, acknowledged in time and queued. Imports `api`, `guild` and `replies`."""
+"""Slash commands and pressed buttons: acknowledged in time and queued.
+
+Imports `api`, `replies`, and the adapter's `translate` and `platform`.
+"""

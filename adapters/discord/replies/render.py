@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bot.platform.models import AnswerFooter, FooterSource
 
 MAX_MESSAGE_LENGTH = 2000  # characters of a message
+MAX_PART_LENGTH = 1800  # characters of Markdown; rendered links and tables are a little longer
 MAX_SOURCE_LINES = 10  # of sources below an answer
 MAX_THREAD_NAME = 100  # characters of a thread's name
 _MAX_TITLE = 200
@@ -50,19 +51,6 @@ def render_partial(markdown: str) -> str:
     text = render_markdown(close_fence(markdown))
     more = "\n…" if text.endswith("```") else " …"
     return text + more if len(text) + len(more) <= MAX_MESSAGE_LENGTH and text != "…" else text
-
-
-def split_text(markdown: str, length: int = MAX_MESSAGE_LENGTH - 200) -> list[str]:
-    """A text in pieces no longer than this, cut between lines where there are any."""
-    pieces: list[str] = []
-    for line in markdown.splitlines(keepends=True) or [""]:
-        for start in range(0, len(line), length):
-            piece = line[start : start + length]
-            if pieces and len(pieces[-1]) + len(piece) <= length:
-                pieces[-1] += piece
-            else:
-                pieces.append(piece)
-    return [piece.strip("\n") for piece in pieces if piece.strip()] or [""]
 
 
 def render_sources(closing: AnswerFooter) -> str:

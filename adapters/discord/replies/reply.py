@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from adapters.discord.api.calls import TokenExpired, count_rate_limits
 from adapters.discord.replies.channel_messages import OutgoingMessage
 from adapters.discord.replies.refs import ReplyRef
-from adapters.discord.replies.render import append_sources, render_markdown, render_partial, split_text
-from bot.text.splitting import has_sentence
+from adapters.discord.replies.render import MAX_PART_LENGTH, append_sources, render_markdown, render_partial
+from bot.text.splitting import has_sentence, split_message
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -126,7 +126,7 @@ class DiscordReply:
     async def replace(self, text: str) -> None:
         """Say this instead, at once. What one person alone saw can be taken back for a quarter of an hour."""
         self._has_text = True
-        sheets = [OutgoingMessage(render_markdown(part)) for part in split_text(text)]
+        sheets = [OutgoingMessage(render_markdown(part)) for part in split_message(text, MAX_PART_LENGTH) or ("",)]
         try:
             await self._write(sheets, everywhere=not self._destination.is_private)
             await self._delete_extra(len(sheets))

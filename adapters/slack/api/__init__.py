@@ -1,4 +1,4 @@
 """Calls to Slack: clients by retry policy, rate limits and error mapping.
 
-Imports `bot.errors` and the Slack library.
+Imports `bot.errors`, `bot.settings` and the Slack library; no other part of the adapter.
 """

@@ -1,4 +1,4 @@
-"""The ways to call Slack: they differ in what they do when a call fails."""
+"""Build the Slack Web API clients, one for each retry policy."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import proxy_bypass
 
-from slack_sdk.http_retry.builtin_async_handlers import (
-    AsyncConnectionErrorRetryHandler,
-    AsyncRateLimitErrorRetryHandler,
-    AsyncServerErrorRetryHandler,
-)
 from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack.api.retries import history_handlers, idempotent_handlers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +19,11 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
 
-TIMEOUT_SECONDS = 30  # until a call counts as lost
+TIMEOUT_SECONDS = 30  # of one call
 
 
 def build_silent_logger() -> logging.Logger:
-    """A logger for the SDK: it would write down texts and addresses, so it writes nothing at all."""
+    """Build a logger that drops all records: the SDK would log message texts and URLs."""
     logger = logging.getLogger("threadlore.slack.sdk")
     logger.setLevel(logging.CRITICAL)
     logger.propagate = False
@@ -52,27 +49,15 @@ def _build_client(
 
 
 def idempotent_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """For what may be done twice: it waits when asked to, and calls again what was lost."""
-    return _build_client(
-        settings,
-        session,
-        (
-            AsyncRateLimitErrorRetryHandler(max_retry_count=5),
-            AsyncConnectionErrorRetryHandler(max_retry_count=3),
-            AsyncServerErrorRetryHandler(max_retry_count=3),
-        ),
-    )
+    """Build the client for calls that may be repeated."""
+    return _build_client(settings, session, idempotent_handlers())
 
 
 def history_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """For reading histories: the caller decides what a request to slow down means."""
-    return _build_client(
-        settings,
-        session,
-        (AsyncConnectionErrorRetryHandler(max_retry_count=3), AsyncServerErrorRetryHandler(max_retry_count=3)),
-    )
+    """Build the client for history pages; its caller handles rate limits (retries.call_when_allowed)."""
+    return _build_client(settings, session, history_handlers())
 
 
 def write_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """For what would be seen twice: nothing is repeated."""
+    """Build the client for calls whose repetition people would see; it never retries (see retries.call_in_turn)."""
     return _build_client(settings, session, ())

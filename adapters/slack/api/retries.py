@@ -1,49 +1,96 @@
-"""Calls that wait for their turn, and are made again where that does no harm."""
+"""Retry policies of all Slack calls but downloads (see adapters.common.download).
+
+Calls that may be repeated without harm are retried by the SDK's handlers. Writes wait for their turn in a rate
+window and are repeated only if that cannot duplicate a message. History pages wait for as long as Slack asks.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.http_retry.builtin_async_handlers import (
+    AsyncConnectionErrorRetryHandler,
+    AsyncRateLimitErrorRetryHandler,
+    AsyncServerErrorRetryHandler,
+)
 
 from adapters.slack.api.errors import retry_after_seconds
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from slack_sdk.http_retry.async_handler import AsyncRetryHandler
 
     from adapters.slack.api.rate_limits import SlidingWindow
 
 Result = TypeVar("Result")
 
-MAX_ATTEMPTS = 6
-INITIAL_PAUSE = 1.0  # seconds before a call that was lost is made again; doubled each time
-MAX_PAUSE = 16.0
+MAX_RATE_LIMIT_RETRIES = 5
+MAX_RESPONSE_URL_RETRIES = 2
+MAX_CONNECTION_RETRIES = 3
+MAX_WRITE_ATTEMPTS = 6
+MAX_PAGE_ATTEMPTS = 10
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 16.0  # before a lost write is repeated; doubled after each attempt
+SERVER_ERROR = 500
+
+
+def idempotent_handlers() -> list[AsyncRetryHandler]:
+    """Retry rate limits, lost connections and server errors: for calls that may be repeated."""
+    return [AsyncRateLimitErrorRetryHandler(max_retry_count=MAX_RATE_LIMIT_RETRIES), *history_handlers()]
+
+
+def history_handlers() -> list[AsyncRetryHandler]:
+    """Retry lost connections and server errors; the caller handles rate limits."""
+    return [
+        AsyncConnectionErrorRetryHandler(max_retry_count=MAX_CONNECTION_RETRIES),
+        AsyncServerErrorRetryHandler(max_retry_count=MAX_CONNECTION_RETRIES),
+    ]
+
+
+def response_url_handlers() -> list[AsyncRetryHandler]:
+    """Retry rate limits of a response URL."""
+    return [AsyncRateLimitErrorRetryHandler(max_retry_count=MAX_RESPONSE_URL_RETRIES)]
 
 
 def is_outcome_unknown(error: BaseException) -> bool:
-    """Whether nobody knows if a call was done: no answer came, or one that says nothing."""
+    """Whether a failed call may have been carried out: there was no answer, or a server error."""
     if isinstance(error, SlackApiError):
         status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
-        return bool(status >= 500)
+        return bool(status >= SERVER_ERROR)
     return isinstance(error, (aiohttp.ClientError, TimeoutError, SlackClientError))
 
 
 async def call_in_turn(window: SlidingWindow, call: Callable[[], Awaitable[Result]], *, again: bool = True) -> Result:
-    """What a call gives, made in its turn, and later if Slack asks to slow down.
+    """Call in a turn of the rate window, and again whenever Slack asks to slow down.
 
-    `again`: it may be made twice without harm, so a call that was lost is repeated. Raises what Slack refuses, and
-    at last what went wrong with each attempt.
+    `again`: the call is idempotent, so it is also repeated when its outcome is unknown. Raises what Slack refuses,
+    and the last error once all attempts failed.
     """
-    pause = INITIAL_PAUSE
-    for attempt in range(1, MAX_ATTEMPTS + 1):
+    for attempt in range(1, MAX_WRITE_ATTEMPTS + 1):
         await window.acquire()
         try:
             return await call()
         except (SlackClientError, aiohttp.ClientError, TimeoutError) as error:
             wait = retry_after_seconds(error)
-            if attempt == MAX_ATTEMPTS or (wait is None and not (again and is_outcome_unknown(error))):
+            if attempt == MAX_WRITE_ATTEMPTS or (wait is None and not (again and is_outcome_unknown(error))):
                 raise
-            window.block(pause if wait is None else wait)
-            pause = min(pause * 2, MAX_PAUSE)
+            window.block(backoff_seconds(attempt, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS) if wait is None else wait)
     raise AssertionError
+
+
+async def call_when_allowed(call: Callable[[], Awaitable[Result]], on_rate_limit: Callable[[float], None]) -> Result:
+    """Call, and again after each wait that Slack asks for. Reports the seconds of each wait to `on_rate_limit`."""
+    for _ in range(MAX_PAGE_ATTEMPTS):
+        try:
+            return await call()
+        except SlackApiError as error:
+            wait = retry_after_seconds(error)
+            if wait is None:
+                raise
+            on_rate_limit(wait)
+            await asyncio.sleep(wait)
+    return await call()

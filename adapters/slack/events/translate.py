@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from adapters.slack.events.messages import is_bot_mentioned, is_tombstone, parse_message
 from adapters.slack.identity import NAME
+from adapters.slack.workspace.messages import is_bot_mentioned, is_tombstone, parse_message
 from bot.platform.events import (
     BotAdded,
     ChannelRemoved,

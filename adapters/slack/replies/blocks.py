@@ -6,8 +6,9 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from adapters.slack.replies.mrkdwn import defuse_mentions, escape, split_text, to_mrkdwn
+from adapters.slack.replies.mrkdwn import defuse_mentions, escape, split_rendered, to_mrkdwn
 from bot.platform.models import format_utc, title_with_time
+from bot.text.markdown import is_web_link
 from bot.text.splitting import split_message
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _split_into_sections(markdown: str, limit: int) -> Iterator[str]:
         if len(text) > MAX_SECTION_LENGTH and limit >= MIN_PIECE_LENGTH:
             yield from _split_into_sections(part, limit // 2)
         else:
-            yield from split_text(text, MAX_SECTION_LENGTH)
+            yield from split_rendered(text, MAX_SECTION_LENGTH)
 
 
 def _section(text: str) -> Block:
@@ -151,9 +152,9 @@ def _source_sections(sources: Sequence[FooterSource], words: int) -> list[Block]
         named += f" · {_date_token(source.time)}" if source.time else ""
         said = escape(source.excerpt[:words].strip())
         lines.append(f"{named} — {said}" if said else named)
-    return (
-        [_section(piece) for piece in split_text("\n".join(["*Sources*", *lines]), MAX_SECTION_LENGTH)] if lines else []
-    )
+    if not lines:
+        return []
+    return [_section(piece) for piece in split_rendered("\n".join(["*Sources*", *lines]), MAX_SECTION_LENGTH)]
 
 
 def _date(time: datetime) -> Block:
@@ -167,11 +168,6 @@ def _date_token(time: datetime) -> str:
 
 
 URL_SAFE_CHARACTERS = "/:?#[]@!$&'()*+,;=%-._~"
-
-
-def is_web_link(link: str) -> bool:
-    """Whether Slack takes it as the address of a link."""
-    return link.startswith(("https://", "http://"))
 
 
 def _context_block(text: str) -> Block:

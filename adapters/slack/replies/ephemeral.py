@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 from slack_sdk.errors import SlackApiError
-from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
-from adapters.slack.api.retries import call_in_turn
+from adapters.slack.api.retries import call_in_turn, response_url_handlers
 from adapters.slack.replies.blocks import BlockFormat
 from adapters.slack.replies.mrkdwn import defuse_mentions
 from adapters.slack.replies.sender import INVALID_BLOCKS_ERRORS, NO_LINKIFY, NO_UNFURL, OutgoingMessage
@@ -59,7 +58,7 @@ class PrivateMessages:
             target.handle,
             session=client.session,
             logger=client.logger,
-            retry_handlers=[AsyncRateLimitErrorRetryHandler(max_retry_count=2)],
+            retry_handlers=response_url_handlers(),
         )
         hook.proxy = client.proxy
         fixed = {"response_type": "ephemeral", "replace_original": False, **NO_UNFURL, **NO_LINKIFY}

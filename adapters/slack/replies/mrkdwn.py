@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
+from bot.text.markdown import is_web_link
 from bot.texts import sanitize_inline
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _render_inline(tokens: Sequence[Token]) -> str:
 
 
 def _is_link(address: str) -> bool:
-    return address.startswith(("https://", "http://", "mailto:"))
+    return is_web_link(address) or address.startswith("mailto:")
 
 
 def _escape_url(address: str) -> str:
@@ -158,8 +159,11 @@ def status_sentence(status: str) -> str:
     return bare[:1].upper() + bare[1:]
 
 
-def split_text(text: str, limit: int) -> list[str]:
-    """A text in pieces of at most so many characters, cut at the end of a line or word if there is one."""
+def split_rendered(text: str, limit: int) -> list[str]:
+    """Split rendered mrkdwn into pieces of at most `limit` characters, at a line end, else at a space.
+
+    bot.text.splitting is for Markdown: it would cut inside of `<url|words>`.
+    """
     pieces = []
     while len(text) > limit:
         cut = text.rfind("\n", limit // 2, limit) + 1 or text.rfind(" ", limit // 2, limit) + 1 or limit

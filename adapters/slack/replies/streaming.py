@@ -8,8 +8,8 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.slack.api.errors import error_code, retry_after_seconds
 from adapters.slack.api.retries import call_in_turn, is_outcome_unknown
-from adapters.slack.replies.blocks import is_web_link
 from adapters.slack.replies.mrkdwn import status_sentence
+from bot.text.markdown import is_web_link
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,1 +1,4 @@
-"""What a Slack workspace holds: channels, users, history, files and markup. Imports `api`."""
+"""What a Slack workspace holds: channels, users, messages, history, files and markup.
+
+Imports `adapters.common`, `api` and the adapter's `identity`.
+"""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import structlog
-from slack_sdk.errors import SlackApiError
 
-from adapters.slack.api.errors import MessageNotFound, error_code, map_errors, retry_after_seconds
-from adapters.slack.events.messages import is_tombstone, parse_message
+from adapters.slack.api.errors import MessageNotFound, map_errors
+from adapters.slack.api.retries import call_when_allowed
+from adapters.slack.workspace.messages import is_tombstone, parse_message
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.ports import ThreadPage
 
@@ -31,7 +30,6 @@ PAGE_SIZE, SMALL_PAGE_SIZE = 200, 15
 SLOW_RETRY_AFTER = (
     30.0  # seconds to wait, from which on Slack is taken to allow one request a minute of 15 messages each
 )
-MAX_ATTEMPTS = 10
 EXTRA_PAGES = 3  # pages behind the limit in which threads are looked for that were continued since
 WIDENING_FACTOR = 4  # times as much of a thread that is asked for next, if its end was not long enough
 
@@ -182,22 +180,16 @@ class ChannelHistory:
         )
 
     async def _call_with_retries(self, call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
-        """Call, and wait as long as Slack asks; where it allows little, ask for little, and then for more again."""
+        """Fetch a page; ask for small pages after a long wait, and for larger ones again after each success."""
         with map_errors():
-            for _ in range(MAX_ATTEMPTS):
-                try:
-                    found = await call()
-                except SlackApiError as error:
-                    wait = retry_after_seconds(error)
-                    if wait is None:
-                        raise
-                    self._page_size = SMALL_PAGE_SIZE if wait >= SLOW_RETRY_AFTER else self._page_size
-                    log.info("slowed_down", error=error_code(error), seconds=wait)
-                    await asyncio.sleep(wait)
-                else:
-                    self._page_size = min(PAGE_SIZE, 2 * self._page_size)
-                    return found
-            return await call()
+            response = await call_when_allowed(call, self._handle_rate_limit)
+        self._page_size = min(PAGE_SIZE, 2 * self._page_size)
+        return response
+
+    def _handle_rate_limit(self, wait: float) -> None:
+        log.info("slack.history_rate_limited", delay_seconds=wait)
+        if wait >= SLOW_RETRY_AFTER:
+            self._page_size = SMALL_PAGE_SIZE
 
 
 def _next_cursor(page: AsyncSlackResponse) -> str:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.discord.platform import split_card
+from adapters.discord.replies.render import MAX_MESSAGE_LENGTH
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import MessageReceived
-from bot.platform.models import Card, Location, Picture
+from bot.platform.models import Button, Card, Location, Picture
 from bot.platform.ports import ReplyTarget
 from engine.errors import DocumentTooLarge, InvalidDocument
 from tests.support.discord_server import File, Permission
@@ -304,3 +306,15 @@ async def test_history_tells_the_bots_own_messages_and_those_to_it_apart(town: T
     pages = [page async for page in town.platform.history(town.place(town.square), LONG_AGO)]
     told_ = [(each.own, each.by_bot, each.addressed) for page in pages for each in page]
     assert told_ == [(False, False, True), (True, True, False), (False, False, False)]
+
+
+def test_a_long_card_keeps_its_fences_whole_and_its_buttons_below() -> None:
+    button = Button("delete", "a", "Delete")
+    messages = split_card(Card("```\n" + "x = 1\n" * 800 + "```", buttons=(button,)))
+    assert len(messages) > 1
+    assert all(len(each.content) <= MAX_MESSAGE_LENGTH and each.content.count("```") == 2 for each in messages)
+    assert [each.buttons for each in messages] == [*[()] * (len(messages) - 1), (button,)]
+
+
+def test_an_empty_card_is_one_message() -> None:
+    assert len(split_card(Card(""))) == 1

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.usefixtures("impatient")
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.slack.connection.INITIAL_PAUSE", 0.01)
-    monkeypatch.setattr("adapters.slack.connection.MAX_PAUSE", 0.05)
+    monkeypatch.setattr("adapters.slack.connection.FIRST_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.slack.connection.MAX_RETRY_SECONDS", 0.05)
     monkeypatch.setattr("adapters.slack.connection.CONNECT_TIMEOUT", 0.5)
     monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.0)
 

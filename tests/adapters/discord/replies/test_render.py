@@ -12,7 +12,6 @@ from adapters.discord.replies.render import (
     render_markdown,
     render_partial,
     render_sources,
-    split_text,
 )
 from bot.platform.models import AnswerFooter, FooterSource
 
@@ -145,11 +144,3 @@ def test_a_thread_is_named_after_its_question() -> None:
     long = build_thread_title("word " * 50)
     assert len(long) <= MAX_THREAD_NAME
     assert long.endswith("word…")
-
-
-def test_a_long_text_is_split_between_lines() -> None:
-    pieces = split_text("\n".join(["x" * 90] * 50), 1000)
-    assert all(len(piece) <= 1000 for piece in pieces)
-    assert "\n".join(pieces) == "\n".join(["x" * 90] * 50)
-    assert split_text("y" * 2500, 1000) == ["y" * 1000, "y" * 1000, "y" * 500]
-    assert split_text("") == [""]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.slack.replies.mrkdwn import defuse_mentions, escape, notification_text, split_text, to_mrkdwn
+from adapters.slack.replies.mrkdwn import defuse_mentions, escape, notification_text, split_rendered, to_mrkdwn
 
 SHOUTS = ["<!channel>", "<!here>", "<!everyone>", "<!subteam^S123|@devs>", "<@U123>", "<#C123|general>", "<!channel|x>"]
 
@@ -70,6 +70,6 @@ def test_a_notification_tells_the_beginning() -> None:
 
 @given(st.text(max_size=400), st.integers(min_value=5, max_value=50))
 def test_pieces_are_short_and_lose_nothing(text: str, limit: int) -> None:
-    pieces = split_text(text, limit)
+    pieces = split_rendered(text, limit)
     assert "".join(pieces) == text
     assert all(len(piece) <= limit for piece in pieces)

@@ -6,7 +6,8 @@ import pytest
 from aiohttp import web
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.workspace.files import Files
+from adapters.common.download import FileHosts
+from adapters.slack.workspace.files import FILE_DOMAINS, Files
 from bot.errors import PlatformError
 from bot.platform.models import Upload
 from engine.errors import DocumentTooLarge, InvalidDocument
@@ -139,5 +140,5 @@ async def test_a_redirect_does_not_lead_elsewhere(elsewhere: Elsewhere) -> None:
         ("", False),
     ],
 )
-def test_slacks_own_hosts_are_told_from_others(desk: Desk, address: str, ours: bool) -> None:  # noqa: FBT001
-    assert desk.platform._files.is_slack_url(address) is ours
+def test_slacks_own_hosts_are_recognized(address: str, ours: bool) -> None:  # noqa: FBT001
+    assert FileHosts(FILE_DOMAINS, "https://slack.com").is_own_url(address) is ours

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from adapters.discord.interactions.buttons import (
+from adapters.discord.replies.buttons import (
     MAX_ID_LENGTH,
     ActionButton,
     build_view,
