@@ -12,7 +12,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_connect_errors, map_errors
 from adapters.slack.identity import APP_TOKEN, BOT_TOKEN
 from bot.errors import PlatformUnavailable, SetupError
-from engine.scheduling.supervisor import backoff_seconds
+from engine import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

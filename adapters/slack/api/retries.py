@@ -18,7 +18,7 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 )
 
 from adapters.slack.api.errors import retry_after_seconds
-from engine.scheduling.supervisor import backoff_seconds
+from engine import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
