@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.boundary import normalize_value as normalize_value
     from engine.boundary import repair_surrogates as repair_surrogates
     from engine.data_dir import DataDir as DataDir
+    from engine.document_input import plausible_time as plausible_time
     from engine.engine import Engine as Engine
     from engine.errors import EngineError as EngineError
     from engine.llm.base import Embedder as Embedder
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from engine.llm.config import OLLAMA_PROVIDERS as OLLAMA_PROVIDERS
     from engine.llm.config import CallTimeouts as CallTimeouts
     from engine.llm.config import ModelConfig as ModelConfig
+    from engine.llm.default_models import open_language_model as open_language_model
     from engine.llm.embedder import LiteLLMEmbedder as LiteLLMEmbedder
     from engine.llm.minilm.embedder import MiniLMEmbedder as MiniLMEmbedder
     from engine.llm.minilm.embedder import find_weights_dir as find_weights_dir
@@ -105,6 +107,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.boundary": ("normalize_value", "repair_surrogates"),
     "engine.data_dir": ("DataDir",),
     "engine.storage.files": ("remove_tree",),
+    "engine.document_input": ("plausible_time",),
     "engine.engine": ("Engine",),
     "engine.errors": ("EngineError",),
     "engine.llm.base": ("Embedder", "LanguageModel", "Reranker"),
@@ -112,6 +115,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.llm.client.client": ("ModelClient",),
     "engine.llm.client.subprocess": ("SubprocessProvider",),
     "engine.llm.config": ("OLLAMA_PROVIDERS", "CallTimeouts", "ModelConfig"),
+    "engine.llm.default_models": ("open_language_model",),
     "engine.llm.embedder": ("LiteLLMEmbedder",),
     "engine.llm.minilm.embedder": ("MiniLMEmbedder", "find_weights_dir"),
     "engine.llm.offline.model": ("OfflineModel",),

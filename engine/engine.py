@@ -5,20 +5,23 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from engine.answers.answer import Answer, AnswerService
-from engine.boundary import Closable, guard_public_methods
+from engine.boundary import guard_public_methods
 from engine.bounds import MAX_RESULTS, OPTION_BOUNDS, check_number, check_numbers
 from engine.data_dir import DataDir
-from engine.errors import NotFound
+from engine.document_input import DocumentInput
 from engine.ingest.amendment import amend_document
 from engine.ingest.chunking import build_chunks
 from engine.ingest.worker import IngestWorker
 from engine.knowledge.manual_facts import build_manual_document
 from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.default_models import resolve_models
 from engine.maintenance import Maintenance
 from engine.options import EngineOptions
+from engine.parsers import FileParser
 from engine.projection.open_stores import check_embedder, open_stores
 from engine.projection.projector import Projector
 from engine.retrieval.retriever import Neighbourhood, Retriever
@@ -34,7 +37,6 @@ from engine.text.names import normalize_name
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine, Sequence
     from datetime import datetime
-    from pathlib import Path
     from typing import Literal
 
     from engine.errors import EngineError
@@ -50,7 +52,7 @@ P = ParamSpec("P")
 
 
 @guard_public_methods
-class Engine(Closable):
+class Engine(DocumentInput):
     """One data folder with all that is known, and the skills to read and to answer. Open it with `Engine.open`.
 
     Texts that come in are made well-formed, times without a zone read as UTC. Once closed, everything raises Closed.
@@ -65,23 +67,28 @@ class Engine(Closable):
         self._retriever = Retriever(runtime)
         self._answer_service = AnswerService(runtime, self._retriever)
         self._maintenance = Maintenance(runtime, self._projector, self._worker)
+        self._parser = FileParser()
 
     @classmethod
     @asynccontextmanager
     async def open(
         cls,
-        home: Path,
+        path: Path | str,
         *,
-        language: LanguageModel,
-        embedder: Embedder,
+        language: LanguageModel | None = None,
+        embedder: Embedder | None = None,
         reranker: Reranker | None = None,
         options: EngineOptions | None = None,
         stores: Stores | None = None,
     ) -> AsyncIterator[Engine]:
-        """Own the folder, open its stores (or use those given), and go on where the last run stopped."""
-        folder, options, supervisor = DataDir(home), options or EngineOptions(), Supervisor()
+        """Lock the data folder, open its stores (or use those given), and resume the work of the last run.
+
+        Without `language` answers are quotations (offline); without `embedder` the built-in one makes the vectors.
+        """
+        folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor()
         check_numbers(options, OPTION_BOUNDS)
         async with AsyncExitStack() as stack:
+            language, embedder = resolve_models(language, embedder, stack)
             stack.enter_context(folder.acquire_lock())
             folder.check_ledger()
             stack.push_async_callback(supervisor.stop)
@@ -91,6 +98,7 @@ class Engine(Closable):
             stores = stores or await open_stores(folder, ledger, embedder.dim, options, stack, supervisor)
             models = language, wrap_embedder(embedder), reranker
             engine = cls(folder, Runtime(ledger, stores.graph, stores.vectors, *models, options, supervisor))
+            await stack.enter_async_context(engine._parser)
             await engine._start()
             stack.push_async_callback(engine._stop)
             yield engine
@@ -183,11 +191,8 @@ class Engine(Closable):
     async def list_problems(self) -> list[str]:
         """What fails at the moment or was given up, of everything: for whoever runs the program."""
         waits = [] if self.indexing_error is None else [f"Indexing waits: {self.indexing_error}"]
-        return [
-            *self.supervisor.list_problems(),
-            *waits,
-            *await self._ledger.read(embedding_failures.list_failure_reasons),
-        ]
+        failures = await self._ledger.read(embedding_failures.list_failure_reasons)
+        return [*self.supervisor.list_problems(), *waits, *failures]
 
     async def ask(self, question: Question) -> Answer:
         """Recall, then answer as a stream; what was recalled is known before the first word."""
@@ -216,10 +221,7 @@ class Engine(Closable):
 
     async def get_document(self, key: str, scope: Scope) -> Document:
         """A document with its passages. Raises NotFound if there is none within the scope."""
-        found = await self._ledger.read(documents.load_document, key)
-        if found.space not in scope.spaces and found.room not in scope.rooms:
-            raise NotFound(f"There is no document “{key}”.")
-        return found
+        return await self._ledger.read(documents.load_document, key, scope)
 
     async def get_document_status(self, key: str, scope: Scope) -> DocumentStatus:
         """How far a document within the scope has come. Raises NotFound if there is none."""

@@ -22,6 +22,11 @@ class Scope:
     spaces: frozenset[str]
     rooms: frozenset[str]
 
+    @classmethod
+    def of(cls, *spaces: str) -> Scope:
+        """These whole spaces."""
+        return cls(frozenset(spaces), frozenset())
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:

@@ -118,6 +118,7 @@ ENGINE_ARROWS: dict[str, set[str]] = {
         "bounds",
         "boundary",
     },
+    "document_input": {*LEAVES, "boundary", "parsers"},
     "maintenance": {*LEAVES, "options", "scheduling", "storage", "runtime", "projection", "ingest"},
 }
 ABOVE = {"engine", "__init__"}  # the class that opens the engine, and its door, import whatever they need

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import texts
-from bot.admin.ingest.files import plausible_time
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.shared_file import SharedFiles
 from bot.permissions.audience import home_space, personal_space
@@ -20,7 +19,7 @@ from bot.platform.events import CommandInvoked, QuestionAsked
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
 from bot.store import FileRecord
-from engine import Document, Scope
+from engine import Document, Scope, plausible_time
 from engine.errors import DocumentTooLarge, InvalidDocument, NotFound, UnsupportedFormat
 
 if TYPE_CHECKING:

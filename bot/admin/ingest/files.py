@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.admin.document_lookup import chat_key, file_key
-from engine import Document, group_conversations, has_chat_messages, parse_messages
+from engine import Document, group_conversations, has_chat_messages, parse_messages, plausible_time
 from engine.errors import DocumentTooLarge, EmptyDocument, NotFound, UnsupportedFormat
 
 if TYPE_CHECKING:
@@ -86,11 +86,6 @@ async def build_document(path: Path, data: bytes, place: IngestTarget, reader: F
         time=plausible_time(read.time, datetime.now(UTC)),
         link=path.as_uri(),
     )
-
-
-def plausible_time(stated: datetime | None, now: datetime) -> datetime | None:
-    """The date that a file states, unless it lies in the future."""
-    return stated if stated and stated <= now + timedelta(days=1) else None
 
 
 def build_conversations(path: Path, data: bytes, place: IngestTarget, count: Callable[[str], int]) -> list[Document]:

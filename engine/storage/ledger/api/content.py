@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from engine.errors import EngineError
-    from engine.models import Chunk, Document, Extraction
+    from engine.models import Chunk, Document, Extraction, Scope
     from engine.storage.ledger.content.amendments import AmendmentPlan, AmendmentResult
     from engine.storage.ledger.content.documents import DocumentChange
     from engine.storage.ledger.content.stretch import ChangedRegion, RechunkedRegion
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Documents(Protocol):
     """Documents with their passages, chunks and rooms. Writing marks what changed as stale."""
 
-    async def load(self, key: str) -> Document:
-        """A document with its passages. Raises NotFound."""
+    async def load(self, key: str, scope: Scope) -> Document:
+        """A document with its passages. Raises NotFound if there is none within the scope."""
 
     async def save(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Make the ledger hold this document as it is now; returns whether anything changed.

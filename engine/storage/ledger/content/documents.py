@@ -20,6 +20,7 @@ from engine.storage.sqlite.timestamps import from_micros, to_micros
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from engine.models import Scope
     from engine.storage.sqlite.connection import Connection
 
 
@@ -170,14 +171,16 @@ async def save_manual_document(db: Connection, document: Document, chunks: Seque
         await save_extraction(db, chunk, b"by hand" + text_hash, Extraction() if place else told)
 
 
-async def load_document(db: Connection, key: str) -> Document:
-    """A document with its passages, in order."""
+async def load_document(db: Connection, key: str, scope: Scope) -> Document:
+    """A document with its passages, in order. Raises NotFound if there is none within the scope."""
     found = await db.execute_fetchall(
         "SELECT d.id, s.name, r.name, d.title, d.time, d.link, d.kind, d.open FROM document d"
         " JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room WHERE d.key = ?",
         (key,),
     )
     for id_, space, room, title, time, link, kind, open_ in found:
+        if space not in scope.spaces and room not in scope.rooms:
+            break
         rows = await db.execute_fetchall(
             "SELECT key, text, label, link, author, time, position FROM passage WHERE document = ?"
             " ORDER BY position, COALESCE(time, 0), key",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.errors import ModelRefused, NotFound
 from engine.ingest.amendment import amend_in_transaction
-from engine.models import Chunk, Passage
+from engine.models import Chunk, Passage, Scope
 from engine.storage.ledger import facts
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.content.chunks import chunks_by_key
@@ -188,7 +188,9 @@ async def test_amending_what_is_not_there_is_an_error(desk: Desk) -> None:
 async def test_a_document_loads_as_it_was_put(desk: Desk) -> None:
     told = replace(thread("t", "one", "two"), time=NOON, link="https://example.org/t")
     await desk.put(told)
-    assert await desk.ledger.read(documents.load_document, "t") == told
+    assert await desk.ledger.read(documents.load_document, "t", Scope.of("here")) == told
+    with pytest.raises(NotFound):
+        await desk.ledger.read(documents.load_document, "t", Scope.of("elsewhere"))
 
 
 async def test_a_change_tries_anew_what_had_failed(desk: Desk) -> None:

@@ -1,0 +1,81 @@
+"""Builds documents from plain text and from files, for programs that use the engine as a library."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.boundary import Closable, guard_public_methods
+from engine.errors import NotFound, UnsupportedFormat
+from engine.models import Document
+from engine.parsers import plain_text
+
+if TYPE_CHECKING:
+    from engine.parsers import FileParser
+
+TEXT_ROOM, FILE_ROOM = "texts", "files"
+CLOCK_TOLERANCE = timedelta(days=1)
+
+
+def plausible_time(stated: datetime | None, now: datetime) -> datetime | None:
+    """The date that a file states, or None if it is in the future."""
+    return stated if stated and stated <= now + CLOCK_TOLERANCE else None
+
+
+@guard_public_methods
+class DocumentInput(Closable):
+    """The verbs that build a document and pass it to `add`. `_parser` runs parsers in subprocesses."""
+
+    _parser: FileParser
+
+    async def add(self, document: Document) -> bool:
+        """Add a document; returns whether anything changed."""
+        raise NotImplementedError
+
+    async def add_text(
+        self,
+        title: str,
+        text: str,
+        *,
+        space: str,
+        key: str = "",
+        room: str = TEXT_ROOM,
+        time: datetime | None = None,
+    ) -> bool:
+        """Add plain text, cited by its lines; returns whether anything changed.
+
+        A text with the same key replaces the earlier one. The default key is `text:SPACE:TITLE`. Raises EmptyDocument.
+        """
+        parsed = await asyncio.to_thread(plain_text.parse, title, text.encode())
+        return await self.add(Document(key or f"text:{space}:{title}", space, room, title, parsed.passages, time))
+
+    async def add_file(self, path: Path | str, *, space: str, key: str = "", room: str = FILE_ROOM) -> bool:
+        """Parse a file in a subprocess and add it; returns whether anything changed.
+
+        A file with the same key replaces the earlier one. The default key is `file:SPACE:ABSOLUTE_PATH`.
+        Raises NotFound, InvalidDocument (unsupported, empty, encrypted, broken or too large) and OSError.
+        """
+        file, data = await asyncio.to_thread(_read_file, Path(path))
+        parsed = await self._parser.parse(file.name, data)
+        return await self.add(
+            Document(
+                key or f"file:{space}:{file}",
+                space,
+                room,
+                parsed.title or file.name,
+                parsed.passages,
+                time=plausible_time(parsed.time, datetime.now(UTC)),
+                link=file.as_uri(),
+            )
+        )
+
+
+def _read_file(path: Path) -> tuple[Path, bytes]:
+    """The absolute path and the content of a regular file. Raises NotFound, UnsupportedFormat and OSError."""
+    if not path.exists():
+        raise NotFound(f"There is no file {path}.", hint="Check the path.")
+    if not path.is_file():
+        raise UnsupportedFormat(f"{path} is not a regular file.", hint="Name a file.")
+    return path.absolute(), path.read_bytes()

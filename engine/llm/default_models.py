@@ -1,0 +1,55 @@
+"""Opens the models of an engine when a caller gives none, or only the name of one."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from platformdirs import user_cache_path
+
+from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.client.client import ModelClient
+from engine.llm.client.subprocess import SubprocessProvider
+from engine.llm.config import ModelConfig
+from engine.llm.minilm.embedder import MiniLMEmbedder
+from engine.llm.offline.model import OfflineModel
+from engine.llm.remote_model import LiteLLMModel, LLMConfig
+from engine.text.tokenizer import O200kTokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from contextlib import AsyncExitStack
+
+    from engine.llm.base import Embedder, LanguageModel
+
+CACHE_NAME = "threadlore"  # folder below the user's cache folder
+
+
+def resolve_models(
+    language: LanguageModel | None, embedder: Embedder | None, stack: AsyncExitStack
+) -> tuple[LanguageModel, Embedder]:
+    """The given models; the offline language model and the built-in embedder (384 dimensions) replace missing ones.
+
+    `stack` closes what is opened here.
+    """
+    if embedder is None:
+        builtin = MiniLMEmbedder(user_cache_path(CACHE_NAME))
+        stack.callback(builtin.close)
+        embedder = builtin
+    return language or OfflineModel(wrap_embedder(embedder)), embedder
+
+
+@asynccontextmanager
+async def open_language_model(
+    model: str | LLMConfig, *, api_base: str = "", api_key: str = ""
+) -> AsyncIterator[LanguageModel]:
+    """A language model that litellm reaches ("openai/gpt-4o-mini", "ollama_chat/qwen3"), called in a subprocess.
+
+    `api_base` and `api_key` go with a name; empty ones leave the choice to the provider. An LLMConfig brings its own.
+    """
+    config = LLMConfig(ModelConfig(model, api_base, api_key)) if isinstance(model, str) else model
+    client = ModelClient(provider=SubprocessProvider())
+    try:
+        yield LiteLLMModel(config, client, O200kTokenizer().count)
+    finally:
+        await client.close()

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import DocumentInfo, Scope
+from engine.errors import EmptyDocument, NotFound, UnsupportedFormat
+from tests.support.engines import open_memory_engine
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from engine import Engine
+
+HERE = Scope.of("here")
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
+    async with open_memory_engine(tmp_path / "data") as opened:
+        yield opened
+
+
+async def only_document(engine: Engine) -> DocumentInfo:
+    [document] = await engine.list_documents(HERE)
+    return document
+
+
+async def test_a_text_with_the_same_title_replaces_the_earlier_one(engine: Engine) -> None:
+    assert await engine.add_text("Ferry", "The ferry leaves at noon.", space="here")
+    assert not await engine.add_text("Ferry", "The ferry leaves at noon.", space="here")
+    assert await engine.add_text("Ferry", "The ferry leaves at one.", space="here")
+    key = (await only_document(engine)).key
+    assert key == "text:here:Ferry"
+    [passage] = (await engine.get_document(key, HERE)).passages
+    assert (passage.text, passage.label) == ("The ferry leaves at one.", "line 1")
+
+
+async def test_the_same_title_in_two_spaces_is_two_documents(engine: Engine) -> None:
+    await engine.add_text("Ferry", "Noon.", space="here")
+    await engine.add_text("Ferry", "One.", space="there")
+    assert len(await engine.list_documents(Scope.of("here", "there"))) == 2
+
+
+async def test_a_text_can_have_a_key_and_a_room(engine: Engine) -> None:
+    await engine.add_text("Ferry", "Noon.", space="here", key="ferry", room="harbor")
+    document = await engine.get_document("ferry", HERE)
+    assert (document.title, document.room) == ("Ferry", "harbor")
+
+
+async def test_an_empty_text_is_an_error(engine: Engine) -> None:
+    with pytest.raises(EmptyDocument):
+        await engine.add_text("Ferry", " ", space="here")
+
+
+async def test_a_file_is_parsed_and_linked(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "ferry.md"
+    path.write_text("# The ferry\n\nIt leaves at noon.\n")
+    assert await engine.add_file(str(path), space="here")
+    document = await only_document(engine)
+    assert (document.key, document.title, document.link) == (f"file:here:{path}", "The ferry", path.as_uri())
+
+
+async def test_a_missing_file_and_a_folder_are_errors(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        await engine.add_file(tmp_path / "nowhere.txt", space="here")
+    with pytest.raises(UnsupportedFormat):
+        await engine.add_file(tmp_path, space="here")

@@ -1,0 +1,69 @@
+"""Runs the scripts in examples/ as their readers would."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.support.openai_server import OpenAIServer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
+TIMEOUT_SECONDS = 120
+
+
+async def run_example(name: str, *arguments: str, **environment: str) -> str:
+    """The output of an example; it must succeed."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(EXAMPLES / name),
+        *arguments,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    output, errors = await asyncio.wait_for(process.communicate(), TIMEOUT_SECONDS)
+    assert process.returncode == 0, errors.decode()
+    return output.decode()
+
+
+async def test_the_offline_example_answers_with_a_source(tmp_path: Path) -> None:
+    (tmp_path / "ferry.txt").write_text("The ferry Gudgeon leaves at noon.\n")
+    output = await run_example("offline.py", str(tmp_path / "ferry.txt"))
+    assert "Mara Venn" in output.splitlines()[0]
+    assert "keeps the key of the hall" in output
+    assert "[1] Notes, lines 1–3" in output
+
+
+def reply(messages: Sequence[Mapping[str, object]]) -> str:
+    """A model that extracts one fact and cites the first source."""
+    prompt = str(messages)
+    if "Extract" in prompt or "<|#|>" in prompt:
+        return (
+            "entity<|#|>Tobin Ashe<|#|>Person<|#|>Tobin Ashe repairs the roof.\n"
+            "entity<|#|>village hall<|#|>Location<|#|>The hall has a roof.\n<|COMPLETE|>"
+        )
+    return "Tobin Ashe repairs it. [1]"
+
+
+async def test_the_example_with_a_model_streams_an_answer_with_a_source() -> None:
+    async with OpenAIServer(reply) as server:
+        output = await run_example(
+            "with_model.py", LLM_MODEL="openai/toy", LLM_API_BASE=server.api_base, LLM_API_KEY="none"
+        )
+    assert "Tobin Ashe repairs it. [1]\n[1] Notes, line 1\n" in output
+    assert "Tokens:" in output
+
+
+async def test_the_example_with_an_own_embedder_retrieves_a_source() -> None:
+    assert "Tobin Ashe repairs its roof." in await run_example("own_embedder.py")
+
+
+def test_there_is_no_other_example() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {"offline.py", "own_embedder.py", "with_model.py"}
