@@ -201,6 +201,8 @@ def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) 
         gleaning_passes=settings.extraction_gleaning_passes,
         context_window=build_context_window(settings),
     )
+    if types := tuple(each.strip() for each in settings.entity_types.split(",") if each.strip()):
+        chosen = replace(chosen, entity_types=types)
     if settings.description_language:
         chosen = replace(chosen, description_language=settings.description_language)
     return LiteLLMModel(chosen, calls, O200kTokenizer().count)

@@ -65,6 +65,7 @@ class Settings(BaseSettings):
     extraction_format: Literal["tuples", "json"] = "tuples"
     extraction_gleaning_passes: int = Field(default=1, ge=0, le=1)
     description_language: str = ""
+    entity_types: str = ""
 
     llm_max_concurrency: int = Field(default=8, gt=0)
     llm_timeout_seconds: float = Field(default=180.0, gt=0)

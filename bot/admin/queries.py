@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.admin.document_lookup import build_scope, resolve_documents
 from bot.admin.ingest.progress import format_remaining
@@ -17,7 +17,7 @@ from engine.errors import InvalidQuestion, NotFound
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.requests import Ask, AskOutput
+    from bot.admin.requests import Ask, AskOutput, RetrievalOptions
     from bot.admin.results import OperationResult
     from bot.engine_context import EngineContext
     from engine import Context, Engine, Scope
@@ -94,6 +94,7 @@ async def _build_question(desk: EngineContext, request: Ask) -> Question:
             until=request.until,
         ),
         model=request.model,
+        **_collect_retrieval_options(request.retrieval),
     )
     if question.mode == "bypass":
         return question
@@ -104,6 +105,12 @@ async def _build_question(desk: EngineContext, request: Ask) -> Question:
         return question
     question = replace(question, filters=replace(question.filters, rooms=question.filters.rooms or rooms))
     return apply_overview_request(question, asked) if asked else question
+
+
+def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
+    """The options that were given, by the names of the question's fields."""
+    given = {field.name: getattr(options, field.name) for field in fields(options)}
+    return {name: value for name, value in given.items() if value not in (None, ())}
 
 
 async def _resolve_rooms(desk: EngineContext, name: str, scope: Scope) -> frozenset[str]:

@@ -12,6 +12,24 @@ AskOutput = Literal["answer", "context", "prompt"]
 
 
 @dataclass(frozen=True, slots=True)
+class RetrievalOptions:
+    """How much is retrieved for a question, and by which keywords; None keeps the engine's default.
+
+    Token budgets are in o200k_base tokens. `high` (themes) and `low` (names) replace the keywords of the model.
+    """
+
+    top_k: int | None = None
+    chunk_top_k: int | None = None
+    max_entity_tokens: int | None = None
+    max_relation_tokens: int | None = None
+    max_total_tokens: int | None = None
+    threshold: float | None = None
+    rerank: bool | None = None
+    high: tuple[str, ...] = ()
+    low: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """A question to the documents of some spaces, in engine words; empty tuples narrow nothing.
 
@@ -31,6 +49,7 @@ class Ask:
     until: datetime | None = None
     model: str = ""
     working_dir: str = "/"
+    retrieval: RetrievalOptions = RetrievalOptions()
 
 
 @dataclass(frozen=True, slots=True)

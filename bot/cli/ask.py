@@ -31,6 +31,34 @@ AuthorOption = Annotated[
 ]
 SinceOption = Annotated[str, typer.Option("--since", metavar="DATE", help="Not what is older (2026-05-12).")]
 UntilOption = Annotated[str, typer.Option("--until", metavar="DATE", help="Not what is newer.")]
+TopKOption = Annotated[
+    int | None, typer.Option("--top-k", help="Maximum entities and relations (40).", show_default=False)
+]
+ChunkTopKOption = Annotated[
+    int | None, typer.Option("--chunk-top-k", help="Maximum chunks of text (20).", show_default=False)
+]
+EntityTokensOption = Annotated[
+    int | None, typer.Option("--max-entity-tokens", help="Token budget for entities (6000).", show_default=False)
+]
+RelationTokensOption = Annotated[
+    int | None, typer.Option("--max-relation-tokens", help="Token budget for relations (8000).", show_default=False)
+]
+TotalTokensOption = Annotated[
+    int | None, typer.Option("--max-total-tokens", help="Token budget for the prompt (30000).", show_default=False)
+]
+ThresholdOption = Annotated[
+    float | None,
+    typer.Option("--threshold", help="Minimum cosine similarity of vector hits (0.2).", show_default=False),
+]
+RerankOption = Annotated[
+    bool | None, typer.Option("--rerank/--no-rerank", help="Use the reranker, if one is set.", show_default=False)
+]
+HighOption = Annotated[
+    list[str] | None, typer.Option("--high", help="A keyword for themes, instead of the model's; may be repeated.")
+]
+LowOption = Annotated[
+    list[str] | None, typer.Option("--low", help="A keyword for names, instead of the model's; may be repeated.")
+]
 ASK_HELP = """Answer a question, streamed, with numbered sources.
 
 Examples:
@@ -64,11 +92,24 @@ def _build_command(outcome: AskOutput) -> Callable[..., None]:
         authors: AuthorOption = None,
         since: SinceOption = "",
         until: UntilOption = "",
+        top_k: TopKOption = None,
+        chunk_top_k: ChunkTopKOption = None,
+        max_entity_tokens: EntityTokensOption = None,
+        max_relation_tokens: RelationTokensOption = None,
+        max_total_tokens: TotalTokensOption = None,
+        threshold: ThresholdOption = None,
+        rerank: RerankOption = None,
+        high: HighOption = None,
+        low: LowOption = None,
         space: SpaceOption = "",
         as_json: JsonOption = False,  # noqa: FBT002  - an option
     ) -> None:
-        from bot.admin.requests import Ask  # noqa: PLC0415  - --help spares it
+        from bot.admin.requests import Ask, RetrievalOptions  # noqa: PLC0415  - --help spares it
 
+        budgets = (max_entity_tokens, max_relation_tokens, max_total_tokens)
+        retrieval = RetrievalOptions(
+            top_k, chunk_top_k, *budgets, threshold, rerank, tuple(high or ()), tuple(low or ())
+        )
         begin, end = utc_times.parse_start_time(since), utc_times.parse_end_time(until)
 
         def make(settings: Settings) -> Ask:
@@ -83,6 +124,7 @@ def _build_command(outcome: AskOutput) -> Callable[..., None]:
                 since=begin,
                 until=end,
                 working_dir=str(Path.cwd()),
+                retrieval=retrieval,
             )
 
         perform_request(context, make, space=space, as_json=as_json)

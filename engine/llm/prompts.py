@@ -49,9 +49,14 @@ _MESSAGE_HEAD = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,100}): ")
 SUMMARY_PROMPTS = ("summarise", "summarise_user", "summarise_several", "summarise_several_user", "summary_rules")
 
 
-def render_extract(excerpt: Excerpt, form: ExtractionFormat, language: str = TEXT_LANGUAGE) -> list[LLMMessage]:
-    """What asks for the names and links of an excerpt; `language` is that of the descriptions."""
-    values = {"types": ", ".join(ENTITY_TYPES), "limit": str(MAX_EXTRACTION_ROWS), "language": language}
+def render_extract(
+    excerpt: Excerpt,
+    form: ExtractionFormat,
+    language: str = TEXT_LANGUAGE,
+    types: Sequence[str] = ENTITY_TYPES,
+) -> list[LLMMessage]:
+    """What asks for the names and links of an excerpt; `language` is that of the descriptions, `types` of entities."""
+    values = {"types": ", ".join(types), "limit": str(MAX_EXTRACTION_ROWS), "language": language}
     if form == "tuples":
         system = fill_template("extract_system", **values, delimiter=DELIMITER, end=END_MARKER)
     else:
@@ -62,10 +67,13 @@ def render_extract(excerpt: Excerpt, form: ExtractionFormat, language: str = TEX
 
 
 def render_extract_batch(
-    excerpts: Sequence[Excerpt], form: ExtractionFormat, language: str = TEXT_LANGUAGE
+    excerpts: Sequence[Excerpt],
+    form: ExtractionFormat,
+    language: str = TEXT_LANGUAGE,
+    types: Sequence[str] = ENTITY_TYPES,
 ) -> list[LLMMessage]:
     """What asks for the same of several excerpts at once, each by its number; where they stand is told once."""
-    alone, _ = render_extract(Excerpt(""), form, language)
+    alone, _ = render_extract(Excerpt(""), form, language, types)
     values = {"limit": str(MAX_EXTRACTION_ROWS), "delimiter": DELIMITER, "end": END_MARKER}
     rules = fill_template("extract_several" if form == "tuples" else "extract_json_several", **values)
     before, told = "", list[dict[str, object]]()

@@ -18,6 +18,7 @@ from engine.llm.formats.shared_extraction import has_misattributed_facts, split_
 from engine.llm.formats.thinking_stream import ThinkingFilter
 from engine.llm.formats.tuple_extraction import merge_gleaning, parse_tuples
 from engine.llm.prompts import (
+    ENTITY_TYPES,
     SUMMARY_PROMPTS,
     TEXT_LANGUAGE,
     ExtractionFormat,
@@ -55,7 +56,7 @@ class LLMConfig:
 
     `gleaning` is the number of second looks, 0 or 1, at excerpts in which at least `glean_from` entities and relations
     were found; `shared_tokens`: of the excerpts that share a call, 0 for none; `window` is what all three models
-    take at once; `language` is that of the descriptions.
+    take at once; `language` is that of the descriptions; `entity_types`: the types that extraction may give.
     """
 
     answer_model: ModelConfig
@@ -67,6 +68,7 @@ class LLMConfig:
     batch_token_limit: int = 1600
     context_window: ContextWindow = field(default_factory=ContextWindow)
     description_language: str = TEXT_LANGUAGE
+    entity_types: tuple[str, ...] = ENTITY_TYPES
 
 
 @dataclass(slots=True)
@@ -126,7 +128,7 @@ class LiteLLMModel:
         A model that is too slow for it, or mixes the excerpts up again and again, is not asked so any more.
         """
         nothing: list[Extraction | None] = [None] * len(excerpts)
-        messages = render_extract_batch(excerpts, self.config.extraction_format, self.config.description_language)
+        messages = render_extract_batch(excerpts, *self._extraction_prompt_options())
         try:
             reply = await self._call_extraction_model("extract", messages, bill)
         except (PromptTooLong, ModelRefused):
@@ -254,10 +256,14 @@ class LiteLLMModel:
     def _extraction_settings(self) -> str:
         chosen = self.config
         gleaning = int(bool(chosen.gleaning_passes))
-        return f"format={chosen.extraction_format} gleaning={gleaning} language={chosen.description_language}"
+        types = "" if chosen.entity_types == ENTITY_TYPES else f" types={','.join(chosen.entity_types)}"
+        return f"format={chosen.extraction_format} gleaning={gleaning} language={chosen.description_language}{types}"
 
     def _extraction_messages(self, excerpt: Excerpt) -> list[LLMMessage]:
-        return render_extract(excerpt, self.config.extraction_format, self.config.description_language)
+        return render_extract(excerpt, *self._extraction_prompt_options())
+
+    def _extraction_prompt_options(self) -> tuple[ExtractionFormat, str, tuple[str, ...]]:
+        return self.config.extraction_format, self.config.description_language, self.config.entity_types
 
     def _parse_extraction(self, reply: str) -> Extraction:
         return parse_json_extraction(reply) if self.config.extraction_format == "json" else parse_tuples(reply)

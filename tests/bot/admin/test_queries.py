@@ -7,7 +7,7 @@ import pytest
 
 from bot.admin import queries
 from bot.admin.document_lookup import LOCAL_SPACE, chat_key
-from bot.admin.requests import Ask, Ingest
+from bot.admin.requests import Ask, Ingest, RetrievalOptions
 from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult, RetrievalSummary
 from engine.errors import InvalidQuestion, NotFound
 from engine.models import ChatTurn
@@ -45,6 +45,15 @@ async def test_an_answer_comes_in_pieces_between_what_was_recalled_and_what_was_
 
 async def test_a_context_is_recalled_without_an_answer(perform: Perform, town: Path) -> None:
     assert f"file:{town / 'ferry.md'}" in await sources(perform, "When does the Gudgeon leave?")
+
+
+async def test_retrieval_options_limit_the_context_and_replace_the_keywords(perform: Perform) -> None:
+    options = RetrievalOptions(chunk_top_k=1, max_entity_tokens=0, max_relation_tokens=0, low=("Gudgeon",))
+    [found] = await perform(Ask("Ferry?", (LOCAL_SPACE,), output="context", retrieval=options))
+    assert isinstance(found, ContextResult)
+    assert len(found.context.sources) == 1
+    assert (found.context.entities, found.context.relations) == ((), ())
+    assert found.context.question.low == ("Gudgeon",)
 
 
 async def test_a_prompt_is_what_the_model_would_be_sent(perform: Perform) -> None:

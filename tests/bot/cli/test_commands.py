@@ -112,6 +112,9 @@ def test_a_folder_is_taken_in_and_asked(place: Path) -> None:
     assert "noon" in answer["text"]
     assert answer["sources"][0]["document"] == f"file:{place / 'town' / 'ferry.md'}"
     assert "noon" in json.dumps(json.loads(threadlore("recall", "Gudgeon", "--json").stdout)["context"]["sources"])
+    narrow = ("--max-entity-tokens", "0", "--max-relation-tokens", "0", "--low", "Gudgeon", "--chunk-top-k", "1")
+    context = json.loads(threadlore("recall", "Gudgeon", "--no-rerank", *narrow, "--json").stdout)["context"]
+    assert (context["entities"], len(context["sources"]), context["question"]["low"]) == ([], 1, ["Gudgeon"])
     assert json.loads(threadlore("status", "--json").stdout)["status"]["documents"] == {"indexed": 1}
     assert threadlore("verify").exit_code == 0
     assert threadlore("forget", "town/ferry.md").exit_code == 0

@@ -199,6 +199,11 @@ def test_the_rows_asked_for_are_the_rows_that_are_parsed() -> None:
     assert f"entity{DELIMITER}name{DELIMITER}type{DELIMITER}description" in system.content
 
 
+def test_extraction_asks_for_the_given_entity_types() -> None:
+    system, _ = render_extract(Excerpt("A text."), "tuples", types=("Ship", "Port"))
+    assert "one of Ship, Port." in system.content
+
+
 def test_the_json_form_asks_for_json() -> None:
     system, user = render_extract(Excerpt("A text.", "Title > Part"), "json", "German")
     assert DELIMITER not in system.content

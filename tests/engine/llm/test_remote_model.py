@@ -761,9 +761,10 @@ def test_a_reading_is_known_by_all_that_makes_it(calls: ModelClient) -> None:
         llm(calls, model, extraction_format="json").extraction_key(EXCERPT),
         llm(calls, model, gleaning_passes=0).extraction_key(EXCERPT),
         llm(calls, model, description_language="German").extraction_key(EXCERPT),
+        llm(calls, model, entity_types=("Ship",)).extraction_key(EXCERPT),
         llm(calls, model.with_model("b")).extraction_key(EXCERPT),
     }
-    assert len(keys) == 7
+    assert len(keys) == 8
     same = llm(calls, model.with_model("b"), extraction_model=model, query_model=model.with_model("c"))
     assert same.extraction_key(EXCERPT) == base.extraction_key(EXCERPT)
     assert len(base.extraction_key(EXCERPT)) == 32
