@@ -1,4 +1,4 @@
-"""Everything that talks to a language model, embedder or reranker, with or without a network.
+"""Language models, embedders and rerankers, remote and offline.
 
-Imports `text` and the models.
+Imports `text`, `scheduling`, the models, options and errors.
 """

@@ -1,4 +1,4 @@
-"""The seams to language: what the engine wants from a model, an embedder and a reranker."""
+"""Protocols that the engine expects of a language model, an embedder and a reranker."""
 
 from __future__ import annotations
 
@@ -15,54 +15,54 @@ if TYPE_CHECKING:
 
 
 class LanguageModel(Protocol):
-    """Reads, rewrites, summarises and answers. Failures are raised as `ModelError`, never turned into text."""
+    """Extracts, rewrites, summarizes and answers. Failures raise `ModelError` and never become text."""
 
     @property
     def name(self) -> str:
-        """The identity: equal names give interchangeable replies (models, settings and the hash of the prompts)."""
+        """Identity: models with equal names give interchangeable replies (model, settings and hash of the prompts)."""
 
     @property
     def summary_model(self) -> str:
-        """The identity of what summarises: part of the key of remembered summaries."""
+        """Identity of the model that summarizes: part of the cache key of summaries."""
 
     @property
     def is_extractive(self) -> bool:
-        """Whether its answers consist of quotations, each with its [n]; else they may tell anything of a prompt."""
+        """Whether answers consist of quotations, each with its [n]; other answers may reveal any of the prompt."""
 
     def extraction_key(self, excerpt: Excerpt) -> bytes:
-        """The hash of the complete messages that `extract` would send, and of the reader: the key of its memo."""
+        """Cache key of an extraction: hash of the full messages that `extract` would send and of the parser version."""
 
     async def extract(self, excerpt: Excerpt, bill: UsageMeter) -> Extraction:
-        """The names and links that one excerpt states."""
+        """Extract the entities and relations that one excerpt states."""
 
     @property
     def batch_token_limit(self) -> int:
-        """How many tokens of excerpts of one space may share a call; 0: each excerpt is read alone."""
+        """Maximum tokens of excerpts of one space that share a call; 0: each excerpt gets its own call."""
 
     async def extract_batch(self, excerpts: Sequence[Excerpt], bill: UsageMeter) -> list[Extraction | None]:
-        """What each excerpt states, read in one call; None for those of which the reply cannot be trusted."""
+        """Extract several excerpts in one call; None for each excerpt whose part of the reply is not reliable."""
 
     async def rewrite_query(
         self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery:
-        """The question rewritten to stand alone, and its keywords; `today` in UTC and who asks help to resolve it."""
+        """Rewrite a question to stand alone, with search keywords; `today` (UTC) and `asker` resolve references."""
 
     async def rewrite_unaddressed_query(
         self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery | None:
-        """The same for what was said without addressing the program; None if it is no question to it."""
+        """As `rewrite_query`, for a message that does not address the bot; None if it asks the bot nothing."""
 
     async def summarize(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> list[str | None]:
-        """One text of each, in order; None where none was given. They may share a call, so they are of one space.
+        """Summarize each item, in order; None where that failed. Items may share a call, so they are of one space.
 
-        Raises ModelError if not one was given.
+        Raises ModelError if all failed.
         """
 
     def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:
-        """What the model would be sent for an answer."""
+        """The messages that `answer` would send."""
 
     def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
-        """The answer, in pieces, with [n] as given in the context."""
+        """Stream the answer in pieces, with the citations [n] of the context."""
 
 
 class Embedder(Protocol):
@@ -70,18 +70,18 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The identity that is stored with the vectors."""
+        """Identity that is stored with the vectors."""
 
     @property
     def dim(self) -> int:
-        """The number of dimensions."""
+        """Number of dimensions."""
 
     @property
     def max_tokens(self) -> int:
-        """The longest text it takes whole, in o200k_base tokens; longer texts are given in parts."""
+        """Longest text that is embedded whole, in o200k_base tokens; longer texts are split."""
 
     async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
-        """float32 of shape (len(texts), dim), rows of length one."""
+        """Embed texts: float32 of shape (len(texts), dim), rows of length one."""
 
 
 class Reranker(Protocol):
@@ -89,7 +89,7 @@ class Reranker(Protocol):
 
     @property
     def name(self) -> str:
-        """The identity."""
+        """Identity of the reranker."""
 
     async def rerank(self, question: str, texts: Sequence[str], bill: UsageMeter) -> list[float | None]:
-        """One score a text, in the order of the texts; None where none was given."""
+        """One score per text, in the order of the texts; None for texts without a score."""

@@ -1,4 +1,4 @@
-"""The seam to embedders: what one gives is checked before anybody stores or searches with it."""
+"""Validate the vectors of an embedder before they are stored or searched with."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from engine.llm.base import Embedder
     from engine.usage import UsageMeter
 
-PROBE_TEXT = "Hello."  # a text that every embedder takes
-# Failures that say themselves whose they are; any other is the text's if a harmless text is embedded all the same.
+PROBE_TEXT = "Hello."  # a text that every embedder accepts
+# Errors whose class says what is at fault. After any other error, the text is at fault if the probe text succeeds.
 TEXT_ERRORS = (ModelRefused, PromptTooLong)
 PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, RateLimited, ModelUnreachable)
 
 
 def embedder_identity(embedder: Embedder) -> str:
-    """What tells vectors of one embedder from those of another: its name and its number of dimensions."""
+    """Identity of the vectors: name and number of dimensions of the embedder."""
     return f"{embedder.name} ({embedder.dim} dimensions)"
 
 
 def wrap_embedder(embedder: Embedder) -> CheckedEmbedder:
-    """The embedder behind the checks."""
+    """Add the checks to an embedder, unless it has them."""
     return embedder if isinstance(embedder, CheckedEmbedder) else CheckedEmbedder(embedder)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedEmbedder:
-    """Implements `Embedder`: one finite vector of `dim` numbers a text, or a ModelError that says what is wrong."""
+    """Implements `Embedder`: one finite vector of `dim` numbers per text, or a ModelError that names the problem."""
 
     embedder: Embedder
 
@@ -67,11 +67,11 @@ class CheckedEmbedder:
                 return self._validate_vectors(await self.embedder.embed(texts, bill), len(texts))
         except EngineError:
             raise
-        except Exception as error:  # plug-ins raise what they like
+        except Exception as error:  # plug-ins may raise any exception
             raise ModelUnavailable(f"The embedder {self.name} failed ({type(error).__name__}).") from error
 
     async def is_text_at_fault(self, error: EngineError, bill: UsageMeter) -> bool:
-        """Whether a failure is due to what was embedded: the embedder says so, or still embeds a harmless text."""
+        """Whether the text caused the error: its class says so, or a probe text still embeds."""
         if isinstance(error, TEXT_ERRORS + PROVIDER_ERRORS):
             return isinstance(error, TEXT_ERRORS)
         try:
@@ -85,9 +85,9 @@ class CheckedEmbedder:
             vectors = np.asarray(made, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != count:
             given = len(vectors) if vectors.ndim else 0
-            raise ModelUnavailable(f"The embedder {self.name} gave {given} vectors for {count} texts.")
+            raise ModelUnavailable(f"The embedder {self.name} returned {given} vectors for {count} texts.")
         if vectors.shape[1] != self.dim:
-            raise ModelUnavailable(f"The embedder {self.name} gave {vectors.shape[1]} dimensions, not {self.dim}.")
+            raise ModelUnavailable(f"The embedder {self.name} returned {vectors.shape[1]} dimensions, not {self.dim}.")
         if not np.isfinite(vectors).all():
-            raise ModelUnavailable(f"The embedder {self.name} gave a vector that is not finite.")
+            raise ModelUnavailable(f"The embedder {self.name} returned a vector that is not finite.")
         return vectors

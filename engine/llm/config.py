@@ -1,4 +1,4 @@
-"""Which model is called, where, and with how much patience."""
+"""Configuration of model calls: model, endpoint, parameters and timeouts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ OLLAMA_PROVIDERS = frozenset({"ollama", "ollama_chat"})
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """A model as litellm names it ("openai/gpt-4o-mini", "ollama_chat/qwen3"); empty strings leave it to the provider.
+    """A model by its litellm name ("ollama_chat/qwen3"); empty strings use the provider's default.
 
-    `extra` goes to the provider as it is (reasoning_effort, dimensions, input_type …). `num_ctx` is the context that
-    Ollama is to give the model, 0 for its own choice; other providers are not told.
+    `extra` is passed to the provider unchanged (reasoning_effort, dimensions, input_type …). `num_ctx` is the context
+    size requested from Ollama, 0 for its default; other providers do not get it.
     """
 
     model: str
@@ -31,7 +31,7 @@ class ModelConfig:
 
     @property
     def name(self) -> str:
-        """The identity: all that changes what it replies, and never the key."""
+        """Identity: everything that changes replies; never the key."""
         place = f"@{self.api_base}" if self.api_base else ""
         chosen = {"temperature": self.temperature, "max_output_tokens": self.max_output_tokens, **self.extra}
         told = {key: value for key, value in chosen.items() if value is not None}
@@ -39,11 +39,11 @@ class ModelConfig:
 
     @property
     def provider(self) -> str:
-        """What stands before the first slash."""
+        """The part before the first slash."""
         return self.model.partition("/")[0] if "/" in self.model else ""
 
     def with_model(self, model: str) -> ModelConfig:
-        """Another model with the same settings; address and key stay with their provider."""
+        """Another model with the same settings; endpoint and key are kept only within the same provider."""
         if not model or model == self.model:
             return self
         if "/" not in model and self.provider:
@@ -52,7 +52,7 @@ class ModelConfig:
         return other if other.provider == self.provider else replace(other, api_base="", api_key="", extra={})
 
     def chat_parameters(self) -> dict[str, Any]:
-        """What a chat call is given besides its messages."""
+        """Parameters of a chat call, without its messages."""
         num_ctx = self.num_ctx if self.provider in OLLAMA_PROVIDERS and self.num_ctx else None
         optional = {"temperature": self.temperature, "max_tokens": self.max_output_tokens, "num_ctx": num_ctx}
         return {
@@ -61,19 +61,18 @@ class ModelConfig:
         }
 
     def connection_parameters(self) -> dict[str, Any]:
-        """What every call is given."""
+        """Parameters of every call."""
         optional = {"api_base": self.api_base, "api_key": self.api_key}
         return {"model": self.model, **{name: value for name, value in optional.items() if value}, **self.extra}
 
 
 @dataclass(frozen=True, slots=True)
 class CallTimeouts:
-    """How long a call may take, and how often it is tried; all times in seconds.
+    """Timeouts and retries of a call; all times in seconds.
 
-    `timeout` is for a whole call, or up to the first text or thought of a stream; `silence` is for each further text.
-    The thoughts of a model start a wait anew, but all of them take no longer than `thinking`; pieces of a stream with
-    nothing in them do not.
-    A provider that asks for a wait longer than `longest_wait` is not asked again here.
+    `timeout` bounds a whole call, or the wait for the first text or thought of a stream; `idle_timeout` the wait for
+    each further text. A thought restarts the wait, an empty piece of a stream does not; all thoughts of a stream
+    together take at most `thinking`. If a provider asks for a wait longer than `max_wait`, the call is not retried.
     """
 
     timeout: float = 180.0

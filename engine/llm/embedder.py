@@ -1,4 +1,4 @@
-"""Vectors from a provider, through litellm."""
+"""Embeddings from a provider, through litellm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH_SIZE = 64
 
 
 class LiteLLMEmbedder:
-    """Implements `Embedder`; `open` it where the dimension is not known."""
+    """Implements `Embedder`; use `open` if the dimension is not known."""
 
     def __init__(
         self, model: ModelConfig, calls: ModelClient, dim: int, *, max_tokens: int = MAX_TOKENS, batch: int = BATCH_SIZE
@@ -37,7 +37,7 @@ class LiteLLMEmbedder:
     async def open(
         cls, model: ModelConfig, calls: ModelClient, *, max_tokens: int = MAX_TOKENS, batch: int = BATCH_SIZE
     ) -> LiteLLMEmbedder:
-        """An embedder whose dimension is learnt from one call. Raises ModelError."""
+        """An embedder whose dimension is found with one call. Raises ModelError."""
         embedder = cls(model, calls, 0, max_tokens=max_tokens, batch=batch)
         embedder.dim = (await embedder._embed_batch(["dimension"], 0, UsageMeter())).shape[1]
         return embedder
@@ -54,10 +54,10 @@ class LiteLLMEmbedder:
         return np.concatenate(made) if made else np.empty((0, self.dim), np.float32)
 
     async def _embed_batch(self, texts: Sequence[str], rank: int, bill: UsageMeter) -> np.ndarray:
-        sent = [text if text.strip() else "-" for text in texts]  # providers refuse texts of nothing
+        sent = [text if text.strip() else "-" for text in texts]  # providers reject empty texts
         vectors = await self._client.embed(self._model, sent, rank, bill)
         if self.dim and vectors.shape[1] != self.dim:
-            raise ModelUnavailable(f"{self._model.model} gave {vectors.shape[1]} dimensions, not {self.dim}.")
+            raise ModelUnavailable(f"{self._model.model} returned {vectors.shape[1]} dimensions, not {self.dim}.")
         return _unit_rows(vectors)
 
 

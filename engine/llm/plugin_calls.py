@@ -1,4 +1,4 @@
-"""The guard around calls of plug-ins: models, embedders and rerankers may raise more than exceptions."""
+"""Guard calls of plug-ins: models, embedders and rerankers may raise more than exceptions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MODEL_LABEL = "The language model"
 
 @contextmanager
 def guard_plugin_call(plugin: str) -> Iterator[None]:
-    """Raise Unavailable for whatever is no Exception, unless it ends this task or the program.
+    """Turn a BaseException that is no Exception into ModelUnavailable, unless it ends this task or the program.
 
-    A library may leak the cancellation of its own scope, and a native one panics; both are failures of one call.
+    A library may leak the cancellation of its own scope, and native code may panic; both are failures of one call.
     """
     task = current_task()
     try:

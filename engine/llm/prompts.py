@@ -1,4 +1,4 @@
-"""Prompts: the packaged texts, filled in. What others wrote is fenced, labelled as data, and cannot close its fence."""
+"""Render prompts from the packaged templates. Foreign text is fenced, labeled as data, and cannot close its fence."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def render_extract(
     language: str = TEXT_LANGUAGE,
     types: Sequence[str] = ENTITY_TYPES,
 ) -> list[LLMMessage]:
-    """What asks for the names and links of an excerpt; `language` is that of the descriptions, `types` of entities."""
+    """Messages that ask for the entities (of `types`) and relations of an excerpt, described in `language`."""
     values = {"types": ", ".join(types), "limit": str(MAX_EXTRACTION_ROWS), "language": language}
     if form == "tuples":
         system = fill_template("extract_system", **values, delimiter=DELIMITER, end=END_MARKER)
@@ -72,7 +72,7 @@ def render_extract_batch(
     language: str = TEXT_LANGUAGE,
     types: Sequence[str] = ENTITY_TYPES,
 ) -> list[LLMMessage]:
-    """What asks for the same of several excerpts at once, each by its number; where they stand is told once."""
+    """Messages that ask for several excerpts at once, numbered; a repeated section is given once."""
     alone, _ = render_extract(Excerpt(""), form, language, types)
     values = {"limit": str(MAX_EXTRACTION_ROWS), "delimiter": DELIMITER, "end": END_MARKER}
     rules = fill_template("extract_several" if form == "tuples" else "extract_json_several", **values)
@@ -87,7 +87,7 @@ def render_extract_batch(
 
 
 def render_glean(reply: str, form: ExtractionFormat) -> list[LLMMessage]:
-    """What asks for a second look, after the first exchange."""
+    """Messages that ask for a second pass, after the first exchange."""
     again = fill_template("glean", end=END_MARKER) if form == "tuples" else fill_template("glean_json")
     return [LLMMessage("assistant", reply), LLMMessage("user", again)]
 
@@ -95,7 +95,7 @@ def render_glean(reply: str, form: ExtractionFormat) -> list[LLMMessage]:
 def render_query_rewrite(
     text: str, history: Sequence[ChatTurn], today: date | None = None, asker: str = "", *, overheard: bool = False
 ) -> list[LLMMessage]:
-    """What asks for a question that stands alone, and for its keywords; `overheard`: and whether it is one at all."""
+    """Messages that ask for a standalone question and its keywords; `overheard`: also whether it is for the bot."""
     system = "\n\n".join(
         [
             fill_template("condense", occasion=_render_occasion(today, asker)),
@@ -109,7 +109,7 @@ def render_query_rewrite(
 
 
 def render_summarize(wanted: SummaryInput) -> list[LLMMessage]:
-    """What asks for one text of several descriptions, given from the oldest to the newest."""
+    """Messages that ask for one summary of several descriptions, oldest first."""
     rows = "\n".join(_json(text) for text in wanted.texts)
     user = fill_template(
         "summarise_user", name=_single_line(wanted.name), fragments=rows, fence=_fence_token(rows, wanted.name)
@@ -118,7 +118,7 @@ def render_summarize(wanted: SummaryInput) -> list[LLMMessage]:
 
 
 def render_summarize_batch(wanted: Sequence[SummaryInput]) -> list[LLMMessage]:
-    """What asks for the same of several names at once, each by its number."""
+    """Messages that ask for summaries of several names at once, numbered."""
     told = (
         {"number": n, "name": _single_line(each.name), "descriptions": each.texts} for n, each in enumerate(wanted, 1)
     )
@@ -128,7 +128,7 @@ def render_summarize_batch(wanted: Sequence[SummaryInput]) -> list[LLMMessage]:
 
 
 def render_answer(prompt: Prompt) -> list[LLMMessage]:
-    """What asks for an answer: the context, the conversation so far, the question."""
+    """Messages that ask for an answer: context, conversation so far, question."""
     told = {
         "style": prompt.style.strip() or DEFAULT_STYLE,
         "instructions": prompt.instructions.strip() or "nothing more.",
@@ -155,22 +155,22 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
 
 
 def render_entity(row: ContextEntity) -> str:
-    """An entity as the model is shown it: one line of JSON."""
+    """An entity as the model sees it: one line of JSON."""
     shown = {"entity": row.name, "type": row.type, "description": row.description}
     return _json({**shown, "sources": list(row.sources)})
 
 
 def render_relation(row: ContextRelation) -> str:
-    """A relation as the model is shown it: one line of JSON."""
+    """A relation as the model sees it: one line of JSON."""
     ends = {"entity1": row.source, "entity2": row.target}
     shown = {**ends, "keywords": row.keywords, "description": row.description}
     return _json({**shown, "sources": list(row.sources)})
 
 
 def render_source(source: Source) -> str:
-    """A source as the model is shown it: `[n] (title, label, author, date) text`; no other line of it begins with [.
+    """A source as the model sees it: `[n] (title, label, author, date) text`; only its first line begins with [.
 
-    Each of these stands once: not if another one holds it, and not before the text of a message either.
+    Each part appears once: parts contained in another part are left out, and so is a message head that repeats them.
     """
     date = _format_date(source.time) if source.time else UNDATED
     told = _join_distinct([_single_line(part) for part in (source.title, source.label, source.author, date)])
@@ -186,13 +186,13 @@ def render_source(source: Source) -> str:
 
 
 def _format_date(moment: datetime) -> str:
-    """A time in UTC; midnight stands for a day without a time."""
+    """A time in UTC; midnight means a day without a time."""
     utc = moment.astimezone(UTC)
     return utc.strftime("%Y-%m-%d" if utc.time() == MIDNIGHT else "%Y-%m-%d %H:%M")
 
 
 def _join_distinct(parts: Sequence[str]) -> str:
-    """The parts, but for those that stand in another one."""
+    """Join the parts, without those that another part contains."""
     kept = [
         part
         for place, part in enumerate(parts)
@@ -207,23 +207,23 @@ def _join_distinct(parts: Sequence[str]) -> str:
 
 
 def _contains_words(part: str, text: str) -> bool:
-    """Whether the words stand in the text, not as a piece of longer ones."""
+    """Whether the text contains the words, not as part of longer words."""
     return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 
 def hash_prompts(*names: str) -> str:
-    """16 hex digits that change with any word of these prompts, or of any prompt if none is named."""
+    """16 hex digits that change with any word of these prompts; of all prompts if none is named."""
     return _hash(*(part for name in names or _template_names() for part in (name, _load_template(name))))[:16]
 
 
 def fill_template(prompt: str, /, **values: str) -> str:
-    """The prompt of that name with its `$names` filled in. Raises EngineError if one is not given."""
+    """The template of that name with its `$names` filled in. Raises EngineError if a value is missing."""
     try:
         return Template(_load_template(prompt)).substitute(values).strip()
     except KeyError as missing:
         raise EngineError(
-            f"The prompt {prompt}.md wants ${missing.args[0]}, which is not given.",
-            hint=f"It may use: {', '.join(f'${known}' for known in sorted(values)) or 'nothing'}.",
+            f"The prompt {prompt}.md needs ${missing.args[0]}, which is not given.",
+            hint=f"Available values: {', '.join(f'${known}' for known in sorted(values)) or 'nothing'}.",
         ) from missing
 
 
@@ -243,7 +243,7 @@ def _summary_rules() -> str:
 
 
 def _render_occasion(today: date | None, asker: str) -> str:
-    """When and by whom the question is asked, in a line. The name is foreign text: one JSON string."""
+    """When and by whom the question is asked, in one line. The name is foreign text, so it is a JSON string."""
     day = f"Today is {today:%A}, {today:%Y-%m-%d} (UTC)." if today else ""
     name = f"The name of who asks, as data: {_json(_single_line(asker)[:MAX_NAME_LENGTH])}." if asker.strip() else ""
     return " ".join(filter(None, (day, name))) or "When and by whom it is asked is not known."
@@ -254,7 +254,7 @@ def _build_messages(system: str, user: str) -> list[LLMMessage]:
 
 
 def _fence_token(*parts: str) -> str:
-    """A mark that the fenced text cannot hold, since it depends on all of that text."""
+    """A fence marker that the fenced text cannot contain, since it is a hash of that text."""
     return _hash(*parts)[:12]
 
 

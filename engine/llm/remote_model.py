@@ -1,4 +1,4 @@
-"""The language of a model, reached through litellm."""
+"""Language model behind litellm: extraction, query rewriting, summaries and answers."""
 
 from __future__ import annotations
 
@@ -41,22 +41,23 @@ if TYPE_CHECKING:
     from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
     from engine.usage import Purpose, UsageMeter
 
-# Part of the key of remembered readings: to be raised when the parsers find something else in the same reply.
+# Part of the cache key of extractions. Raise it when the parsers extract something else from the same reply.
 PARSER_VERSION = 1
 
-# A second look is not worth a longer prompt than this (lightrag.md A2).
+# A longer prompt is not worth a second pass (lightrag.md A2).
 MAX_GLEANING_TOKENS = 20_480
-# So many shared replies in a row that cannot be trusted, and each excerpt is read alone from then on.
+# After this many unreliable shared replies in a row, each excerpt gets its own call.
 MAX_MIXED_REPLIES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class LLMConfig:
-    """Which models do what: `extract` (also summarises) and `keywords` are the model of `answer` unless given.
+    """Models and extraction settings; `extraction_model` (also summarizes) and `query_model` default to `answer_model`.
 
-    `gleaning` is the number of second looks, 0 or 1, at excerpts in which at least `glean_from` entities and relations
-    were found; `shared_tokens`: of the excerpts that share a call, 0 for none; `window` is what all three models
-    take at once; `language` is that of the descriptions; `entity_types`: the types that extraction may give.
+    `gleaning_passes` is the number of second passes, 0 or 1, over excerpts in which at least `gleaning_threshold`
+    entities and relations were found; `batch_token_limit` counts tokens of excerpts that share a call, 0 for none;
+    `context_window` is that of all three models; `description_language` is that of the descriptions; extraction may
+    use the types in `entity_types`.
     """
 
     answer_model: ModelConfig
@@ -73,7 +74,7 @@ class LLMConfig:
 
 @dataclass(slots=True)
 class LiteLLMModel:
-    """Implements `Language`. `count` counts o200k_base tokens."""
+    """Implements `LanguageModel`. `count_tokens` counts o200k_base tokens."""
 
     config: LLMConfig
     client: ModelClient
@@ -123,9 +124,9 @@ class LiteLLMModel:
         return 0 if unfit else most
 
     async def extract_batch(self, excerpts: Sequence[Excerpt], bill: UsageMeter) -> list[Extraction | None]:
-        """All in one call; only excerpts in which much was found are looked at twice.
+        """Extract all in one call; only excerpts with many facts get a second pass.
 
-        A model that is too slow for it, or mixes the excerpts up again and again, is not asked so any more.
+        Disabled for a model that is too slow for shared calls or repeatedly mixes up the excerpts.
         """
         nothing: list[Extraction | None] = [None] * len(excerpts)
         messages = render_extract_batch(excerpts, *self._extraction_prompt_options())
@@ -152,7 +153,7 @@ class LiteLLMModel:
         return [found.get(number) for number in range(1, len(excerpts) + 1)]
 
     async def _glean_extraction(self, messages: Sequence[LLMMessage], reply: str, bill: UsageMeter) -> Extraction:
-        """What a first reply states, completed by a second look if it found much: what found little missed little."""
+        """Complete a first reply by a second pass if it has many facts; a reply with few facts rarely misses any."""
         first = self._parse_extraction(reply)
         much = len(first.mentions) + len(first.links) >= self.config.gleaning_threshold
         further = [*messages, *render_glean(reply, self.config.extraction_format)]
@@ -162,7 +163,7 @@ class LiteLLMModel:
             return merge_gleaning(
                 first, self._parse_extraction(await self._call_extraction_model("extract", further, bill))
             )
-        except ModelError:  # the first reply was paid for, and is good without a second look
+        except ModelError:  # the first reply is paid for and valid without a second pass
             return first
 
     async def rewrite_query(
@@ -181,7 +182,7 @@ class LiteLLMModel:
         return parse_search_query(reply, text) if is_addressed_to_bot(reply) else None
 
     async def summarize(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> list[str | None]:
-        """All in one call if they are several; what its reply lacks is asked for alone."""
+        """Summarize all in one call if there are several; what the reply lacks gets its own call."""
         together = len(wanted) > 1 and self._extraction_model.name not in self._slow_models
         found = await self._summarize_batch(wanted, bill) if together else {}
         alone = [place for place in range(len(wanted)) if place not in found]
@@ -215,14 +216,14 @@ class LiteLLMModel:
                     yield text if said else f"{days}{text}"
                     said = True
                 else:
-                    thoughts.thought()
+                    thoughts.record_thought()
         rest = thinking.finish()
         if rest:
             yield rest if said else f"{days}{rest}"
         elif not said:
             cut_off = any(each.cut_off for each in bill.items)
             raise ModelUnavailable(
-                f"{model.model} thought, but gave no answer.", hint=OUTPUT_LIMIT_HINT if cut_off else ""
+                f"{model.model} ended its thinking without an answer.", hint=OUTPUT_LIMIT_HINT if cut_off else ""
             )
 
     @property
@@ -236,13 +237,13 @@ class LiteLLMModel:
     async def _summarize_one(self, wanted: SummaryInput, bill: UsageMeter) -> str:
         text = (await self._call_extraction_model("summarise", render_summarize(wanted), bill)).strip()
         if not text:
-            raise ModelUnavailable(f"{self._extraction_model.model} gave an empty summary.")
+            raise ModelUnavailable(f"{self._extraction_model.model} returned an empty summary.")
         return text
 
     async def _summarize_batch(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> dict[int, str]:
-        """By place, what the reply of a shared call has of them: nothing if it is too much for the model.
+        """Summaries by position from one shared call; empty if the call is too much for the model.
 
-        A model that is too slow for it is not asked so again.
+        Disabled for a model that is too slow for shared calls.
         """
         try:
             reply = await self._call_extraction_model("summarise", render_summarize_batch(wanted), bill)
@@ -273,7 +274,7 @@ class LiteLLMModel:
         return await self._complete_chat(ChatRequest(self._extraction_model, purpose, messages, json), bill)
 
     async def _complete_chat(self, ask: ChatRequest, bill: UsageMeter) -> str:
-        """The reply; a server that refuses response_format is asked once more, and from then on, without it."""
+        """The reply; if the server rejects response_format, retry without it and remember that."""
         self._check_prompt_length(ask)
         plain = ChatRequest(ask.model, ask.purpose, ask.messages)
         if not ask.json or ask.model.name in self._without_response_format:
@@ -287,7 +288,7 @@ class LiteLLMModel:
         return await self.client.complete(plain, bill)
 
     def _check_prompt_length(self, ask: ChatRequest) -> None:
-        """Raise PromptTooLong for a prompt for which the model has no room; it is not sent."""
+        """Raise PromptTooLong, before sending, for a prompt that does not fit the context window."""
         window = self.config.context_window
         if window.size and self._exceeds_tokens(window.size - window.reply_tokens, ask.messages):
             window.check_prompt_size(
@@ -295,6 +296,6 @@ class LiteLLMModel:
             )
 
     def _exceeds_tokens(self, tokens: int, messages: Sequence[LLMMessage]) -> bool:
-        """Whether the messages have more tokens; what has no more bytes than that needs no counting."""
+        """Whether the messages have more tokens; tokens are counted only if there are more bytes than that."""
         texts = [message.content for message in messages]
         return sum(len(text.encode()) for text in texts) > tokens and sum(map(self.count_tokens, texts)) > tokens

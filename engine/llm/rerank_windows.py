@@ -1,4 +1,4 @@
-"""Long documents under a reranker: cut into pieces, scored, and their scores put together again (pure)."""
+"""Split long documents for a reranker and aggregate the scores of the pieces (pure)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Strategy = Literal["max", "mean", "first"]
 
 @dataclass(frozen=True, slots=True)
 class DocumentPieces:
-    """What is sent to a reranker; `owners` are the documents (by position) that the pieces were cut from."""
+    """Texts sent to a reranker; `document_indexes` are the documents (by position) that the pieces come from."""
 
     texts: tuple[str, ...]
     document_indexes: tuple[int, ...]
@@ -28,7 +28,7 @@ class DocumentPieces:
 def split_documents(
     documents: Sequence[str], tokenizer: Tokenizer, size: int = PIECE_TOKENS, overlap: int = PIECE_OVERLAP
 ) -> DocumentPieces:
-    """The documents, those longer than `size` tokens in windows of it. Raises ValueError if size is below 1."""
+    """Split documents longer than `size` tokens into windows. Raises ValueError if size is below 1."""
     owned = [
         (text, owner)
         for owner, whole in enumerate(documents)
@@ -40,7 +40,7 @@ def split_documents(
 def split_into_windows(
     text: str, tokenizer: Tokenizer, size: int = PIECE_TOKENS, overlap: int = PIECE_OVERLAP
 ) -> list[str]:
-    """Windows of at most `size` tokens; an overlap that would leave no step forward is cut to half of the size."""
+    """Windows of at most `size` tokens; an overlap that leaves no step forward becomes half of the size."""
     if size < 1:
         raise ValueError(f"a piece must have at least 1 token, not {size}")
     tokens = tokenizer.encode(text)
@@ -52,7 +52,7 @@ def split_into_windows(
 
 
 def parse_scores(rows: Iterable[Any], count: int) -> dict[int, float]:
-    """The scores by piece that a provider's rows {index, relevance_score} really give; every other row is dropped."""
+    """Scores by piece from a provider's rows {index, relevance_score}; invalid rows are dropped."""
     read = (_parse_score(row, count) for row in rows)
     return dict(score for score in read if score is not None)
 
@@ -60,10 +60,10 @@ def parse_scores(rows: Iterable[Any], count: int) -> dict[int, float]:
 def aggregate_scores(
     scores: Mapping[int, float], owners: Sequence[int], documents: int, strategy: str = "max", top_n: int = 0
 ) -> list[tuple[int, float]]:
-    """(document, score), best first; documents without any score are absent.
+    """(document, score), best first; documents without a score are absent.
 
-    `scores` are by piece, `owners` name the document of each piece; a strategy that is not known is "max";
-    `top_n` counts documents, 0 means all.
+    `scores` are by piece, `owners` name the document of each piece; an unknown strategy means "max"; `top_n` counts
+    documents, 0 means all.
     """
     own: dict[int, list[float]] = {}
     for piece in sorted(scores):
@@ -85,7 +85,7 @@ def _parse_score(row: Any, count: int) -> tuple[int, float] | None:
 
 
 def _parse_number(value: Any) -> float | None:
-    """A finite number, also one that is written as text."""
+    """A finite number, given as a number or as text."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Scores from a provider, through litellm."""
+"""Rerank scores from a provider, through litellm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of providers: limits, retries, error mapping, and the process that holds LiteLLM.
+"""Provider calls: concurrency limit, retries, error mapping, and the process that runs litellm.
 
-Imports `engine.errors` and `engine.models`.
+Imports `boundary`, `errors`, `models`, `usage`, `process`, `scheduling`, and `llm.config` and `llm.formats`.
 """

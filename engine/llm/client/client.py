@@ -1,4 +1,4 @@
-"""Model calls in turn, in time, tried again where that may help, with usage; whoever really calls is a `Provider`."""
+"""Run model calls on a `Provider` with a concurrency limit, timeouts, retries and usage records."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-QUESTION_CALL_GAP = 0.5  # seconds between the calls of a question, about
-UNREACHABLE_ATTEMPTS, UNREACHABLE_WAIT = 2, 0.3  # tries to find somebody at an address, and the seconds between them
+QUESTION_CALL_GAP = 0.5  # typical seconds between the calls of a question
+UNREACHABLE_ATTEMPTS, UNREACHABLE_WAIT = 2, 0.3  # attempts to reach an endpoint, and the seconds between them
 
-# Reasons for the end of a reply that is not whole.
+# Finish reasons of an incomplete reply.
 CONTENT_FILTERED = "content_filter"
 CUT_OFF_REASONS = frozenset({"length", "max_tokens", CONTENT_FILTERED, UNFINISHED})
 
-OUTPUT_LIMIT_HINT = "It reached the limit on its reply: raise THREADLORE_LLM_MAX_OUTPUT_TOKENS."
+OUTPUT_LIMIT_HINT = "The reply reached its length limit: raise THREADLORE_LLM_MAX_OUTPUT_TOKENS."
 
 PURPOSE_RANKS: dict[Purpose, int] = {"answer": 0, "condense": 0, "rerank": 0, "embed": 0, "summarise": 1, "extract": 2}
 
@@ -56,7 +56,7 @@ class ChatRequest:
 
 
 class ModelClient:
-    """Calls of a provider, with one limit on how many run at once; one place of several is kept free for questions."""
+    """Calls of a provider with one concurrency limit; one of several slots is reserved for questions."""
 
     def __init__(
         self, at_once: int = 8, timeouts: CallTimeouts | None = None, provider: Provider | None = None
@@ -66,22 +66,22 @@ class ModelClient:
         self._semaphore = PrioritySemaphore(at_once, reserved=1, moment=QUESTION_CALL_GAP)
         self._retry = stamina.AsyncRetryingCaller(
             attempts=self.timeouts.max_attempts,
-            timeout=self.timeouts.timeout,  # quick failures are tried again, a call that took all the time is not
+            timeout=self.timeouts.timeout,  # quick failures are retried, a call that used up the time is not
             wait_initial=self.timeouts.initial_wait,
             wait_max=self.timeouts.max_wait,
             wait_jitter=self.timeouts.jitter,
         )
 
     async def preload(self) -> None:
-        """Load now what takes seconds, instead of at the first call."""
+        """Load now what would delay the first call by seconds."""
         await self._provider.preload()
 
     async def close(self) -> None:
-        """Give back what is held open."""
+        """Release open resources."""
         await self._provider.close()
 
     async def complete(self, ask: ChatRequest, bill: UsageMeter) -> str:
-        """The reply, without thoughts; cut short by the model's own limit it is used as it is. Raises ModelError."""
+        """The reply without thinking; one cut off by the model's own limit is returned as it is. Raises ModelError."""
 
         async def call() -> str:
             reply = await self._provider.chat(self._chat_parameters(ask))
@@ -95,9 +95,9 @@ class ModelClient:
         )
 
     async def stream(self, ask: ChatRequest, bill: UsageMeter) -> AsyncGenerator[str]:
-        """The reply in pieces. Tried again only before the first one; after it, a break raises Unavailable.
+        """Stream the reply. Retried only before the first piece; a later failure raises ModelUnavailable.
 
-        One that ends before the model has finished it is billed as cut off.
+        The usage of a stream that ends before the model finished is marked as cut off.
         """
         async with self._semaphore.acquire(PURPOSE_RANKS[ask.purpose]), self._open_stream(ask) as (first, pieces):
             piece: str | None = first
@@ -112,7 +112,7 @@ class ModelClient:
                 bill.record(replace(spent, cut_off=cut_off, filtered=filtered))
 
     async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, bill: UsageMeter) -> np.ndarray:
-        """float32 of shape (texts, dim), as the provider gave them. Raises ModelError."""
+        """float32 of shape (texts, dim), as the provider returned them. Raises ModelError."""
 
         async def call() -> np.ndarray:
             made = await self._provider.embed(
@@ -126,7 +126,7 @@ class ModelClient:
     async def rerank(
         self, model: ModelConfig, question: str, texts: Sequence[str], bill: UsageMeter
     ) -> Sequence[Mapping[str, Any]]:
-        """Rows {index, relevance_score} as the provider gave them. Raises ModelError."""
+        """Rows {index, relevance_score} as the provider returned them. Raises ModelError."""
         asked = {"query": question, "documents": list(texts), "return_documents": False}
 
         async def call() -> Sequence[Mapping[str, Any]]:
@@ -139,7 +139,7 @@ class ModelClient:
         return await self._call_with_retries(model, PURPOSE_RANKS["rerank"], call)
 
     async def _call_with_retries(self, model: ModelConfig, rank: int, call: Callable[[], Awaitable[_T]]) -> _T:
-        """A call in its turn, in time, tried again where that may help."""
+        """Run a call within the concurrency limit and its timeout, and retry if that may help."""
         await self.preload()
 
         async def once() -> _T:
@@ -179,12 +179,12 @@ class ModelClient:
         return {**ask.model.chat_parameters(), **self._limit_parameters(), **told, "messages": messages}
 
     def _limit_parameters(self) -> CallParameters:
-        """What every call of litellm must be told, since its own time limit is hours and its client tries again."""
+        """Parameters that override litellm: its own timeout is hours, and its client retries."""
         return {"timeout": self.timeouts.timeout, "max_retries": 0}
 
 
 class _TextStream:
-    """An open stream: its texts, and at its end what it took."""
+    """An open stream: its texts, and at its end its usage."""
 
     def __init__(self, pieces: AsyncGenerator[StreamDelta], model: ModelConfig, thinking: float) -> None:
         self._deltas = pieces
@@ -194,46 +194,46 @@ class _TextStream:
         self.finish = ""
 
     async def next_text(self, seconds: float) -> str | None:
-        """The next text, None at the end; `seconds` bound the wait for it, which starts anew with each thought."""
+        """The next text, None at the end; `seconds` bound the wait for it, which restarts with each thought."""
         try:
             async with asyncio.timeout(seconds) as limit:
                 async for piece in self._deltas:
                     self.spent = piece.spent or self.spent
                     self.finish = piece.finish or self.finish
                     if piece.text:
-                        self._thinking.text()
+                        self._thinking.record_text()
                         return piece.text
                     if piece.thought:
-                        self._thinking.thought()
+                        self._thinking.record_thought()
                         limit.reschedule(asyncio.get_running_loop().time() + seconds)
         except TimeoutError as error:
             raise map_error(error, self._model.model) from error
         return None
 
     async def aclose(self) -> None:
-        """Let the connection go, also when nobody wants the rest."""
+        """Close the connection, even before the end of the stream."""
         await self._deltas.aclose()
 
 
-def _retry_policy(patience: CallTimeouts) -> Callable[[Exception], bool | float]:
-    """For one call: who waits for it is to hear soon that there is nobody at all."""
-    sought = count(1)
+def _retry_policy(timeouts: CallTimeouts) -> Callable[[Exception], bool | float]:
+    """Retry decision for one call: an unreachable provider is reported soon, since a user may be waiting."""
+    attempts = count(1)
 
-    def judge(error: Exception) -> bool | float:
+    def should_retry(error: Exception) -> bool | float:
         if isinstance(error, ModelUnreachable):
-            return next(sought) < UNREACHABLE_ATTEMPTS and UNREACHABLE_WAIT
+            return next(attempts) < UNREACHABLE_ATTEMPTS and UNREACHABLE_WAIT
         if not isinstance(error, ModelUnavailable | RateLimited):
             return False
-        return True if error.retry_after is None else error.retry_after <= patience.max_wait and error.retry_after
+        return True if error.retry_after is None else error.retry_after <= timeouts.max_wait and error.retry_after
 
-    return judge
+    return should_retry
 
 
 def _empty_reply_error(finish: str, model: ModelConfig) -> ModelError:
     if finish == CONTENT_FILTERED:
-        return ModelRefused(f"{model.model}: the provider's content filter held the reply back.")
+        return ModelRefused(f"{model.model}: the provider's content filter blocked the reply.")
     return ModelUnavailable(
-        f"{model.model} replied with nothing.", hint=OUTPUT_LIMIT_HINT if finish in CUT_OFF_REASONS else ""
+        f"{model.model} returned an empty reply.", hint=OUTPUT_LIMIT_HINT if finish in CUT_OFF_REASONS else ""
     )
 
 

@@ -1,4 +1,4 @@
-"""The values of a `Provider` as JSON, and back: what one process tells the other of a call."""
+"""Encode the values of a `Provider` as JSON for the provider process, and decode them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Frame = dict[str, Any]
 
 
 def encode_result(value: ChatReply | StreamDelta | EmbeddingResult | RerankResult) -> Frame:
-    """What came of a call."""
+    """Encode the result of a call."""
     if isinstance(value, EmbeddingResult):
         rows = np.ascontiguousarray(value.rows, dtype="<f4")
         told = base64.b64encode(rows.tobytes()).decode()
@@ -27,34 +27,34 @@ def encode_result(value: ChatReply | StreamDelta | EmbeddingResult | RerankResul
 
 
 def decode_reply(frame: Frame) -> ChatReply:
-    """A whole reply."""
+    """Decode a whole reply."""
     return ChatReply(frame["text"], frame["finish"], TokenUsage(**frame["spent"]))
 
 
 def decode_delta(frame: Frame) -> StreamDelta:
-    """A part of a reply."""
+    """Decode a part of a reply."""
     spent = frame["spent"]
     return StreamDelta(frame["text"], frame["finish"], TokenUsage(**spent) if spent else None, frame["thought"])
 
 
 def decode_vectors(frame: Frame) -> EmbeddingResult:
-    """Vectors."""
+    """Decode vectors."""
     rows = np.frombuffer(base64.b64decode(frame["rows"]), dtype="<f4").reshape(frame["shape"])
     return EmbeddingResult(rows, TokenUsage(**frame["spent"]))
 
 
 def decode_scores(frame: Frame) -> RerankResult:
-    """Scores."""
+    """Decode scores."""
     return RerankResult(frame["rows"], TokenUsage(**frame["spent"]))
 
 
 def encode_error(error: errors.ModelError) -> Frame:
-    """A call that failed."""
+    """Encode the error of a failed call."""
     return {"error": type(error).__name__, "message": str(error), "hint": error.hint, "wait": error.retry_after}
 
 
 def decode_error(frame: Frame) -> errors.ModelError:
-    """The error, in its own class."""
+    """Decode an error to its own class."""
     kind: type[errors.ModelError] = getattr(errors, frame["error"])
     made = kind(frame["message"], hint=frame["hint"])
     made.retry_after = frame["wait"]

@@ -1,6 +1,7 @@
-"""What litellm raises, as the engine's own errors, in sentences.
+"""Map litellm's exceptions to the engine's errors, with a readable message.
 
-Classes do not tell enough (a 401 may come as a BadRequestError, a refused connection as a 500), so the status decides.
+The exception class is not reliable (a 401 may come as a BadRequestError, a refused connection as a 500), so the status
+decides.
 """
 
 from __future__ import annotations
@@ -46,52 +47,50 @@ _CONNECTION_LOST = (
 )
 
 FORBIDDEN, NOT_FOUND, REQUEST_TIMEOUT = 403, 404, 408
-_NOT_FOUND_HINT = "Check the model's name, and its address: those of OpenAI-compatible servers mostly end with /v1."
-_THINKING = (
-    "If it needs longer, raise THREADLORE_LLM_THINKING_TIMEOUT_SECONDS; many models take a setting for less effort."
-)
-_BILLING_HINT = "See plan and billing at the provider."
+_NOT_FOUND_HINT = "Check the model's name and address; addresses of OpenAI-compatible servers usually end with /v1."
+_THINKING_HINT = "Raise THREADLORE_LLM_THINKING_TIMEOUT_SECONDS, or lower the model's reasoning effort in its settings."
+_BILLING_HINT = "Check your plan and billing at the provider."
 
 
 def map_error(error: Exception, model: str, key: str = "", base: str = "") -> ModelError:
-    """The error of the family for whatever a call raised, as a sentence; the key never stands in it.
+    """Map any exception of a call to a ModelError; the message never contains the key.
 
     `base`: the address of the model in the settings.
     """
     if isinstance(error, ModelError):
         return error
-    made = _connection_error(error, model, base) or _rejection_error(error, model, provider_message(error, key))
-    made.retry_after = _retry_after(error)
-    return made
+    mapped = _connection_error(error, model, base) or _rejection_error(error, model, provider_message(error, key))
+    mapped.retry_after = _retry_after(error)
+    return mapped
 
 
-def endless_thoughts(model: str, seconds: float) -> ModelError:
-    """The error of a stream in which the model thinks for longer than it may."""
-    return ModelTimeout(f"The model {model} thought for more than {seconds:.0f} seconds.", hint=_THINKING)
+def thinking_timeout_error(model: str, seconds: float) -> ModelError:
+    """Error of a stream whose model thinks for longer than allowed."""
+    return ModelTimeout(f"The model {model} thought for more than {seconds:.0f} seconds.", hint=_THINKING_HINT)
 
 
 def _connection_error(error: Exception, model: str, base: str) -> ModelError | None:
-    """Nothing came of the provider, or only half of it."""
+    """Error for a call without a reply, or with half of one."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and 400 <= status < 500 and status != REQUEST_TIMEOUT:
         return None
     if reason := unreachable_reason(error):
-        place = provider_host(error, base)
-        return ModelUnreachable(f"Cannot reach the model {model}{f' at {place}' if place else ''}: {reason}.")
+        host = provider_host(error, base)
+        return ModelUnreachable(f"Cannot reach the model {model}{f' at {host}' if host else ''}: {reason}.")
     names = [type(each).__name__ for each in exception_chain(error)]
     if status == REQUEST_TIMEOUT or any("Timeout" in name for name in names):
         return ModelTimeout(f"The model {model} did not answer in time.")
     if any(name.startswith(_CONNECTION_LOST) for name in names):
-        return ModelUnavailable(f"The connection to the model {model} broke off.")
+        return ModelUnavailable(f"The connection to the model {model} was lost.")
     return None
 
 
 def _rejection_error(error: Exception, model: str, words: str) -> ModelError:
-    """The provider was reached, and said no; in its own words as far as it has some."""
+    """Error for a request that the provider rejected, in the provider's own words if there are any."""
     kind, status, text = _error_class(error, str(error)), getattr(error, "status_code", None), str(error)
     why = f": {words}." if words else "."
     if _NO_PROVIDER in text:
-        return ModelNotFound(f"“{model}” names no provider that is known.")
+        return ModelNotFound(f"“{model}” does not name a known provider.")
     if _NO_KEY.search(text):
         return InvalidApiKey(f"No key is set for the model {model}.")
     if status == FORBIDDEN:
@@ -108,7 +107,7 @@ _ERROR_TEXTS: Mapping[type[ModelError], str] = {
     RateLimited: "The provider of the model {model} asks to slow down",
     PromptTooLong: "The prompt is too long for the model {model}",
     ModelRefused: "The model {model} declined the request",
-    ModelUnavailable: "The model {model} does not work at the moment",
+    ModelUnavailable: "The model {model} is not working at the moment",
 }
 
 
@@ -132,12 +131,12 @@ def _error_class(error: Exception, text: str) -> type[ModelError]:
 
 
 def is_response_format_error(error: ModelError) -> bool:
-    """Whether the server refused nothing but the parameter response_format."""
+    """Whether the server rejected only the parameter response_format."""
     return isinstance(error, ModelRefused) and "response_format" in str(error)
 
 
 def _retry_after(error: BaseException) -> float | None:
-    """How many seconds the provider asks to wait (Retry-After, seconds or a date), if it says so."""
+    """Seconds that the provider asks to wait (Retry-After, seconds or a date), if any."""
     headers = _response_headers(error)
     with suppress(ValueError, TypeError):
         return (
@@ -158,7 +157,7 @@ def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _response_headers(error: BaseException) -> Mapping[str, str]:
-    """The headers of the reply, wherever the libraries have put them, by lower-case names."""
+    """Headers of the reply from any place where the libraries keep them, by lower-case names."""
     places = (getattr(error, "litellm_response_headers", None), getattr(error, "headers", None))
     reply = getattr(getattr(error, "response", None), "headers", None)
     return {str(name).lower(): str(value) for found in (*places, reply) if found for name, value in found.items()}

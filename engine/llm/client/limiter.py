@@ -1,4 +1,4 @@
-"""A concurrency limit that serves the urgent first."""
+"""Limit concurrency by priority: foreground calls first."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from engine.scheduling.urgency import is_urgent
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-# A question brings its own text and two lists of keywords to an embedder. What brings more is work in the background,
-# unless it is done within `urgent`: an answer by quotation compares a hundred sentences.
+# A question embeds its own text and two lists of keywords. More texts mean background work, unless the task is in the
+# foreground: an answer by quotation compares a hundred sentences.
 MAX_QUESTION_TEXTS = 3
 FOREGROUND_RANK = 0
 MAX_BACKGROUND_DELAY, BACKGROUND_WINDOW = (
     1.0,
     0.2,
-)  # seconds that the background is kept waiting at a stretch, and then is not
+)  # seconds that background calls are delayed at a stretch, and seconds in which they then are not
 
 
 def embedding_rank(texts: int) -> int:
-    """The rank of a call that embeds so many texts."""
+    """Rank of a call that embeds this many texts."""
     return FOREGROUND_RANK if is_urgent() or texts <= MAX_QUESTION_TEXTS else FOREGROUND_RANK + 1
 
 
 class PrioritySemaphore:
-    """At most `limit` at once; who waits is let in by rank (0 first), then in the order of coming.
+    """Runs at most `limit` at once; waiting calls start by rank (0 first), then in order of arrival.
 
-    Ranks other than 0 leave `reserved` places alone, so that a question need not wait for work in the background; and
-    none of them begins within a `moment` (seconds) after one of rank 0 came or left: the same question will ask again.
+    Ranks other than 0 leave `reserved` slots free, so that a question need not wait for background work. None of them
+    starts within `moment` seconds after a call of rank 0 came or left, since the same question will call again.
     """
 
     def __init__(self, limit: int, reserved: int = 0, moment: float = 0.0) -> None:
@@ -43,14 +43,14 @@ class PrioritySemaphore:
         self._running = 0
         self._background = 0
         self._delay_seconds = moment
-        self._delay: tuple[float, float] | None = None  # since and until when the background waits
-        self._no_delay_until = 0.0  # until when it does not
+        self._delay: tuple[float, float] | None = None  # since and until when background calls are delayed
+        self._no_delay_until = 0.0  # until when they are not delayed
         self._sequence = count()
         self._waiters: list[tuple[int, int, asyncio.Future[None]]] = []
 
     @asynccontextmanager
     async def acquire(self, rank: int) -> AsyncIterator[None]:
-        """Hold one place."""
+        """Hold one slot."""
         self._delay_background(rank)
         await self._wait_for_slot(rank)
         try:
@@ -60,7 +60,7 @@ class PrioritySemaphore:
             self._release_slot(rank)
 
     def _delay_background(self, rank: int) -> None:
-        """Keep the background waiting for a moment, if this is urgent."""
+        """Delay background calls for a moment if this call is urgent."""
         if rank > FOREGROUND_RANK or not self._delay_seconds:
             return
         loop = asyncio.get_running_loop()
@@ -82,13 +82,13 @@ class PrioritySemaphore:
         turn = loop.create_future()
         heapq.heappush(self._waiters, (rank, next(self._sequence), turn))
         if rank > FOREGROUND_RANK and self._delay:
-            # The timer of the question is gone if the event loop that served it has ended.
+            # The timer of the question is gone if its event loop has ended.
             loop.call_at(self._delay[1], self._end_delay, self._delay)
         self._wake_waiters()
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # let in and cancelled at the same moment
+            if turn.done() and not turn.cancelled():  # admitted and cancelled at the same moment
                 self._release_slot(rank)
             raise
 

@@ -1,4 +1,4 @@
-"""The one place that calls litellm: lazily imported, quiet, with our own errors and plain values."""
+"""Call litellm: imported lazily, silenced, with the engine's own errors and plain values."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from engine.llm.client.protocol import CallParameters
 
-# What pydantic says about litellm's own types, the reply's text included; where warnings are errors, calls would fail.
+# Warnings of pydantic about litellm's own types quote the reply; where warnings are errors, calls would fail.
 _PYDANTIC_WARNINGS = (
     "Item .* on TypedDict class",
     "Accessing the 'model_(computed_)?fields' attribute",
     "Pydantic serializer warnings",
 )
 
-# Where litellm puts what a model thinks, in the part of a stream.
+# Fields of a stream part in which litellm returns thinking.
 _REASONING_FIELDS = ("reasoning_content", "thinking_blocks", "reasoning_items")
 
 
@@ -39,7 +39,7 @@ class LiteLLMProvider:
         self._module: Any = None
 
     async def preload(self) -> None:
-        """Import litellm (seconds, off the loop)."""
+        """Import litellm (seconds, off the event loop)."""
         if self._module is None:
             self._module = await asyncio.to_thread(load_litellm)
 
@@ -67,7 +67,7 @@ class LiteLLMProvider:
                 if not _has_finish_reason(chunks):
                     yield StreamDelta(finish=UNFINISHED)
             finally:
-                if hasattr(chunks, "aclose"):  # also when nobody wants the rest
+                if hasattr(chunks, "aclose"):  # also if the caller stops early
                     await chunks.aclose()
 
     async def embed(self, parameters: CallParameters) -> EmbeddingResult:
@@ -87,18 +87,18 @@ class LiteLLMProvider:
             )
 
     async def _load_module(self) -> Any:
-        """litellm, told that this task's calls need no logging: nobody listens, and it costs a quarter of the time."""
+        """The litellm module, with its logging disabled for this task: it costs a quarter of the time."""
         await self.preload()
-        with suppress(ImportError, AttributeError):  # a part of litellm that may go; then calls are only slower
+        with suppress(ImportError, AttributeError):  # optional part of litellm; without it calls are only slower
             importlib.import_module("litellm._internal_context").is_internal_call.set(True)
         return self._module
 
 
 def load_litellm() -> Any:
-    """Import litellm, told beforehand to ask no network for prices, and quiet."""
+    """Import litellm without network look-ups of prices and without log output."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_LOG", "ERROR")
-    os.environ["LITELLM_MODE"] = "PRODUCTION"  # otherwise it reads any .env that lies around
+    os.environ["LITELLM_MODE"] = "PRODUCTION"  # otherwise it reads any .env in the current folder
     for message in _PYDANTIC_WARNINGS:
         warnings.filterwarnings("ignore", message=message)
     litellm: Any = importlib.import_module("litellm")
@@ -120,7 +120,7 @@ def _mapped_errors(parameters: CallParameters) -> Iterator[None]:
 
 
 def _has_finish_reason(chunks: Any) -> bool:
-    """Whether the provider told why its stream ended; litellm puts "stop" where it did not."""
+    """Whether the provider gave a finish reason; litellm fills in "stop" if there is none."""
     names = ("received_finish_reason", "intermittent_finish_reason")
     return not hasattr(chunks, names[0]) or any(getattr(chunks, name, None) for name in names)
 
@@ -144,11 +144,11 @@ def _token_usage(reply: Any, cost: float) -> TokenUsage:
 
 
 def _response_cost(reply: Any) -> float:
-    return float(reply._hidden_params.get("response_cost") or 0.0)  # noqa: SLF001  - litellm documents it there
+    return float(reply._hidden_params.get("response_cost") or 0.0)  # noqa: SLF001  - documented by litellm
 
 
 def _stream_cost(litellm: Any, model: str, chunk: Any) -> float:
-    """The price of a stream; nothing where the price is not known."""
+    """Price of a stream in US dollars; 0 if the price is not known."""
     try:
         return float(sum(litellm.cost_per_token(model, chunk.usage.prompt_tokens, chunk.usage.completion_tokens)))
     except Exception:  # noqa: BLE001  - litellm raises plain exceptions for models without a price
@@ -156,18 +156,18 @@ def _stream_cost(litellm: Any, model: str, chunk: Any) -> float:
 
 
 def _embedding_rows(data: Sequence[Any], count: int, model: str) -> np.ndarray:
-    """float32 of shape (count, dim), by the rows' own index."""
+    """float32 of shape (count, dim), ordered by the rows' own index."""
     given = {row["index"]: _decode_vector(row["embedding"]) for row in data}
     if set(given) != set(range(count)) or len({len(vector) for vector in given.values()}) != 1:
-        raise ModelUnavailable(f"{model} gave {len(given)} vectors for {count} texts.")
+        raise ModelUnavailable(f"{model} returned {len(given)} vectors for {count} texts.")
     vectors = np.stack([given[index] for index in range(count)])
     if not np.isfinite(vectors).all():
-        raise ModelUnavailable(f"{model} gave a vector that is not finite.")
+        raise ModelUnavailable(f"{model} returned a vector that is not finite.")
     return vectors
 
 
 def _decode_vector(given: Any) -> np.ndarray:
-    """A vector as numbers, or as the bytes of them in base64."""
+    """A vector given as numbers or as base64 of its bytes."""
     if isinstance(given, str):
         return np.frombuffer(base64.b64decode(given), dtype="<f4")
     return np.asarray(given, dtype=np.float32)

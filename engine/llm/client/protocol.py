@@ -1,4 +1,4 @@
-"""What a provider of models does for us, in plain values: they can go from one process to another."""
+"""Protocol of a model provider and its plain values, which can cross processes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-SETTINGS_PREFIX = (
-    "THREADLORE_"  # what settings are called; the tokens of chat platforms are no business of who calls models
-)
-UNFINISHED = "unfinished"  # the reason of a stream that ended without one
-CallParameters = dict[str, Any]  # of a call as litellm takes them: model, messages, api_base, timeout …
+SETTINGS_PREFIX = "THREADLORE_"  # prefix of settings; the tokens of chat platforms must not reach the provider process
+UNFINISHED = "unfinished"  # finish reason of a stream that ended without one
+CallParameters = dict[str, Any]  # parameters of a litellm call: model, messages, api_base, timeout …
 
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """What one call took: tokens, and US dollars where the price is known."""
+    """Usage of one call: tokens, and US dollars if the price is known."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -28,7 +26,7 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """The whole reply of a chat call; `finish` is the provider's reason for its end."""
+    """Whole reply of a chat call; `finish` is the provider's finish reason."""
 
     text: str
     finish: str
@@ -37,9 +35,9 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class StreamDelta:
-    """A part of a streamed reply. `thought`: the model thinks, a sign of life. `spent` comes with one of the last.
+    """Part of a streamed reply. `thought`: the model is thinking. `spent` comes with one of the last parts.
 
-    `finish` is the provider's reason for the end, or `UNFINISHED` where none was given; the last one counts.
+    `finish` is the provider's finish reason, or `UNFINISHED` if there is none; the last one counts.
     """
 
     text: str = ""
@@ -50,7 +48,7 @@ class StreamDelta:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingResult:
-    """float32 of shape (texts, dim), in the order of the texts, as the provider gave them."""
+    """float32 of shape (texts, dim), in the order of the texts, as the provider returned them."""
 
     rows: np.ndarray
     spent: TokenUsage
@@ -58,29 +56,29 @@ class EmbeddingResult:
 
 @dataclass(frozen=True, slots=True)
 class RerankResult:
-    """Rows {index, relevance_score} as the provider gave them."""
+    """Rows {index, relevance_score} as the provider returned them."""
 
     rows: Sequence[Mapping[str, Any]]
     spent: TokenUsage
 
 
 class Provider(Protocol):
-    """Calls models, once and without a time limit of its own. Everything raises ModelError."""
+    """Calls models, once and without a timeout of its own. All methods raise ModelError."""
 
     async def preload(self) -> None:
-        """Load what the first call would wait for."""
+        """Load what would delay the first call."""
 
     async def close(self) -> None:
-        """Give back what is held open; it may be used again afterwards."""
+        """Release open resources; the provider can be used again afterwards."""
 
     async def chat(self, parameters: CallParameters) -> ChatReply:
         """A whole reply."""
 
     def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
-        """A reply in pieces; closing it ends the call."""
+        """Stream a reply; closing the stream ends the call."""
 
     async def embed(self, parameters: CallParameters) -> EmbeddingResult:
         """Vectors of the texts in `input`."""
 
     async def rerank(self, parameters: CallParameters) -> RerankResult:
-        """How well `documents` fit the `query`."""
+        """Relevance of `documents` for the `query`."""

@@ -1,4 +1,4 @@
-"""What a provider, or the way to it, complained of, in plain words: without what the libraries between us add. Pure."""
+"""Extract readable error messages of a provider or network from exceptions of libraries. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ERRNO_REASONS = {
 
 
 def exception_chain(error: BaseException) -> list[BaseException]:
-    """The error and what led to it, the innermost last; what we told of an earlier call is no part of it."""
+    """The error and its causes, the innermost last; errors of an earlier call are excluded."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in chain and not isinstance(cause, EngineError):
@@ -42,10 +42,10 @@ def exception_chain(error: BaseException) -> list[BaseException]:
 
 
 def unreachable_reason(error: BaseException) -> str:
-    """Why nothing could be sent at all, "" if something was."""
+    """Why the request could not be sent, "" if it was sent."""
     chain = exception_chain(error)
     if any(type(each).__name__ in _INVALID_ADDRESS_ERRORS for each in chain):
-        return "this is no address; it begins with http:// or https://"
+        return "the address is invalid; it must begin with http:// or https://"
     if not any(type(each).__name__.startswith(_CONNECT_ERRORS) for each in chain):
         return ""
     return next(filter(None, map(_connection_reason, reversed(chain))), "no connection")
@@ -54,18 +54,18 @@ def unreachable_reason(error: BaseException) -> str:
 def _connection_reason(error: BaseException) -> str:
     match error:
         case socket.gaierror():
-            return "its name is not known"
+            return "its host name is unknown"
         case ssl.SSLCertVerificationError():
             return "its certificate is not valid"
         case ssl.SSLError():
-            return "no secure connection; perhaps it speaks http, not https"
+            return "no secure connection; the server may use http, not https"
         case OSError(errno=int(number)) if number in _ERRNO_REASONS:
             return _ERRNO_REASONS[number]
     return _ERRNO_REASONS[errno.ETIMEDOUT] if type(error).__name__ == "ConnectTimeout" else ""
 
 
 def provider_host(error: BaseException, base: str) -> str:
-    """Where the provider was sought, as host:port: as the library tells it, else by the address in the settings."""
+    """The provider's host:port, from the library's error, else from the address in the settings."""
     for each in exception_chain(error):
         name, port = getattr(each, "host", None), getattr(each, "port", None)
         if isinstance(name, str) and name:
@@ -74,7 +74,7 @@ def provider_host(error: BaseException, base: str) -> str:
 
 
 def provider_message(error: BaseException, key: str = "") -> str:
-    """The provider's own words, on one line, without the key; "" if there are none."""
+    """The provider's own message on one line, without the key; "" if there is none."""
     text = str(error).replace(key, "…") if key else str(error)
     if found := _MESSAGE_FIELD.search(text):
         text = found[1] or found[2] or ""

@@ -1,4 +1,4 @@
-"""The process that calls models, from the side of who asks it: requests with numbers, and what comes of each."""
+"""Client side of the provider process: send numbered requests and receive their results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STOP_GRACE_SECONDS = 5.0  # seconds for the process to end by itself
 
 
 class ProviderProcess:
-    """One such process, from its start to its end."""
+    """One provider process, from start to end."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -42,9 +42,9 @@ class ProviderProcess:
 
     @classmethod
     async def start(cls) -> Self:
-        """A fresh one, in our environment but for our own settings: litellm reads the keys of providers there.
+        """Start a process with our environment but without our own settings: litellm reads provider keys there.
 
-        Raises Unavailable if the system has no room for it.
+        Raises ModelUnavailable if the system cannot start it.
         """
         environment: dict[str, Any] = {k: v for k, v in os.environ.items() if not k.upper().startswith(SETTINGS_PREFIX)}
         environment["PYTHONPATH"] = child_python_path()
@@ -56,20 +56,20 @@ class ProviderProcess:
             )
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise ModelUnavailable(f"The process that calls the models cannot be started: {reason}.") from error
+            raise ModelUnavailable(f"Cannot start the process that calls models: {reason}.") from error
 
     @property
     def pid(self) -> int:
-        """The process id."""
+        """Process id."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether it accepts requests."""
         return not self._has_ended
 
     async def stream_request(self, what: str, parameters: CallParameters) -> AsyncGenerator[Frame]:
-        """What comes of a request, up to its end; leaving before takes the request back. Raises ModelError."""
+        """Results of a request until its end; leaving early cancels the request. Raises ModelError."""
         number, heard = next(self._request_ids), asyncio.Queue[codec.Frame]()
         self._pending[number] = heard
         self._queue_frame({"number": number, "what": what, "parameters": parameters})
@@ -92,7 +92,7 @@ class ProviderProcess:
                 self._queue_frame({"number": number, "what": "cancel"})
 
     async def stop(self) -> None:
-        """Let it come to its end; who still waits for something is told."""
+        """Stop the process; pending requests fail."""
         if self._process.stdin:
             self._process.stdin.close()
         await self._wait_or_kill(STOP_GRACE_SECONDS)
@@ -101,7 +101,7 @@ class ProviderProcess:
     async def _wait_or_kill(self, grace: float) -> None:
         """Wait for the process to end; kill it after `grace` seconds.
 
-        One that has ended is not killed: that would fetch its exit status, for which asyncio's own watcher waits.
+        A process that has ended is not killed: that would fetch its exit status, for which asyncio's own watcher waits.
         """
         try:
             async with asyncio.timeout(grace):
@@ -112,7 +112,7 @@ class ProviderProcess:
             await self._process.wait()
 
     def _queue_frame(self, frame: Frame) -> None:
-        """Send it, together with what else is told in this turn of the loop: a write lets other threads in."""
+        """Send a frame, together with others of this turn of the event loop: each write lets other threads run."""
         if not self._outgoing:
             asyncio.get_running_loop().call_soon(self._flush_frames)
         self._outgoing.append(encode_frame(json.dumps(frame).encode()))
@@ -123,7 +123,7 @@ class ProviderProcess:
             self._process.stdin.write(b"".join(told))
 
     async def _receive_frames(self) -> None:
-        """Hand on what the process tells, until it ends or makes no sense; who waits then is told so."""
+        """Pass results on until the process ends or sends an invalid frame; then pending requests fail."""
         grace = 0.0
         try:
             while self._process.stdout is not None:
@@ -133,7 +133,7 @@ class ProviderProcess:
         except (EOFError, ConnectionError) as error:
             log.info("model_process_ended", error=type(error).__name__)
             grace = STOP_GRACE_SECONDS
-        except asyncio.CancelledError:  # nobody waits for it any more
+        except asyncio.CancelledError:  # its caller is gone
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
             raise

@@ -1,4 +1,4 @@
-"""Models are called in a process of their own, so that what litellm computes holds nobody else up."""
+"""Call models in a separate process, so that litellm's computations do not block the event loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SubprocessProvider:
-    """Implements `Provider` with a `Direct` in another process: started when first needed, and again once it died."""
+    """Implements `Provider` with a `LiteLLMProvider` in another process, started on first use and after a crash."""
 
     def __init__(self) -> None:
         self._process: ProviderProcess | None = None
@@ -26,7 +26,7 @@ class SubprocessProvider:
 
     @property
     def pid(self) -> int | None:
-        """The process id while one runs."""
+        """Process id while one runs."""
         return self._process.pid if self._process else None
 
     async def preload(self) -> None:

@@ -1,7 +1,7 @@
-"""The process that calls models: `python -m engine.llm.client.subprocess_main`, frames of JSON on its pipes.
+"""Process that calls models: `python -m engine.llm.client.subprocess_main`, JSON frames on its pipes.
 
-A frame asks for something by number, or takes that back; what comes of it bears the same number. It ends when its input
-does, and leaves signals that everybody gets to who started it.
+A frame starts or cancels a request by number; results have the same number. The process ends with its input and leaves
+stop signals to its parent.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ProviderServer:
-    """Does what is asked for, all of it at once, and writes down what comes of it."""
+    """Runs all requests concurrently and writes their results."""
 
     def __init__(self, answers: BinaryIO) -> None:
         self._provider = LiteLLMProvider()
@@ -37,14 +37,14 @@ class ProviderServer:
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     async def serve(self, requests: BinaryIO) -> None:
-        """Until the requests end."""
+        """Serve until the requests end."""
         loop, asked = asyncio.get_running_loop(), asyncio.Queue[codec.Frame | None]()
 
         def listen() -> None:
             try:
                 while (frame := read_frame(requests)) is not None:
                     loop.call_soon_threadsafe(asked.put_nowait, json.loads(frame))
-            finally:  # nobody can ask any more, whatever the reason
+            finally:  # the pipe is closed for any reason
                 loop.call_soon_threadsafe(asked.put_nowait, None)
 
         Thread(target=listen, daemon=True).start()
@@ -65,13 +65,13 @@ class ProviderServer:
             self._queue_frame(number, {**await self._call_provider(number, what, parameters), "end": True})
         except ModelError as error:
             self._queue_frame(number, codec.encode_error(error))
-        except Exception as error:  # noqa: BLE001 - whatever it is, somebody waits for it
+        except Exception as error:  # noqa: BLE001 - a caller waits for the result of any error
             self._queue_frame(
                 number, codec.encode_error(ModelUnavailable(f"A model call failed ({type(error).__name__})."))
             )
 
     async def _call_provider(self, number: int, what: str, parameters: CallParameters) -> Frame:
-        """The last that is to be told; of a stream everything was told before."""
+        """The final result; the parts of a stream are sent before."""
         match what:
             case "chat":
                 return codec.encode_result(await self._provider.chat(parameters))
@@ -88,7 +88,7 @@ class ProviderServer:
         return {}
 
     def _queue_frame(self, number: int, frame: Frame) -> None:
-        """Write it down, together with what else is told in this turn of the loop: a write lets other threads in."""
+        """Write a frame, together with others of this turn of the event loop: each write lets other threads run."""
         if not self._outgoing:
             asyncio.get_running_loop().call_soon(self._flush_frames)
         self._outgoing.append(encode_frame(json.dumps({"number": number, **frame}).encode()))
@@ -103,11 +103,11 @@ def main() -> None:
     """Serve on the standard pipes."""
     ignore_stop_signals()
     raise_gc_threshold()
-    # What a library prints must not fall between the frames.
+    # Output of a library must not fall between the frames.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     asyncio.run(ProviderServer(answers).serve(sys.stdin.buffer))
-    os._exit(0)  # whatever a library still waits for
+    os._exit(0)  # tasks of libraries that still wait
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Replies of models, parsed tolerantly: tuples, JSON, shared calls, thoughts. Pure."""
+"""Parse model replies tolerantly: tuples, JSON, shared calls, thinking. Pure."""

@@ -1,4 +1,4 @@
-"""Replies in JSON, as models write it: fenced, talked around, with single quotes, cut off."""
+"""Parse JSON replies as models write them: fenced, surrounded by prose, single-quoted, cut off."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SEPARATORS = re.compile("[\n,;，；]")
 
 
 def parse_json_extraction(reply: str) -> Extraction:
-    """The mentions and links of {"entities": [...], "relationships": [...]}; what makes no sense is left out."""
+    """The mentions and links of {"entities": [...], "relationships": [...]}; invalid items are dropped."""
     found = _parse_object(reply) or {}
     mentions = (
         build_mention(_text_field(item, "name"), _text_field(item, "type"), _text_field(item, "description"))
@@ -41,14 +41,14 @@ def parse_json_extraction(reply: str) -> Extraction:
 
 
 def parse_json_excerpts(reply: str) -> tuple[list[tuple[int, Object]], bool]:
-    """The objects of {"excerpts": [{"number": 1, …}]} by number (0 for none), and whether nothing was cut off."""
+    """The objects of {"excerpts": [{"number": 1, …}]} by number (0 for none), and whether the reply is complete."""
     found, complete = _decode_json(reply)
     items = _object_list(found, "excerpts") if isinstance(found, dict) else ()
     return [(number if isinstance(number := item.get("number"), int) else 0, item) for item in items], complete
 
 
 def parse_keywords(reply: str) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
-    """Whether the reply is an object at all, and its high-level and low-level keywords."""
+    """Whether the reply is an object, and its high-level and low-level keywords."""
     found = _parse_object(reply)
     if found is None:
         return False, (), ()
@@ -56,12 +56,12 @@ def parse_keywords(reply: str) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
 
 
 def build_search_query(high: tuple[str, ...], low: tuple[str, ...], question: str) -> SearchQuery:
-    """The question with its keywords; where there are none at all, it is its own low-level keyword, however long."""
+    """The question with its keywords; without any, the whole question is its own low-level keyword."""
     return SearchQuery(question, high, low if high or low else (question,))
 
 
 def parse_search_query(reply: str, question: str) -> SearchQuery:
-    """The stand-alone question and its keywords in one object; what is missing falls back to the given question."""
+    """The standalone question and its keywords from one object; missing parts fall back to the original question."""
     found = _parse_object(reply) or {}
     rewritten = remove_unstorable(_text_field(found, "question")).strip() or question
     high, low = _split_keywords(found.get("high_level_keywords")), _split_keywords(found.get("low_level_keywords"))
@@ -69,18 +69,18 @@ def parse_search_query(reply: str, question: str) -> SearchQuery:
 
 
 def is_addressed_to_bot(reply: str) -> bool:
-    """Whether the reply says that a message is meant for the program; a reply that does not say so means no."""
+    """Whether the reply says that a message is for the bot; without a clear yes it is not."""
     return str((_parse_object(reply) or {}).get("for_you")).casefold() in {"true", "yes", "1"}
 
 
 def _parse_object(reply: str) -> Object | None:
-    """The first JSON object of a reply, repaired if need be; None if there is none or if the whole is an array."""
+    """The first JSON object of a reply, repaired if necessary; None if there is none or if the whole is an array."""
     found, _ = _decode_json(reply)
     return found if isinstance(found, dict) else None
 
 
 def _decode_json(reply: str) -> tuple[object, bool]:
-    """The first JSON value that may be an object, and whether it needed no repair."""
+    """The first JSON value that may be an object, and whether it is valid without repair."""
     text = _FENCE.sub("", strip_thinking(reply).strip()).strip()
     opening = _OBJECT_START.search(text)
     if opening is None or text.startswith("["):
@@ -93,8 +93,8 @@ def _decode_json(reply: str) -> tuple[object, bool]:
 
 
 def _repair_json(text: str) -> object:
-    """What a repair makes of broken JSON; of several values the first object. None if it is beyond repair."""
-    import json_repair  # noqa: PLC0415  - only broken replies pay for the import
+    """Repair broken JSON; of several values take the first object. None if it cannot be repaired."""
+    import json_repair  # noqa: PLC0415  - needed for broken replies only
 
     try:
         found = json_repair.loads(text, skip_json_loads=True)
@@ -109,7 +109,7 @@ def _object_list(found: Object, key: str) -> Iterator[Object]:
 
 
 def _text_field(item: Object, key: str) -> str:
-    """A text field; a list of texts is joined by commas; anything else is no text."""
+    """A text field; a list of texts is joined by commas; anything else is empty."""
     value = item.get(key)
     if isinstance(value, list):
         value = ",".join(part for part in value if isinstance(part, str))

@@ -1,4 +1,4 @@
-"""The reply to a shared call for summaries, read with care: a text under the wrong name would be remembered."""
+"""Parse the reply to a shared summary call strictly: a text under the wrong name would be cached."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _INVALID_ROW: tuple[int, list[str]] = (0, [])
 
 
 def parse_summaries(reply: str, count: int) -> dict[int, str]:
-    """The texts by number, from 1 to `count`; nothing at all if any other number is there: who knows what was counted.
+    """Texts by number, from 1 to `count`; empty if the reply has any other number, since then none can be trusted.
 
-    Plain lines go on with the text before them; a row that cannot be read voids it, and so does a second text of the
-    same number. Without an end mark the last text may have been cut off: it is left out.
+    A plain line continues the text before it. An unreadable row or a second text of the same number discards that text.
+    Without an end marker the last text may be cut off and is dropped.
     """
     told, *after = END_PATTERN.split(strip_thinking(reply), maxsplit=1)
     found: list[tuple[int, list[str]]] = []

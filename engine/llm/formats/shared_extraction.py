@@ -1,7 +1,7 @@
-"""The reply to a shared extraction call, parted by excerpt with care: facts must not land under another excerpt. Pure.
+"""Split the reply to a shared extraction call by excerpt, and reject replies that mix excerpts up. Pure.
 
-A reply whose numbers are not those of the excerpts is not trusted at all, nor is one that states under one excerpt
-what only another one says.
+A reply is rejected if its numbers are not those of the excerpts, or if it states under one excerpt what only another
+one says.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ HEADER_FIELDS = 2  # fields of the line before an excerpt's rows: the tag and th
 MIN_WORD_LENGTH, MIN_NUMBER_LENGTH = (
     4,
     3,
-)  # letters of a word, digits of a number, from which on they tell one text from another
+)  # minimum letters of a word and digits of a number that can identify a text
 
 _TAG = re.compile(r"\A[\W_]*+excerpt[\W_]*+\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")
 _PLAIN_HEADER = re.compile(r"[\W_]{0,4}excerpt[\W_]{0,4}(\d{1,4})\D{0,3}", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
-# Words that stand capitalised in any text.
+# Words that are capitalized in any text.
 _COMMON_WORDS = STOP_WORDS | {name.casefold() for name in (*calendar.month_name, *calendar.day_name) if name}
 
 
 def split_rows_by_excerpt(reply: str, count: int) -> dict[int, str]:
-    """The rows of each excerpt by its number, as the reply to it alone would be; nothing if the numbers are wrong.
+    """The rows of each excerpt by its number, as a reply to that excerpt alone; empty if the numbers are wrong.
 
-    Without an end mark the last excerpt may have been cut off: it is left out.
+    Without an end marker the last excerpt may be cut off and is dropped.
     """
     found: list[tuple[int, list[str]]] = []
     complete = False
@@ -53,7 +53,7 @@ def split_rows_by_excerpt(reply: str, count: int) -> dict[int, str]:
         if row and found:
             found[-1][1].append(row)
         elif DELIMITER in row:
-            return {}  # a row that stands under no number
+            return {}  # a row before any number
         complete = ended or (complete and not (number or DELIMITER in row))
     return _rows_by_number(
         [(number, "\n".join((*rows, END_MARKER))) for number, rows in found], count, complete=complete
@@ -61,14 +61,14 @@ def split_rows_by_excerpt(reply: str, count: int) -> dict[int, str]:
 
 
 def split_json_by_excerpt(reply: str, count: int) -> dict[int, str]:
-    """The same of a reply in JSON: each as an object of its own."""
+    """As `split_rows_by_excerpt` for a JSON reply: one object per excerpt."""
     items, complete = parse_json_excerpts(reply)
     found = [(number, json.dumps(item)) for number, item in items]
     return _rows_by_number(found, count, complete=complete)
 
 
 def has_misattributed_facts(excerpts: Sequence[Excerpt], found: Mapping[int, Extraction]) -> bool:
-    """Whether a name, a number or a proper word stands under an excerpt that only another one of them holds."""
+    """Whether a name, number or capitalized word is given for one excerpt but occurs only in another one."""
     texts = [_ExcerptWords(f"{excerpt.section}\n{excerpt.text}") for excerpt in excerpts]
     for number, reading in found.items():
         own, others = texts[number - 1], [text for place, text in enumerate(texts, 1) if place != number]
@@ -94,13 +94,13 @@ class _ExcerptWords:
         self.folded_text = text.casefold()
 
     def has_name(self, name: str) -> bool:
-        """Whether the name, or each word of it, stands in the text."""
+        """Whether the text contains the name, or each word of it."""
         words = _WORD.findall(name.casefold())
         return name.casefold() in self.folded_text or (bool(words) and self.folded_words.issuperset(words))
 
 
 def _distinctive_words(description: str) -> list[str]:
-    """Numbers and capitalised words: they tell which text a sentence was drawn from."""
+    """Numbers and capitalized words: they show which text a sentence is based on."""
     first, *rest = _WORD.findall(description) or [""]
     numbers = [word for word in (first, *rest) if len(word) >= MIN_NUMBER_LENGTH and word.isdigit()]
     proper = [word for word in rest if len(word) >= MIN_WORD_LENGTH and word[0].isupper()]
@@ -108,7 +108,7 @@ def _distinctive_words(description: str) -> list[str]:
 
 
 def _parse_header(row: str) -> tuple[int, str]:
-    """The number in a line before the rows of an excerpt, and what follows on it; 0 for any other line."""
+    """The number in the header line of an excerpt and the rest of that line; 0 for any other line."""
     fields = field_candidates(row)[0] if row else []
     if len(fields) >= HEADER_FIELDS and _TAG.fullmatch(fields[0]):
         number = _NUMBER.fullmatch(fields[1])
@@ -118,7 +118,7 @@ def _parse_header(row: str) -> tuple[int, str]:
 
 
 def _rows_by_number(found: list[tuple[int, str]], count: int, *, complete: bool) -> dict[int, str]:
-    """By number, if these ascend and are all of 1 to `count`; nothing else."""
+    """By number, if the numbers ascend and are within 1 to `count`; otherwise empty."""
     numbers = [number for number, _ in found]
     if numbers != sorted(set(numbers)) or any(not 1 <= number <= count for number in numbers):
         return {}

@@ -1,4 +1,4 @@
-"""What a reasoning model thinks aloud is no part of its reply."""
+"""Remove the <think> blocks of reasoning models from a reply."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _TAG = re.compile(r"<(/?)think>", re.IGNORECASE)
 
 
 def strip_thinking(reply: str) -> str:
-    """The reply without its <think> blocks, also one whose opening tag was swallowed or that was cut off within.
+    """The reply without its <think> blocks, including blocks without an opening or closing tag.
 
-    A block that never closes counts as a thought only if the reply begins with it; elsewhere it may be the subject.
+    An unclosed block counts as thinking only at the beginning of the reply; elsewhere the tag may be part of the text.
     """
     said, at, opened = "", 0, -1
     for tag in _TAG.finditer(reply):

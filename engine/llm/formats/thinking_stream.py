@@ -1,4 +1,4 @@
-"""A stream without what a reasoning model thinks aloud at its head."""
+"""Remove a leading <think> block from a streamed reply."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ _CLOSE = "</think>"
 
 
 class ThinkingFilter:
-    """Fed with deltas, gives the text that is no thinking: a `<think>` block at the very start is left out."""
+    """Takes deltas and returns the visible text: a `<think>` block at the very start is left out."""
 
     def __init__(self) -> None:
         self._buffer = ""
         self._state = "start"
 
     def feed(self, delta: str) -> str:
-        """What may be shown now."""
+        """The text that can be shown now."""
         if self._state == "open":
             return delta
         self._buffer += delta
@@ -25,7 +25,7 @@ class ThinkingFilter:
         return self._release_text()
 
     def finish(self) -> str:
-        """What is left at the end of the stream; thoughts without an end stay hidden."""
+        """The rest at the end of the stream; thinking without an end stays hidden."""
         held, self._buffer = self._buffer, ""
         return "" if self._state == "thinking" else held
 
@@ -44,7 +44,7 @@ class ThinkingFilter:
             self._buffer = self._buffer[-len(_CLOSE) :]
 
     def _release_text(self) -> str:
-        if self._state == "after":  # blanks between the thoughts and the answer
+        if self._state == "after":  # whitespace between the thinking and the answer
             self._buffer = self._buffer.lstrip()
             self._state = "open" if self._buffer else "after"
         if self._state != "open":

@@ -1,4 +1,4 @@
-"""The extraction reply in LightRAG's delimiter format, read tolerantly: what can be understood is never lost."""
+"""Parse extraction replies in LightRAG's delimiter format, tolerantly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TAG = re.compile(r"\A[\W\d_]*+(?:entity|relation(?:ship)?)[\W\d_]*+\Z", re.IGNO
 
 
 def parse_tuples(reply: str) -> Extraction:
-    """The mentions and links of a reply, in its order; rows that make no sense are left out, none raises."""
+    """The mentions and links of a reply, in its order; invalid rows are dropped, none raises."""
     records = [record for row in split_rows(strip_thinking(reply)) for record in _parse_records(row)]
     mentions = [build_mention(*record[1:]) for record in records if len(record) == MENTION_FIELDS]
     links = [build_link(*record[1:]) for record in records if len(record) == LINK_FIELDS]
@@ -30,9 +30,9 @@ def parse_tuples(reply: str) -> Extraction:
 
 
 def merge_gleaning(first: Extraction, second: Extraction) -> Extraction:
-    """The first reading, completed by a second look at the same text.
+    """Merge the first extraction with a second pass over the same text.
 
-    What only the second one names is added; of what both name, the one with the longer first description is kept.
+    New items of the second pass are added; of items in both, the one with the longer first description is kept.
     """
     return Extraction(
         _merge_by_key(first.mentions, second.mentions, lambda mention: normalize_name(mention.name)),
@@ -45,27 +45,27 @@ def merge_gleaning(first: Extraction, second: Extraction) -> Extraction:
 
 
 def build_mention(name: str, kind: str, description: str) -> Mention | None:
-    """A mention of cleaned parts, or nothing if one of them is nothing."""
+    """A mention with cleaned fields, or None if a field is empty."""
     mention = Mention(clean_name(name), clean_type(kind), clean_text(description))
     return mention if normalize_name(mention.name) and mention.type and mention.description else None
 
 
 def build_link(source: str, target: str, keywords: str, description: str) -> Link | None:
-    """A link of cleaned parts, or nothing if an end or the description is nothing, or if both ends are one name."""
+    """A link with cleaned fields, or None if an end or the description is empty or both ends are the same name."""
     link = Link(clean_name(source), clean_name(target), clean_keywords(keywords), clean_text(description))
     ends = {normalize_name(link.source), normalize_name(link.target)}
     return link if len(ends) > 1 and "" not in ends and link.description else None
 
 
 def _parse_records(row: str) -> list[list[str]]:
-    """The records of a row; daring repairs count only where they make more of it."""
+    """The records of a row; risky delimiter repairs are used only if they give more records."""
     return max((_split_records(fields) for fields in field_candidates(row)), key=len)
 
 
 def _split_records(fields: Sequence[str]) -> list[list[str]]:
-    """Fields parted into records of 4 or 5: several may stand on one line, joined by the delimiter alone.
+    """Split fields into records of 4 or 5: a line may hold several records, joined by the delimiter alone.
 
-    A record ends where the line ends or where the tag of another one follows; so a name "relation" is no new record.
+    A record ends at the end of the line or before the tag of another one; so a name "relation" starts no record.
     """
     records, at = [], 0
     while at < len(fields):
@@ -86,7 +86,7 @@ def _record_size(fields: Sequence[str], at: int) -> int:
 
 
 def _allowed_sizes(tag: str, *, first: bool) -> tuple[int, ...]:
-    """How long a record with this tag may be: an "entity" of 5 fields is a relation under the wrong tag."""
+    """The allowed lengths of a record with this tag: an "entity" of 5 fields is a relation with the wrong tag."""
     word = tag.lower()
     if not first and not _TAG.fullmatch(tag):
         return ()

@@ -1,4 +1,4 @@
-"""The delimiter of extraction rows, and the ways in which models damage it."""
+"""Split extraction rows into fields, and repair damaged delimiters."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 DELIMITER = "<|#|>"
 END_MARKER = "<|COMPLETE|>"
 
-# Damage that leaves the core "#" standing between brackets or pipes can hardly be anything else. Repeats are bounded:
-# models do get stuck on one character, and that must not cost quadratic time.
+# Safe repairs: a "#" between brackets or pipes is hardly ever anything else. Repeats are bounded, since models get
+# stuck on one character, and that must not cost quadratic time.
 _WITH_CORE = re.compile(
     r"""<\|{0,4}\\?\#(?:[|\\]{0,4}\#){0,4}\|{0,4}>   # <#>  <|#>  <#|>  <|##|>  <|\#|>  <||#||>  <|#||#|>
       | <\|{1,4}\\?\#{1,4}[|:]{1,4}>?                # <|#|  <|#||  <|#:      the closing bracket is lost
@@ -17,20 +17,20 @@ _WITH_CORE = re.compile(
     """,
     re.VERBOSE,
 )
-# Without the core it may be prose ("a <|> b", "x || y"): only where it is glued to text on both sides.
+# Risky repairs: without the "#" it may be prose ("a <|> b", "x || y"), so text must touch it on both sides.
 _WITHOUT_CORE = re.compile(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
 _DELIMITER_CHARS = frozenset("<|#")  # a damaged delimiter has at least one of them
 END_PATTERN = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
 
 
 def split_rows(reply: str) -> list[str]:
-    """The lines of a reply, parted at end marks too; blank ones left out."""
+    """The lines of a reply, split at end markers too, without blank ones."""
     lines = (line.strip() for part in END_PATTERN.split(reply) for line in part.split("\n"))
     return [line[1:-1] if line.startswith("(") and line.endswith(")") else line for line in lines if line]
 
 
 def field_candidates(row: str) -> list[list[str]]:
-    """The fields of a row, with sure repairs only, and with daring ones too: the caller takes what makes sense."""
+    """The fields of a row after safe repairs, and also after risky ones; the caller takes the better reading."""
     if _DELIMITER_CHARS.isdisjoint(row.replace(DELIMITER, "")):
         return [_split_fields(row)]
     sure = _WITH_CORE.sub(DELIMITER, row)

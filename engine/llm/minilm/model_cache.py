@@ -13,13 +13,13 @@ from pathlib import Path
 from engine.errors import DiskError
 
 WEIGHTS_FILE = "model.safetensors"
-PARTIAL_FILE_MAX_AGE = 3600.0  # seconds after which a half written graph belongs to nobody
+PARTIAL_FILE_MAX_AGE = 3600.0  # seconds after which a partially written graph is abandoned
 
 
 def cached_graph(folder: Path, cache: Path) -> Path:
-    """The file of the graph in the cache, built if there is none, whole, of these weights and of this way of building.
+    """The cached graph file for these weights and this builder, built if it is missing or damaged.
 
-    Its name ends with its checksum: a damaged graph would make other vectors without a word.
+    Its name ends with its checksum, since a damaged graph would silently give wrong vectors.
     """
     try:
         begin = f"minilm-{graph_fingerprint(folder)}"
@@ -31,13 +31,13 @@ def cached_graph(folder: Path, cache: Path) -> Path:
         graph = cache / f"{begin}-{zlib.crc32(content):08x}.onnx"
         write_atomically(graph, content)
         remove_stale_graphs(graph)
-    except OSError as trouble:
-        raise DiskError(f"The graph of the built-in embedder cannot be kept in {cache}: {trouble}") from trouble
+    except OSError as error:
+        raise DiskError(f"The model graph of the built-in embedder cannot be written to {cache}: {error}") from error
     return graph
 
 
 def file_crc32(file: Path) -> int:
-    """The CRC-32 of a file; 90 MB take 30 ms."""
+    """CRC-32 of a file; 90 MB take 30 ms."""
     found = 0
     with file.open("rb") as content:
         while piece := content.read(1 << 20):
@@ -46,23 +46,23 @@ def file_crc32(file: Path) -> int:
 
 
 def graph_fingerprint(folder: Path) -> str:
-    """Changes with the weights and with the program that builds the graph."""
+    """Hash that changes with the weights and with the code that builds the graph."""
     weights = (folder / WEIGHTS_FILE).stat()
     source = Path(__file__).with_name("onnx_graph.py").read_bytes()
     return hashlib.sha256(f"{weights.st_size} {weights.st_mtime_ns} ".encode() + source).hexdigest()[:16]
 
 
 def build_graph(weights: Path) -> bytes:
-    """The serialised graph."""
-    from safetensors.numpy import load_file  # noqa: PLC0415  - needed once, to build
+    """The serialized graph."""
+    from safetensors.numpy import load_file  # noqa: PLC0415  - needed for building only
 
-    from engine.llm.minilm import onnx_graph  # noqa: PLC0415  - imports onnx, needed once, to build
+    from engine.llm.minilm import onnx_graph  # noqa: PLC0415  - imports onnx, needed for building only
 
     return onnx_graph.build_onnx_model(load_file(weights))
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
+    """Write a file completely or not at all."""
     descriptor, part = tempfile.mkstemp(dir=path.parent, prefix="minilm-", suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -76,9 +76,9 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def remove_stale_graphs(graph: Path) -> None:
-    """Remove graphs of other weights, and parts that a killed process left."""
+    """Remove graphs of other weights and partial files of killed processes."""
     for other in graph.parent.glob("minilm-*"):
-        # A file that another process removed or still uses is its own business.
+        # Another process may have removed the file or may still use it.
         with contextlib.suppress(OSError):
             old = other.suffix == ".onnx" or time.time() - other.stat().st_mtime > PARTIAL_FILE_MAX_AGE
             if old and other != graph:

@@ -1,6 +1,6 @@
-"""The ONNX graph of all-MiniLM-L6-v2, built from its weights: a BERT of six layers, mean pooling, length one.
+"""Build the ONNX graph of all-MiniLM-L6-v2 from its weights: six BERT layers, mean pooling, normalization.
 
-Source: Devlin et al. 2019 (BERT); Wang et al. 2020 (MiniLMEmbedder); Reimers and Gurevych 2019 (pooling).
+Source: Devlin et al. 2019 (BERT); Wang et al. 2020 (MiniLM); Reimers and Gurevych 2019 (pooling).
 """
 
 from __future__ import annotations
@@ -15,54 +15,54 @@ from onnx import TensorProto, helper, numpy_helper
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-OPSET = 20  # the first with Gelu
+OPSET = 20  # the first opset with Gelu
 LAYERS = 6
 ATTENTION_HEADS = 12
 HIDDEN_SIZE = 384
 EPSILON = 1e-12
-MASK_PENALTY = -1e9  # added to the score of a padded position: its share of the attention becomes 0
+MASK_PENALTY = -1e9  # added to the score of a padded position, so that its attention is 0
 
 
 @dataclass(slots=True)
 class GraphBuilder:
-    """Collects nodes and constants; a value is known by its name."""
+    """Collects nodes and constants; values are referred to by name."""
 
     weights: Mapping[str, np.ndarray]
     nodes: list[Any] = field(default_factory=list)
     constants: dict[str, Any] = field(default_factory=dict)
 
     def add_node(self, op: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
-        """The name of the (first) output of one more operation; further ones have .1, .2 and so on appended."""
+        """Add an operation; returns the name of its first output. Further outputs append .1, .2 and so on."""
         name = f"{op}.{len(self.nodes)}"
         names = [name, *(f"{name}.{index}" for index in range(1, outputs))]
         self.nodes.append(helper.make_node(op, list(inputs), names, **attributes))
         return name
 
     def add_constant(self, name: str, value: np.ndarray) -> str:
-        """The name under which an array stands in the graph, once."""
+        """Add an array to the graph once; returns its name."""
         if name not in self.constants:
             self.constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
         return name
 
     def add_weight(self, name: str) -> str:
-        """A vector of the weights, as it is."""
+        """Add a vector of the weights unchanged."""
         return self.add_constant(name, self.weights[name])
 
     def add_integers(self, *values: int) -> str:
-        """A constant list of whole numbers: shapes, axes, indices."""
+        """Add a constant list of integers: shapes, axes, indices."""
         return self.add_constant("numbers." + ".".join(map(str, values)), np.array(values, dtype=np.int64))
 
     def add_scalar(self, value: float) -> str:
-        """A constant number."""
+        """Add a constant number."""
         return self.add_constant(f"scalar.{value}", np.array(value, dtype=np.float32))
 
     def add_layer_norm(self, value: str, layer: str) -> str:
-        """Layer normalisation over the width."""
+        """Add layer normalization over the hidden size."""
         scale, bias = self.add_weight(f"{layer}.weight"), self.add_weight(f"{layer}.bias")
         return self.add_node("LayerNormalization", value, scale, bias, axis=-1, epsilon=EPSILON)
 
     def add_linear(self, value: str, *layers: str) -> str:
-        """A linear layer; several are laid side by side, so that one multiplication does them all."""
+        """Add a linear layer; several are concatenated, so that one multiplication computes them all."""
         matrix = np.concatenate([self.weights[f"{layer}.weight"].T for layer in layers], axis=1)
         bias = np.concatenate([self.weights[f"{layer}.bias"] for layer in layers])
         product = self.add_node("MatMul", value, self.add_constant(f"{layers[0]}.matrix", matrix))
@@ -70,7 +70,7 @@ class GraphBuilder:
 
 
 def build_onnx_model(weights: Mapping[str, np.ndarray]) -> bytes:
-    """The serialised model: `ids` and `mask`, int64 of shape (batch, length), to `vectors`, float32 (batch, 384)."""
+    """Serialized model: `ids` and `mask`, int64 of shape (batch, length), to `vectors`, float32 (batch, 384)."""
     sheet = GraphBuilder(weights)
     hidden = add_embeddings(sheet)
     mask = sheet.add_node("Cast", "mask", to=TensorProto.FLOAT)
@@ -96,7 +96,7 @@ def build_onnx_model(weights: Mapping[str, np.ndarray]) -> bytes:
 
 
 def add_embeddings(sheet: GraphBuilder) -> str:
-    """Words plus positions plus the first (and only) segment, normalised."""
+    """Add word, position and segment embeddings (one segment only), normalized."""
     table = sheet.weights["embeddings.position_embeddings.weight"]
     segment = sheet.weights["embeddings.token_type_embeddings.weight"][0]
     length = sheet.add_node("Shape", "ids", start=1, end=2)
@@ -106,7 +106,7 @@ def add_embeddings(sheet: GraphBuilder) -> str:
 
 
 def add_transformer_layer(sheet: GraphBuilder, hidden: str, penalty: str, layer: str) -> str:
-    """One layer: attention, then the two-step perceptron, each added to its input and normalised."""
+    """Add one layer: attention, then the two-step perceptron, each added to its input and normalized."""
     seen = sheet.add_linear(
         add_attention(sheet, hidden, penalty, f"{layer}.attention.self"), f"{layer}.attention.output.dense"
     )
@@ -117,7 +117,7 @@ def add_transformer_layer(sheet: GraphBuilder, hidden: str, penalty: str, layer:
 
 
 def add_attention(sheet: GraphBuilder, hidden: str, penalty: str, layer: str) -> str:
-    """Scaled dot-product attention of all heads at once, padded positions left out."""
+    """Add scaled dot-product attention of all heads at once, with padded positions masked."""
     both = sheet.add_linear(hidden, f"{layer}.query", f"{layer}.key", f"{layer}.value")
     heads = sheet.add_node(
         "Reshape", both, sheet.add_integers(0, 0, 3, ATTENTION_HEADS, HIDDEN_SIZE // ATTENTION_HEADS)
@@ -136,7 +136,7 @@ def add_attention(sheet: GraphBuilder, hidden: str, penalty: str, layer: str) ->
 
 
 def add_mean_pooling(sheet: GraphBuilder, hidden: str, mask: str) -> None:
-    """The mean over the positions that are not padding, brought to length one: the output `vectors`."""
+    """Add the output `vectors`: the mean over positions that are not padding, normalized to length one."""
     kept = sheet.add_node("Mul", hidden, sheet.add_node("Unsqueeze", mask, sheet.add_integers(-1)))
     total = sheet.add_node("ReduceSum", kept, sheet.add_integers(1), keepdims=0)
     count = sheet.add_node("ReduceSum", mask, sheet.add_integers(1), keepdims=1)

@@ -74,7 +74,7 @@ async def test_a_reply_in_which_nothing_can_be_seen_is_no_answer(tmp_path: Path,
         await engine.wait_until_indexed()
         for calls in (1, 2):
             answer = await engine.ask(FERRY)
-            with pytest.raises(ModelUnavailable, match="replied with nothing"):
+            with pytest.raises(ModelUnavailable, match="returned an empty reply"):
                 shown += [piece async for piece in answer]
             assert language.calls["answer"] == calls
     assert not shown

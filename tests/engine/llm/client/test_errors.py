@@ -83,10 +83,10 @@ def dead(cause: Exception) -> Exception:
     ("cause", "reason"),
     [
         (ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed"), "connection refused"),
-        (socket.gaierror(-2, "Name or service not known"), "its name is not known"),
+        (socket.gaierror(-2, "Name or service not known"), "its host name is unknown"),
         (OSError(errno.ENETUNREACH, "?"), "the network is unreachable"),
         (ssl.SSLCertVerificationError("self-signed"), "its certificate is not valid"),
-        (ssl.SSLError("wrong version number"), "no secure connection; perhaps it speaks http, not https"),
+        (ssl.SSLError("wrong version number"), "no secure connection; the server may use http, not https"),
         (ValueError("?"), "no connection"),
     ],
 )
@@ -100,7 +100,7 @@ def test_a_model_out_of_reach_is_told_by_its_address_and_the_reason(cause: Excep
 def test_what_failed_in_an_earlier_call_is_not_told_of_this_one() -> None:
     earlier = map_error(dead(ConnectionRefusedError(errno.ECONNREFUSED, "?")), "m")
     busy = because(ProviderError("busy", 503), earlier)
-    assert str(map_error(busy, "m")) == "The model m does not work at the moment: busy."
+    assert str(map_error(busy, "m")) == "The model m is not working at the moment: busy."
 
 
 @pytest.mark.parametrize(
@@ -126,15 +126,18 @@ def test_what_failed_in_an_earlier_call_is_not_told_of_this_one() -> None:
             ProviderError('OllamaException - {"error": "no model \'m\'"}', 404),
             "does not know the model m: no model 'm'.",
         ),
-        (ProviderError("litellm.BadRequestError: LLM Provider NOT provided. Learn …", 400), "“m” names no provider"),
+        (
+            ProviderError("litellm.BadRequestError: LLM Provider NOT provided. Learn …", 400),
+            "“m” does not name a known",
+        ),
         (
             ProviderError("BadRequestError: OpenAIException - temperature: at most 2", 400),
             "request: temperature: at most 2.",
         ),
-        (ProviderError("<!doctype html><html>Bad gateway</html>", 502), "The model m does not work at the moment."),
+        (ProviderError("<!doctype html><html>Bad gateway</html>", 502), "The model m is not working at the moment."),
         (ProviderError("litellm.Timeout: Request timed out.", 408), "The model m did not answer in time."),
         (TimeoutError(), "The model m did not answer in time."),
-        (ConnectionResetError("peer"), "The connection to the model m broke off."),
+        (ConnectionResetError("peer"), "The connection to the model m was lost."),
     ],
 )
 def test_failures_are_sentences_without_the_words_of_libraries(error: Exception, sentence: str) -> None:

@@ -169,7 +169,7 @@ async def test_where_no_process_can_be_started_a_call_may_be_tried_again(
     model: ModelConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(ModelUnavailable, match="cannot be started"):
+    with pytest.raises(ModelUnavailable, match="Cannot start"):
         await ModelClient(4, QUICK, SubprocessProvider()).complete(ChatRequest(model, "extract", WHO), UsageMeter())
 
 
