@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from engine.answers.answer import Answer, AnswerService
 from engine.boundary import guard_public_methods
-from engine.bounds import MAX_RESULTS, OPTION_BOUNDS, check_number, check_numbers
+from engine.bounds import MAX_RESULTS, check_number, check_options
 from engine.data_dir import DataDir
 from engine.document_input import DocumentInput
 from engine.ingest.amendment import amend_document
@@ -86,7 +86,7 @@ class Engine(DocumentInput):
         Without `language` answers are quotations (offline); without `embedder` the built-in one makes the vectors.
         """
         folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor()
-        check_numbers(options, OPTION_BOUNDS)
+        check_options(options)
         async with AsyncExitStack() as stack:
             language, embedder = resolve_models(language, embedder, stack)
             stack.enter_context(folder.acquire_lock())

@@ -6,7 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from engine.errors import PromptTooLong
-from engine.text.windows import DEFAULT_OVERLAP_TOKENS, DEFAULT_WINDOW_TOKENS, check_window
+from engine.text.windows import (
+    DEFAULT_OVERLAP_TOKENS,
+    DEFAULT_WINDOW_TOKENS,
+    MAX_CHARACTERS_PER_TOKEN,
+    MIN_CHARACTERS_PER_TOKEN,
+    check_window,
+)
 
 if TYPE_CHECKING:
     from engine.models import Question
@@ -17,7 +23,6 @@ MAX_RESERVE = 2000
 RESERVE_SHARE = 4
 EXTRACTION_PROMPT_TOKENS, SUMMARY_PROMPT_TOKENS = 900, 300  # instructions that stand beside the text
 OVERLAP_SHARE, SOFT_SHARE, JOIN_SHARE = 12, 2, 4  # of a chunk, and of a summary call
-CHARACTERS_PER_TOKEN, MOST_LETTERS = 3, 8  # of a token in most texts, at least and at most
 SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 
 
@@ -66,6 +71,55 @@ class SummaryLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class RankingOptions:
+    """How search results are ranked: every number that decides which of them a context shows, and in which order.
+
+    `engine/retrieval/ranking.py` uses them. `chunk_selection`: how chunks of the graph are ranked, by a random walk
+    from the facts most similar to the question ("walk"), or as LightRAG does it, by similarity ("vector") or by how
+    many entities and relations they support ("weight").
+    """
+
+    # Chunks: vector search and full-text search, fused by the sum of weight / (damping + rank).
+    vector_weight: float = 1.0
+    fulltext_weight: float = 0.7
+    fulltext_overfetch: int = 2  # full-text hits fetched per chunk wanted; deep ones count if both searches have them
+    # Not the 60 of the paper, whose rankings had a thousand entries: with lists of twenty, even the first hit of the
+    # lighter search alone would be lost. Measured by tests/bench/quality.py.
+    rrf_damping: int = 20
+
+    # Entities: exact names first, then vector search and full-text search, fused.
+    entity_vector_weight: float = 1.0
+    entity_fulltext_weight: float = 0.5
+    entity_fulltext_share: float = 0.5  # full-text hits fetched per entity wanted
+    max_entity_overfetch: int = 4  # vector hits fetched per entity wanted, at most, until enough names differ
+
+    # Relations around the entities found; the three shares sum to 1.
+    max_neighbor_edges: int = 240  # edges considered, the heaviest first
+    relation_similarity_share: float = 0.8
+    relation_degree_share: float = 0.12
+    relation_weight_share: float = 0.08
+    relation_degree_saturation: float = 4.0  # log(1 + degrees) that gives half of its share
+    relation_weight_saturation: float = 1.0  # log(1 + weight) that gives half of its share
+    graph_token_share: float = 0.5  # of the tokens that the prompt leaves, for entities and relations
+
+    # Chunks that state the entities and relations.
+    chunk_selection: Literal["walk", "vector", "weight"] = "walk"
+    max_evidence_chunks: int = 12  # newest chunks considered per entity and relation
+    max_vector_candidates: int = 240  # chunks whose vectors are compared with the question
+    chunks_per_item: int = 5  # chunks chosen per entity or relation by "vector" and "weight"
+
+    # The random walk (personalized PageRank).
+    max_seed_facts: int = 5  # relations, those most similar to the question, at whose ends walks start
+    chunk_seed_weight: float = 0.05  # of the most similar chunk as a start; a fact's is its similarity
+    restart_probability: float = 0.5  # of each step to go back to a start
+    pagerank_iterations: int = 20  # the remainder is below 0.5 ** 20, a millionth
+
+    # Texts and the reranker.
+    text_overfetch: int = 2  # texts loaded, and reranked, per chunk shown: some are duplicates or filtered out
+    min_rerank_score: float = 0.0  # chunks with a lower score are left out, if positive
+
+
+@dataclass(frozen=True, slots=True)
 class ContextWindow:
     """How much a chat model takes at once, in o200k_base tokens.
 
@@ -92,7 +146,7 @@ class ContextWindow:
     def answer(self) -> int:
         """The characters after which an answer is stopped: more than a model writes that keeps to its limit."""
         tokens = max(self.reply_tokens, self.reply)
-        return min(max(SHORT_ANSWER, tokens * MOST_LETTERS), LONGEST_ANSWER) if tokens else LONG_ANSWER
+        return min(max(SHORT_ANSWER, tokens * MAX_CHARACTERS_PER_TOKEN), LONGEST_ANSWER) if tokens else LONG_ANSWER
 
     @property
     def max_prompt_tokens(self) -> int:
@@ -143,7 +197,7 @@ class ContextWindow:
             limits,
             call_tokens=tokens,
             join_tokens=min(limits.join_tokens, tokens // JOIN_SHARE),
-            characters_per_call=min(limits.characters_per_call, tokens * CHARACTERS_PER_TOKEN),
+            characters_per_call=min(limits.characters_per_call, tokens * MIN_CHARACTERS_PER_TOKEN),
         )
 
 
@@ -154,8 +208,6 @@ class EngineOptions:
     `graph`: the module behind the graph. `words`: the full-text tokenizer of a new folder; trigram suits scripts
     without spaces. `window`: of the chat model. `readers`: chunks read at once. `linger`: seconds that
     small closed conversations wait for others to share a call. `quiet`: seconds in which a hot key is summarised once.
-    `vector_weight`, `word_weight`: shares in the fusion of the two searches for chunks. `picking`: how the chunks of
-    the graph are ordered: by a walk from the best facts, or as LightRAG does, by similarity or by weight.
     `compact_after`: seconds until forgotten bytes leave the files by themselves. `attempts`: tries of a chunk before
     it is given up. `replace_embedder`: accept another embedder than the folder's, and make all vectors anew.
     """
@@ -165,6 +217,7 @@ class EngineOptions:
     chunking: ChunkingOptions = field(default_factory=ChunkingOptions)
     summary_limits: SummaryLimits = field(default_factory=SummaryLimits)
     context_window: ContextWindow = field(default_factory=ContextWindow)
+    ranking: RankingOptions = field(default_factory=RankingOptions)
     extraction_concurrency: int = 8
     extraction_linger: float = 5.0
     embed_batch_size: int = 64
@@ -172,10 +225,6 @@ class EngineOptions:
     summary_cooldown: float = 600.0
     compaction_delay: float = 600.0
     max_attempts: int = 6
-    vector_weight: float = 1.0
-    fulltext_weight: float = 0.7
-    chunk_selection: Literal["walk", "vector", "weight"] = "walk"
-    min_rerank_score: float = 0.0
     cache_answers: bool = True
     replace_embedder: bool = False
 

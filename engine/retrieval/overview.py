@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.highlights import format_date_range
 from engine.models import Context, SearchQuery
-from engine.retrieval import sources
 from engine.retrieval.context_builder import matches_filters
 from engine.retrieval.results import RetrievalResult
+from engine.retrieval.sources import number_sources
 from engine.storage.ledger.queries import lookup
 from engine.storage.ledger.queries.latest import find_latest_time, list_latest_chunks
 from engine.storage.ledger.work import work_queue
+from engine.text.windows import MEAN_CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 MAX_OVERVIEW_CHUNKS = 200  # of the span, the newest
 MAX_PROMPT_PARTS = 8  # prompts that they may fill
-CHARACTERS_PER_TOKEN = 4  # of a token, about
 RECENT_PERIOD = timedelta(days=14)
 
 
@@ -43,7 +43,7 @@ async def retrieve_overview(ledger: Ledger, question: Question, overview: Overvi
         replace(text, pieces=tuple(piece for piece in text.pieces if matches_filters(within, piece)))
         for text in fitting
     ]
-    numbered = sources.number_sources(text for text in kept if text.pieces)
+    numbered = number_sources(text for text in kept if text.pieces)
     days = format_date_range(numbered.sources) if overview.wanted == "summary" else ""
     made = Context(
         SearchQuery(question.text),
@@ -57,7 +57,7 @@ async def retrieve_overview(ledger: Ledger, question: Question, overview: Overvi
 def _newest_fitting(texts: Sequence[ChunkText], tokens: int) -> Sequence[ChunkText]:
     """The last of them that have about so many tokens together."""
     for at in range(len(texts) - 1, -1, -1):
-        tokens -= len(texts[at].text) // CHARACTERS_PER_TOKEN
+        tokens -= len(texts[at].text) // MEAN_CHARACTERS_PER_TOKEN
         if tokens < 0:
             return texts[at + 1 :] or texts[-1:]
     return texts

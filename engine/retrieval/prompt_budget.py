@@ -1,12 +1,13 @@
-"""What the prompt of an answer is made of, and how many tokens of it are left for sources."""
+"""Prompt budget: builds the prompt of an answer and counts how many tokens are left for graph rows and sources."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.models import Prompt
+from engine.text.tokenizer import count_that_fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,18 +15,20 @@ if TYPE_CHECKING:
 
     from engine.models import ChatTurn, Context, Question
     from engine.runtime import Runtime
-    from engine.text.tokenizer import O200kTokenizer
+    from engine.text.windows import Tokenizer
 
-SOURCE_NUMBER_TOKENS = 3  # tokens that a number of a source takes in a row of the graph, with what stands around it
+Item = TypeVar("Item")
+
+SOURCE_NUMBER_TOKENS = 3  # tokens of one source number in a row of the graph, punctuation included
 JOIN_TOKENS = 1  # tokens between two rows or blocks
-RESERVED_TOKENS = 200  # tokens that are left free: text that is joined may have a few more tokens than its parts
+RESERVED_TOKENS = 200  # tokens kept free: joined text may have a few more tokens than its parts
 
 
-def build_prompt(question: Question, found: Context) -> Prompt:
-    """All that an answer to a question is made of."""
+def build_prompt(question: Question, context: Context) -> Prompt:
+    """The prompt of an answer: question, history, settings and context."""
     return Prompt(
         question.text,
-        found,
+        context,
         question.history,
         question.instructions,
         question.style,
@@ -37,12 +40,12 @@ def build_prompt(question: Question, found: Context) -> Prompt:
 
 
 def count_prompt_tokens(runtime: Runtime, prompt: Prompt) -> int:
-    """The tokens of the messages that a model would be sent."""
+    """The tokens of the messages that the prompt sends to the model."""
     return sum(runtime.tokenizer.count(message.content) for message in runtime.language.build_answer_messages(prompt))
 
 
 def current_day() -> date:
-    """The day that a model is told, and that usage is booked on."""
+    """Today in UTC: the date given to models, and the day that usage is counted for."""
     return datetime.now(UTC).date()
 
 
@@ -51,8 +54,18 @@ def count_fitting_sizes(sizes: Sequence[int], budget: int) -> int:
     return sum(total <= budget for total in accumulate(sizes))
 
 
-def newest_turns(history: Sequence[ChatTurn], tokens: int, tokenizer: O200kTokenizer) -> tuple[ChatTurn, ...]:
-    """As many of the newest turns as fit, in order."""
+def truncate_to_budget(items: Sequence[Item], rows: Sequence[str], budget: int, tokenizer: Tokenizer) -> list[Item]:
+    """The first items whose rows, joined by newlines, fit into the budget (tokens)."""
+    return list(items[: count_that_fit(rows, budget, tokenizer)])
+
+
+def tokens_for_sources(total: int, prompt: int, graph: int) -> int:
+    """Tokens left for sources beside a prompt (with its history) and graph rows; 0 if these fill the total."""
+    return max(0, total - prompt - graph - RESERVED_TOKENS)
+
+
+def newest_turns(history: Sequence[ChatTurn], tokens: int, tokenizer: Tokenizer) -> tuple[ChatTurn, ...]:
+    """The newest turns that fit into the tokens, in order."""
     kept: list[ChatTurn] = []
     for turn in reversed(history):
         tokens -= tokenizer.count(turn.text)

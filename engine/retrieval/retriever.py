@@ -1,4 +1,4 @@
-"""Recall, the main road of a question: search, renew what is stale, truncate, merge, build the numbered sources."""
+"""Retrieve the context of a question: its stages, in order, are numbered in `Retriever.retrieve`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.models import Question, SearchQuery
 from engine.retrieval.context_builder import ContextBuilder
 from engine.retrieval.results import RetrievalResult, SearchHits
-from engine.retrieval.search import MAX_NEIGHBOUR_EDGES, GraphLeg, ProfileCache, QueryVectors, Searcher, SearchScope
+from engine.retrieval.search import GraphLeg, ProfileCache, QueryVectors, Searcher, SearchScope
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import child_task, gather_or_cancel
 from engine.storage.ledger.queries import filters, lookup
 from engine.storage.ledger.work import work_queue
 from engine.storage.ledger.work.stale_keys import KeyKind
 from engine.text.names import normalize_name
+from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from engine.runtime import Runtime
     from engine.usage import UsageMeter
 
-KEYWORD_WAIT_SECONDS = 0.01  # seconds that the vector leg waits for keywords before it starts with the raw question
+KEYWORD_WAIT_SECONDS = 0.01  # how long the vector leg waits for the rewritten question before it uses the raw one
 VECTOR_MODES = frozenset({"mix", "naive"})
 LOCAL_MODES = frozenset({"mix", "hybrid", "local"})
 GLOBAL_MODES = frozenset({"mix", "hybrid", "global"})
@@ -35,7 +36,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """An entity with its weightiest relations, and the entities at their other ends."""
+    """An entity with its heaviest relations, and the entities at their other ends; all empty for an unknown name."""
 
     entity: ContextEntity | None
     relations: tuple[ContextRelation, ...] = ()
@@ -44,24 +45,31 @@ class Neighbourhood:
 
 @dataclass(slots=True)
 class Retriever:
-    """Recalls what a question may draw on."""
+    """Retrieves the context of questions, and the neighbourhood of entities."""
 
     runtime: Runtime
 
     async def retrieve(
-        self, question: Question, condensing: Coroutine[Any, Any, SearchQuery], bill: UsageMeter
+        self, question: Question, query: Coroutine[Any, Any, SearchQuery], bill: UsageMeter
     ) -> RetrievalResult:
-        """The main road; `condensing` gives the stand-alone question and its keywords, perhaps a little later."""
+        """The context of a question; awaiting `query` gives the stand-alone question and its keywords."""
         generation = await self.runtime.ledger.read(work_queue.current_generation)
+        # 1. Resolve the scope and the filters to ids.
         searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
-        found = await self._search(searcher, condensing, bill)
-        draft = ContextBuilder(self.runtime, searcher, found)
-        await draft.load_views()
-        draft.truncate_rows()
-        await draft.rank_chunks()
+        # 2. Search: the vector leg (chunks), the local leg (entities first) and the global leg (relations first).
+        hits = await self._search(searcher, query, bill)
+        # 3. Load the entities and relations of both legs of the graph, merged.
+        builder = ContextBuilder(self.runtime, searcher, hits)
+        await builder.load_views()
+        # 4. Keep those that fit the token budget.
+        builder.truncate_rows()
+        # 5. Rank the chunks of the vector leg and of the graph.
+        await builder.rank_chunks()
+        # 6. Rerank them by a model, if one is set.
         if self.runtime.reranker is not None and question.rerank:
-            await draft.rerank(self.runtime.reranker, bill)
-        return await draft.build(generation)
+            await builder.rerank(self.runtime.reranker, bill)
+        # 7. Number the passages that fit as sources.
+        return await builder.build(generation)
 
     async def _resolve_scope(self, question: Question) -> SearchScope:
         async with self.runtime.ledger.read_connection() as db:
@@ -77,34 +85,39 @@ class Retriever:
             )
 
     async def _search(
-        self, searcher: Searcher, condensing: Coroutine[Any, Any, SearchQuery], bill: UsageMeter
+        self, searcher: Searcher, rewriting: Coroutine[Any, Any, SearchQuery], bill: UsageMeter
     ) -> SearchHits:
-        """One embedding call, then the searches; a slow rewrite does not keep the vector leg waiting.
+        """Run the searches that the mode asks for.
 
-        Names come first: the graph has to wait for what they give, and nothing for what the others give.
+        If rewriting the question is slow, the vector leg starts with the raw question. Entities are searched first,
+        because the local leg needs them.
         """
         question, watch = searcher.question, searcher.stopwatch
         async with AsyncExitStack() as stack:
             early: asyncio.Task[tuple[int, ...]] | None = None
-            task = await stack.enter_async_context(child_task(watch.measure("condense", condensing)))
+            task = await stack.enter_async_context(child_task(watch.measure("condense", rewriting)))
             await asyncio.wait({task}, timeout=KEYWORD_WAIT_SECONDS)
-            alone = not (question.history or question.is_unaddressed)
-            if not task.done() and alone and _effective_mode(question) in VECTOR_MODES:
+            stands_alone = not (question.history or question.is_unaddressed)
+            if not task.done() and stands_alone and _effective_mode(question) in VECTOR_MODES:
                 early = await stack.enter_async_context(child_task(self._search_raw_question(searcher, bill)))
-            asked = await task
-            if asked.ignored:
-                return SearchHits(asked, None, ProfileCache())
-            low, high = ", ".join(asked.low) or asked.question, ", ".join(asked.high) or asked.question
-            embedding = self.runtime.embedder.embed([asked.question, low, high], bill)
-            vectors, known = QueryVectors(*await watch.measure("embed", embedding)), ProfileCache()
-            named = await _run_leg(question, LOCAL_MODES, searcher.find_entities(asked, vectors, known), ())
-            vector_leg = _wait_for_task(early) if early else searcher.vector_leg(asked.question, vectors.question)
-            chunks, local, world = await gather_or_cancel(
+            query = await task
+            if query.ignored:
+                return SearchHits(query, None, ProfileCache())
+            vectors, profiles = await self._embed_query(query, watch, bill), ProfileCache()
+            entities = await _run_leg(question, LOCAL_MODES, searcher.find_entities(query, vectors, profiles), ())
+            vector_leg = _wait_for_task(early) if early else searcher.vector_leg(query.question, vectors.question)
+            chunks, local_leg, global_leg = await gather_or_cancel(
                 _run_leg(question, VECTOR_MODES, vector_leg, ()),
-                _run_leg(question, LOCAL_MODES, searcher.local_leg(named, vectors, known), GraphLeg()),
-                _run_leg(question, GLOBAL_MODES, searcher.global_leg(vectors, known), GraphLeg()),
+                _run_leg(question, LOCAL_MODES, searcher.local_leg(entities, vectors, profiles), GraphLeg()),
+                _run_leg(question, GLOBAL_MODES, searcher.global_leg(vectors, profiles), GraphLeg()),
             )
-        return SearchHits(asked, vectors, known, local, world, chunks)
+        return SearchHits(query, vectors, profiles, local_leg, global_leg, chunks)
+
+    async def _embed_query(self, query: SearchQuery, watch: Stopwatch, bill: UsageMeter) -> QueryVectors:
+        """Embed the question and its keywords in one call."""
+        low, high = ", ".join(query.low) or query.question, ", ".join(query.high) or query.question
+        embedding = self.runtime.embedder.embed([query.question, low, high], bill)
+        return QueryVectors(*unit_vectors(await watch.measure("embed", embedding)))
 
     async def _search_raw_question(self, searcher: Searcher, bill: UsageMeter) -> tuple[int, ...]:
         text = searcher.question.text
@@ -112,28 +125,24 @@ class Retriever:
         return await searcher.vector_leg(text, vector)
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
-        """What is known of a name, or of an alias of it, within the scope's spaces."""
+        """The entity of a name or an alias within the scope's spaces; None if there is none."""
         return (await self.get_neighbourhood(name, scope, 0)).entity
 
     async def get_neighbourhood(self, name: str, scope: Scope, limit: int) -> Neighbourhood:
-        """An entity with at most `limit` relations, the weightiest first."""
+        """An entity with at most `limit` relations, the heaviest first."""
         question = Question(name, scope, mode="local")
-        searcher, known = (
-            Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch()),
-            ProfileCache(),
-        )
+        searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
         area = searcher.scope.scope_ids
         ids = await self.runtime.ledger.read(lookup.find_entities_by_name, {normalize_name(name)}, area)
-        looked_at = max(
-            limit, MAX_NEIGHBOUR_EDGES
-        )  # among equal weights the graph knows no order but that of its integers
-        edges = await self.runtime.graph.neighbours(ids, area.spaces, looked_at) if ids and limit else []
-        draft = ContextBuilder(self.runtime, searcher, SearchHits(SearchQuery(name), None, known))
-        return Neighbourhood(*await draft.build_neighbourhood(ids, edges, limit))
+        # More edges than wanted, because the graph orders equal weights by ids, and these depend on the ingestion.
+        fetched = max(limit, self.runtime.options.ranking.max_neighbor_edges)
+        edges = await self.runtime.graph.neighbours(ids, area.spaces, fetched) if ids and limit else []
+        builder = ContextBuilder(self.runtime, searcher, SearchHits(SearchQuery(name), None, ProfileCache()))
+        return Neighbourhood(*await builder.build_neighbourhood(ids, edges, limit))
 
 
 def _effective_mode(question: Question) -> str:
-    """The mode of a question; rooms alone have no graph, so that there every one is naive."""
+    """The mode of a question; a scope of rooms alone has no graph, so that every mode but bypass becomes naive."""
     return question.mode if question.scope.spaces or question.mode == "bypass" else "naive"
 
 
@@ -142,9 +151,10 @@ async def _wait_for_task(task: asyncio.Task[Result]) -> Result:
 
 
 async def _run_leg(
-    question: Question, modes: frozenset[str], search_: Coroutine[Any, Any, Result], none: Result
+    question: Question, modes: frozenset[str], search: Coroutine[Any, Any, Result], default: Result
 ) -> Result:
+    """Run a search if the mode of the question is among `modes`; else return the default."""
     if _effective_mode(question) in modes:
-        return await search_
-    search_.close()
-    return none
+        return await search
+    search.close()
+    return default

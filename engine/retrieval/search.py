@@ -9,47 +9,37 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from engine.llm.checked_embedder import embedder_identity
-from engine.retrieval.ranking import reciprocal_rank_fusion
-from engine.retrieval.sources import relation_score
+from engine.retrieval import ranking
 from engine.storage.ledger import cache
 from engine.storage.ledger.queries import lookup
 from engine.storage.ledger.queries.filters import filter_ids, list_matching_ids
 from engine.storage.ledger.queries.tie_order import EMPTY_SORT_KEY, load_sort_keys
 from engine.storage.ledger.work.stale_keys import KeyKind
 from engine.storage.vectors import base as vector_store
-from engine.storage.vectors.base import VectorHit, VectorTable
 from engine.text.names import normalize_name
-from engine.text.similarity import unit_vectors
+from engine.text.similarity import best_similarity, unit_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from engine.models import Question, SearchQuery
     from engine.runtime import Runtime
     from engine.scheduling.stopwatch import Stopwatch
     from engine.storage.ledger.queries.filters import ChunkFilter, ResolvedFilters
     from engine.storage.ledger.queries.lookup import EntityRecord, RelationRecord, ScopeIds
+    from engine.storage.vectors.base import VectorHit, VectorTable
 
 Result = TypeVar("Result")
 
-MAX_NEIGHBOUR_EDGES = 240  # edges looked at around the local entities, the heaviest first
-FULLTEXT_OVERFETCH = 2  # what both searches find counts, however far down the words have it
-MAX_OVERFETCH = 4  # rows asked for at once, at most, as a multiple of what is wanted, until enough names differ
-MAX_ROW_FACTOR = 64  # rows of vectors looked at, at most, as a multiple of the ids that are wanted
-ROW_GROWTH = 8  # times more are looked at each time: another search costs more than many more rows of it
-# … and of what a question is narrowed to, as a number, and how many times more are looked at each time
-MAX_FILTERED_ROWS, FILTERED_ROW_GROWTH = 4096, 4
-SIMILARITY_DIGITS = 6  # of a similarity: what a batch or a processor may change lies beyond them
+# How many vectors one search fetches. These bound its cost; the order is decided in ranking.py.
+MAX_ROW_FACTOR = 64  # rows fetched per id wanted, at most
+ROW_GROWTH = 8  # factor between two fetches; large, because another fetch costs more than many more rows
+MAX_FILTERED_ROWS, FILTERED_ROW_GROWTH = 4096, 4  # the same for a filtered question; the first is a number of rows
 KINDS_BY_TABLE: Mapping[VectorTable, KeyKind] = {
     "chunks": KeyKind.CHUNK,
     "entities": KeyKind.NAME,
     "relations": KeyKind.PAIR,
 }
-
-
-def _rank_key(hit: VectorHit) -> float:
-    """The place of a hit: the lower, the better."""
-    return -round(hit.similarity, SIMILARITY_DIGITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +81,24 @@ class GraphLeg:
 
 @dataclass(slots=True)
 class ProfileCache:
-    """The profiles met on the way, by id, and how similar each key is to what was asked."""
+    """The profiles that the searches of one question loaded, by id, and each one's similarity to the question."""
 
     entities: dict[int, EntityRecord] = field(default_factory=dict)
     relations: dict[int, RelationRecord] = field(default_factory=dict)
     similarities: dict[tuple[KeyKind, int], float] = field(default_factory=dict)
 
     def entity_sort_key(self, id_: int) -> tuple[str, int]:
-        """The name of an entity as it is ordered, whatever integer it got."""
-        found = self.entities.get(id_)
-        return (found.canonical, found.space) if found else ("", 0)
+        """Sort key of an entity: its name. Ids would not do, because they depend on the order of ingestion."""
+        entity = self.entities.get(id_)
+        return (entity.canonical, entity.space) if entity else ("", 0)
 
     def relation_sort_key(self, id_: int) -> list[tuple[str, int]]:
-        """The names of a relation's ends, as they are ordered."""
+        """Sort key of a relation: the sort keys of its ends."""
         return sorted(map(self.entity_sort_key, self.relations[id_].ends))
+
+    def best_similarity(self, kind: KeyKind, ids: Iterable[int]) -> float:
+        """The highest similarity of these keys to the question; 0.0 for a key that was not compared with it."""
+        return max(self.similarities.get((kind, id_), 0.0) for id_ in ids)
 
 
 @dataclass(slots=True)
@@ -118,14 +112,12 @@ class Searcher:
 
     async def vector_leg(self, text: str, vector: np.ndarray) -> tuple[int, ...]:
         """The vector leg: chunks by similarity and by words, fused."""
-        options, wanted = self.runtime.options, self.question.chunk_top_k
-        hits, words = await asyncio.gather(
-            self._search_vectors("chunks", vector, wanted), self._search_full_text(text, FULLTEXT_OVERFETCH * wanted)
+        options, wanted = self.runtime.options.ranking, self.question.chunk_top_k
+        hits, by_words = await asyncio.gather(
+            self._search_vectors("chunks", vector, wanted),
+            self._search_full_text(text, options.fulltext_overfetch * wanted),
         )
-        fused = reciprocal_rank_fusion(
-            (options.vector_weight, [hit.id for hit in hits]), (options.fulltext_weight, words)
-        )
-        return tuple(fused[:wanted])
+        return tuple(ranking.fuse_chunks([hit.id for hit in hits], by_words, options)[:wanted])
 
     async def _search_full_text(self, text: str, wanted: int) -> list[int]:
         area, narrowing = self.scope.scope_ids, self.scope.filters
@@ -162,8 +154,8 @@ class Searcher:
                     best.setdefault(hit.id, hit)
             inside = await self._filter_ids(KINDS_BY_TABLE[table], best) if narrowing else best.keys()
             found = [hit for id_, hit in best.items() if id_ in inside]
-            enough = len(found) > wanted and _rank_key(found[wanted - 1]) < _rank_key(
-                VectorHit(0, 0, hits[-1].similarity)
+            enough = len(found) > wanted and ranking.sort_key(found[wanted - 1].similarity) < ranking.sort_key(
+                hits[-1].similarity
             )
             whole = enough or len(hits) < rows or hits[-1].similarity < self.question.threshold
             if whole or rows >= deepest:
@@ -179,10 +171,10 @@ class Searcher:
 
     async def _sort_hits(self, kind: KeyKind, hits: list[VectorHit]) -> list[VectorHit]:
         """Best first; equal ones by what they are."""
-        if len({_rank_key(hit) for hit in hits}) == len(hits):
+        if len({ranking.sort_key(hit.similarity) for hit in hits}) == len(hits):
             return hits
         known = await self.runtime.ledger.read(load_sort_keys, kind, [hit.id for hit in hits])
-        return sorted(hits, key=lambda hit: (_rank_key(hit), known.get(hit.id, EMPTY_SORT_KEY)))
+        return sorted(hits, key=lambda hit: (ranking.sort_key(hit.similarity), known.get(hit.id, EMPTY_SORT_KEY)))
 
     async def load_chunk_vectors(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
         """The vectors of chunks, each of shape (parts, dim): they are remembered beside the texts, which is near."""
@@ -202,7 +194,7 @@ class Searcher:
             self._find_distinct_entities(vectors.low, known),
         )
         known.similarities.update({(KeyKind.NAME, hit.id): hit.similarity for hit in hits})
-        order = list(dict.fromkeys([*exact, *reciprocal_rank_fusion((1.0, [hit.id for hit in hits]), (0.5, named))]))
+        order = ranking.rank_entities(exact, [hit.id for hit in hits], named, self.runtime.options.ranking)
         await self._load_entities(known, order)
         names: dict[str, list[int]] = {}
         for id_ in order:
@@ -225,19 +217,20 @@ class Searcher:
 
     async def _find_names_by_words(self, asked: SearchQuery) -> list[int]:
         words = " ".join(asked.low) or asked.question
-        wanted, where = self.question.top_k // 2, self.scope
+        wanted, where = int(self.runtime.options.ranking.entity_fulltext_share * self.question.top_k), self.scope
         searching = self.runtime.ledger.read(lookup.search_entities, words, wanted, where.scope_ids, where.filters)
         return await self.stopwatch.measure("names", searching)
 
     async def _find_distinct_entities(self, vector: np.ndarray, known: ProfileCache) -> list[VectorHit]:
         """Fetch more until enough *distinct* names are there: many spaces may know the same one."""
         wanted = self.question.top_k
+        most = self.runtime.options.ranking.max_entity_overfetch * wanted
         asked = wanted if len(self.scope.scope_ids.spaces) < 2 else 2 * wanted
         while True:
             hits = await self._search_vectors("entities", vector, asked)
             await self._load_entities(known, [hit.id for hit in hits])
             names = {known.entities[hit.id].canonical for hit in hits if hit.id in known.entities}
-            if len(names) >= wanted or len(hits) < asked or asked >= MAX_OVERFETCH * wanted:
+            if len(names) >= wanted or len(hits) < asked or asked >= most:
                 return hits
             asked *= 2
 
@@ -245,13 +238,14 @@ class Searcher:
         """Relations of these entities, by similarity to the question mixed with degree and weight."""
         if not ids:
             return ()
-        looking = self.runtime.graph.neighbours(ids, self.scope.scope_ids.spaces, MAX_NEIGHBOUR_EDGES)
+        options = self.runtime.options.ranking
+        looking = self.runtime.graph.neighbours(ids, self.scope.scope_ids.spaces, options.max_neighbor_edges)
         near = await self.stopwatch.measure("graph", looking)
         inside = await self._filter_ids(KeyKind.PAIR, [edge.id for edge in near])
         edges = [edge for edge in near if edge.id in inside]
         fetching = self.runtime.vectors.fetch("relations", [edge.id for edge in edges])
         rows = await self.stopwatch.measure("fetch relations", fetching)
-        similar = {id_: float((vector @ vectors.question).max()) for id_, vector in rows.items()}
+        similar = {id_: best_similarity(vectors.question, parts) for id_, parts in rows.items()}
         for id_, similarity in similar.items():
             known.similarities.setdefault((KeyKind.PAIR, id_), similarity)
         await self._load_entities(known, {end for edge in edges for end in (edge.source, edge.target)})
@@ -260,7 +254,7 @@ class Searcher:
         def score(id_: int) -> float:
             relation = known.relations[id_]
             degrees = sum(known.entities[end].degree for end in relation.ends if end in known.entities)
-            return -round(relation_score(similar.get(id_, 0.0), degrees, relation.weight), SIMILARITY_DIGITS)
+            return ranking.sort_key(ranking.relation_score(similar.get(id_, 0.0), degrees, relation.weight, options))
 
         ids = [edge.id for edge in edges if edge.id in known.relations]
         return tuple(sorted(ids, key=lambda id_: (score(id_), known.relation_sort_key(id_))))

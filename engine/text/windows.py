@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 DEFAULT_WINDOW_TOKENS = 1200
 DEFAULT_OVERLAP_TOKENS = 100
 
-# More characters a token than prose has: one encoding mostly reaches the end of a window, without reading far beyond.
-_CHARACTERS_PER_TOKEN = 8
+# Characters per token of o200k_base: at least, on average and at most in most texts.
+MIN_CHARACTERS_PER_TOKEN, MEAN_CHARACTERS_PER_TOKEN, MAX_CHARACTERS_PER_TOKEN = 3, 4, 8
 
 
 class Tokenizer(Protocol):
@@ -91,7 +91,7 @@ def _next_window(
 
 def _encode_ahead(text: str, start: int, end: int, tokenizer: Tokenizer, size: int) -> tuple[str, list[int]]:
     """The text ahead and its tokens: more than `size` of them, or all there are."""
-    length = size * _CHARACTERS_PER_TOKEN
+    length = size * MAX_CHARACTERS_PER_TOKEN  # so that one call mostly suffices without encoding far beyond the window
     while True:
         ahead = text[start : min(start + length, end)]
         tokens = tokenizer.encode(ahead)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.models import Question, RetrievalMode, Scope
-from engine.options import EngineOptions
+from engine.options import EngineOptions, RankingOptions
 from tests.support.engines import doc, open_memory_engine
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ async def test_an_asker_sees_the_same_with_and_without_foreign_spaces(
     picking: str,
 ) -> None:
     own, foreign, questions = town
-    options = EngineOptions(fts_tokenizer=words, chunk_selection=picking)  # type: ignore[arg-type]
+    options = EngineOptions(fts_tokenizer=words, ranking=RankingOptions(chunk_selection=picking))  # type: ignore[arg-type]
 
     async def through(documents: list[Document]) -> dict[str, str]:
         async with open_memory_engine(tmp_path_factory.mktemp("town"), options=options) as engine:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any, get_args
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from engine import Document, Engine, EngineOptions, Passage, Question, Scope
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.models import RetrievalMode
+from engine.options import RankingOptions
 from tests.bench.replay import CachedEmbedder, ReplayLanguage, parse_reading
 
 if TYPE_CHECKING:
@@ -195,8 +196,8 @@ async def run_locomo(data: Path, home: Path, embedder: CachedEmbedder, options: 
     ]
     table = RecallTable(LOCOMO_CUTS)
     for name, weights in WEIGHTS.items():
-        set_ = options if weights is None else replace(options, vector_weight=weights[0], fulltext_weight=weights[1])
-        async with Engine.open(home, language=ReplayLanguage({}), embedder=embedder, options=set_) as engine:
+        weighted = options if weights is None else EngineOptions(ranking=RankingOptions(*weights))
+        async with Engine.open(home, language=ReplayLanguage({}), embedder=embedder, options=weighted) as engine:
             await ingest(engine, list(documents.values()))
             table.add(f"naive, {name}", await run_questions(engine, asked, "naive", max(LOCOMO_CUTS)))
     embedder.save()
@@ -209,7 +210,7 @@ def build_full_scope(documents: Mapping[str, Document]) -> Scope:
 
 async def measure(arguments: argparse.Namespace) -> None:
     embedder = CachedEmbedder(await MiniLMEmbedder.open(BENCH / "models"), BENCH / "quality-vectors.npz")
-    options = EngineOptions(vector_weight=arguments.vectors, fulltext_weight=arguments.words)
+    options = EngineOptions(ranking=RankingOptions(arguments.vectors, arguments.words))
     wanted = {MUSIQUE: run_musique} | ({LOCOMO: run_locomo} if arguments.locomo else {})
     for name, run in wanted.items():
         home = Path(arguments.home or tempfile.mkdtemp(prefix="quality-")) / name
@@ -226,10 +227,10 @@ def main() -> None:
     parser.add_argument("--home", help="keep what was ingested here, and use it again")
     parser.add_argument("--locomo", action="store_true", help="the second table, too")
     parser.add_argument(
-        "--vectors", type=float, default=EngineOptions().vector_weight, help="weight of the vector search"
+        "--vectors", type=float, default=RankingOptions().vector_weight, help="weight of the vector search"
     )
     parser.add_argument(
-        "--words", type=float, default=EngineOptions().fulltext_weight, help="weight of the full-text search"
+        "--words", type=float, default=RankingOptions().fulltext_weight, help="weight of the full-text search"
     )
     arguments = parser.parse_args()
     if arguments.data is None or not (arguments.data / MUSIQUE).is_dir():

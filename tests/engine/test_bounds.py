@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.bounds import OPTION_BOUNDS, QUESTION_BOUNDS, check_numbers
+from engine.bounds import OPTION_BOUNDS, QUESTION_BOUNDS, RANKING_BOUNDS, check_numbers, check_options
 from engine.errors import InvalidDocument, InvalidQuestion
 from engine.models import Question
-from engine.options import EngineOptions
+from engine.options import EngineOptions, RankingOptions
 from tests.support.engines import HERE, open_engine, open_memory_engine
 
 if TYPE_CHECKING:
@@ -49,4 +49,16 @@ async def test_an_engine_with_a_number_out_of_bounds_is_not_opened(tmp_path: Pat
         with pytest.raises(InvalidDocument, match=f"{name} must be"):
             async with open_engine(tmp_path, options=replace(EngineOptions(), **{name: wrong})):
                 pass
-    check_numbers(EngineOptions(), OPTION_BOUNDS)
+    check_options(EngineOptions())
+
+
+def test_every_number_of_the_ranking_has_bounds() -> None:
+    assert RANKING_BOUNDS.keys() == {field.name for field in fields(RankingOptions)} - {"chunk_selection"}
+
+
+@pytest.mark.parametrize("name", RANKING_BOUNDS)
+def test_a_number_of_the_ranking_out_of_bounds_is_refused_by_name(name: str) -> None:
+    wrong: Any
+    for wrong in (float("nan"), float("inf"), -1e10, 10**12):
+        with pytest.raises(InvalidDocument, match=f"{name} must be"):
+            check_options(EngineOptions(ranking=replace(RankingOptions(), **{name: wrong})))

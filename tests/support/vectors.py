@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
-from engine.text.similarity import cosine_similarities, unit_vectors
+from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -36,7 +36,7 @@ class MemoryVectors:
         inside = [(row, own) for row, own in self.tables[table].values() if matches_filter(row, area) and own.any()]
         if not inside or k <= 0 or not query.any():
             return []
-        scores = cosine_similarities(query, np.stack([own for _, own in inside]))
+        scores = np.clip(np.stack([own for _, own in inside]) @ query, -1.0, 1.0)
         hits = [VectorHit(row.id, row.part, float(score)) for (row, _), score in zip(inside, scores, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.similarity, hit.id, hit.part))[:k]
 

@@ -426,9 +426,9 @@ async def test_history_beyond_its_share_of_the_budget_is_left_out_the_oldest_fir
 
 def test_the_newest_turns_that_fit_are_kept_in_order() -> None:
     turns = [ChatTurn("user", "aaaa"), ChatTurn("assistant", "bb"), ChatTurn("user", "ccc")]
-    assert newest_turns(turns, 5, CharacterTokenizer()) == tuple(turns[1:])  # type: ignore[arg-type]
-    assert newest_turns(turns, 2, CharacterTokenizer()) == ()  # type: ignore[arg-type]
-    assert newest_turns([], 5, CharacterTokenizer()) == ()  # type: ignore[arg-type]
+    assert newest_turns(turns, 5, CharacterTokenizer()) == tuple(turns[1:])
+    assert newest_turns(turns, 2, CharacterTokenizer()) == ()
+    assert newest_turns([], 5, CharacterTokenizer()) == ()
 
 
 @given(st.lists(st.text(max_size=6), min_size=2, max_size=4, unique=True))

@@ -10,7 +10,7 @@ import pytest
 
 from engine.errors import InvalidQuestion, ModelUnavailable
 from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope
-from engine.options import EngineOptions
+from engine.options import EngineOptions, RankingOptions
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.answering import ScriptedLanguage
 from tests.support.engines import HERE, doc, open_memory_engine, thread
@@ -195,7 +195,7 @@ async def test_each_way_of_picking_brings_the_evidence(
     tmp_path: Path, picking: Literal["walk", "vector", "weight"], mode: Literal["local", "global", "hybrid", "mix"]
 ) -> None:
     async with open_memory_engine(
-        tmp_path, ScriptedLanguage(), options=EngineOptions(chunk_selection=picking)
+        tmp_path, ScriptedLanguage(), options=EngineOptions(ranking=RankingOptions(chunk_selection=picking))
     ) as engine:
         await five(engine)
         await engine.add(doc("pair", "Ada met Bob."))
@@ -247,7 +247,8 @@ async def test_a_reranker_that_gives_nothing_usable_changes_nothing(tmp_path: Pa
 
 
 async def test_a_least_score_leaves_out_what_is_below_it(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path, ScriptedLanguage(), options=EngineOptions(min_rerank_score=0.5)) as engine:
+    options = EngineOptions(ranking=RankingOptions(min_rerank_score=0.5))
+    async with open_memory_engine(tmp_path, ScriptedLanguage(), options=options) as engine:
         await five(engine)
         engine._runtime.reranker = WordReranker({"gamma": 0.9, "omega": 0.5, "alpha": 0.4})
         assert await order(engine, FERRY) == ["gamma", "omega"]

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import CorruptProjection
 from engine.models import Question, Scope, SearchQuery
-from engine.options import EngineOptions
+from engine.options import EngineOptions, RankingOptions
 from engine.retrieval.search import ProfileCache, QueryVectors, Searcher
 from engine.scheduling.stopwatch import Stopwatch
 from engine.usage import UsageMeter
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
 
 MODES: tuple[RetrievalMode, ...] = ("naive", "local", "global", "hybrid", "mix")
+VECTORS_ONLY = EngineOptions(ranking=RankingOptions(fulltext_weight=0.0))
 
 
 def asking(*low: str, mode: RetrievalMode = "local", **more: int) -> Question:
@@ -112,7 +113,7 @@ async def test_no_more_names_than_asked_for_are_taken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("vectors", "words", "first"), [(1.0, 0.0, "alike"), (0.0, 1.0, "rare")])
 async def test_the_weights_say_which_search_leads(tmp_path: Path, vectors: float, words: float, first: str) -> None:
-    options = EngineOptions(vector_weight=vectors, fulltext_weight=words)
+    options = EngineOptions(ranking=RankingOptions(vector_weight=vectors, fulltext_weight=words))
     async with open_memory_engine(tmp_path, options=options) as engine:
         for number in range(4):
             await engine.add(doc(f"filler{number}", f"a boat came in, number {number}"))
@@ -125,7 +126,7 @@ async def test_the_weights_say_which_search_leads(tmp_path: Path, vectors: float
 
 async def test_a_long_chunk_is_found_by_its_best_part_and_once(tmp_path: Path) -> None:
     embedder = HashEmbedder(max_tokens=16)
-    async with open_memory_engine(tmp_path, embedder=embedder, options=EngineOptions(fulltext_weight=0.0)) as engine:
+    async with open_memory_engine(tmp_path, embedder=embedder, options=VECTORS_ONLY) as engine:
         await engine.add(
             doc("long", "nothing of note here " * 12 + "zither lessons on Monday " + "and so it goes " * 12)
         )
@@ -136,7 +137,7 @@ async def test_a_long_chunk_is_found_by_its_best_part_and_once(tmp_path: Path) -
 
 
 async def test_what_is_below_the_threshold_is_not_found_by_vectors(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path, options=EngineOptions(fulltext_weight=0.0)) as engine:
+    async with open_memory_engine(tmp_path, options=VECTORS_ONLY) as engine:
         await engine.add(doc("a", "Ada met Bob in town."))
         await engine.wait_until_indexed()
         for threshold, found in ((0.0, 1), (0.2, 1), (0.99, 0)):
