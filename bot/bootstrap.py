@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.admin.ingest.fingerprints import FileFingerprints
 from bot.engine_context import EngineContext
 from bot.errors import BadSetting
+from bot.store.file_fingerprints import FileFingerprints
 from engine import (
     MIN_CONTEXT_TOKENS,
     OLLAMA_PROVIDERS,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from bot.admin.ingest.fingerprints import FileFingerprints
+    from bot.store.file_fingerprints import FileFingerprints
     from engine import Document, Engine, ParserLimits
 
 

@@ -11,7 +11,7 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bot.cli import env_file
+from bot import env_file
 from bot.errors import BadSetting
 from engine import RetrievalMode  # noqa: TC001  - pydantic reads the fields’ types at run time
 

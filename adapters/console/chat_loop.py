@@ -12,7 +12,7 @@ from rich.text import Text
 from adapters.console.commands import COMMANDS, show_help
 from bot.admin.requests import GetStatus
 from bot.admin.results import StatusResult
-from bot.cli.render.tables import pluralize
+from bot.text.format import pluralize
 from engine import child_task
 from engine.errors import EngineError, InvalidQuestion
 

@@ -17,7 +17,7 @@ from adapters.slack.platform import SlackPlatform
 from adapters.slack.replies.sender import MessageSender
 from adapters.slack.replies.streaming import MessageStreams
 from adapters.slack.workspace.users import UserDirectory
-from bot.commands import list_commands
+from bot.commands.table import list_commands
 from engine import Supervisor
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from bot.admin.document_lookup import build_scope
 from bot.admin.ingest.progress import wait_until_applied
 from bot.admin.results import Completed
+from bot.texts import format_merge
 from engine import Extraction, Link, Mention
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
+    from collections.abc import AsyncGenerator
 
     from bot.admin.requests import AddFact, Hide, Merge, SetDescription
     from bot.admin.results import OperationResult
@@ -58,12 +59,6 @@ async def add_fact(desk: EngineContext, request: AddFact) -> AsyncGenerator[Oper
     async for step in wait_until_applied(desk.engine, build_scope([request.space])):
         yield step
     yield Completed(f"Taken in as {key}; `threadlore forget {key}` takes it back.")
-
-
-def format_merge(name: str, into: str, unknown: Iterable[str]) -> str:
-    """That a name leads to another one, and which of them is unknown: it may be yet to come, or a slip of the pen."""
-    doubts = (f" “{each}” was not read anywhere yet: is it written as you mean it?" for each in unknown)
-    return f"“{name}” now leads to “{into}”.{''.join(doubts)}"
 
 
 def _build_extraction(request: AddFact) -> Extraction:

@@ -72,7 +72,7 @@ class AnswerButtons:
         """The sources of an answer, as far as this person may still read what it rests on."""
         if stored.state != "done" and not stored.sources:
             raise NotFound(texts.NO_ANSWER)
-        allowed = await can_read(self.context, provenance_of_answer(stored), clicked.location, clicked.person)
+        allowed = await can_read(self.context.audience, provenance_of_answer(stored), clicked.location, clicked.person)
         if not (allowed and stored.sources):
             return texts.NO_SOURCES
         return "\n".join(map(_format_source, stored.sources))
@@ -152,7 +152,7 @@ class AnswerButtons:
 
     async def _can_channel_read(self, stored: StoredAnswer) -> bool:
         """Whether all readers of its channel may read what an answer rests on, as far as that is sure."""
-        return bool(await can_read(self.context, provenance_of_answer(stored), stored.location))
+        return bool(await can_read(self.context.audience, provenance_of_answer(stored), stored.location))
 
     async def _is_manager(self, clicked: ButtonPressed) -> bool:
         place = clicked.location

@@ -122,7 +122,7 @@ class AnswerCorrector:
         if stored is None:
             return True
         person = stored.asker if stored.private else ""
-        allowed = await can_read(self._context, provenance_of_answer(stored), correction.location, person)
+        allowed = await can_read(self._context.audience, provenance_of_answer(stored), correction.location, person)
         if allowed is False:
             await self._store.answers.redact_one(correction.answer_id)
             return await self._correct(replace(correction, is_confirmed=True))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot import texts
 from bot.platform.models import AnswerFooter, Button, FooterSource
 from bot.store import AnswerSource
 from bot.text.excerpts import build_excerpt, lines_citing, source_title, strip_speaker, truncate_line
+from bot.text.sanitize import sanitize_inline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,9 +26,9 @@ def build_answer_source(source: Source, answer: str) -> AnswerSource:
     words = build_excerpt(strip_speaker(source.text), lines_citing(answer, source.number), MAX_EXCERPT_LENGTH)
     return AnswerSource(
         source.number,
-        truncate_line(texts.sanitize_inline(format_source_title(source)), MAX_TITLE_LENGTH),
+        truncate_line(sanitize_inline(format_source_title(source)), MAX_TITLE_LENGTH),
         source.link if source.link.startswith(_WEB_SCHEMES) else "",
-        texts.sanitize_inline(words),
+        sanitize_inline(words),
         source.document,
         source.passage,
         source.space,

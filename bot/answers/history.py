@@ -18,8 +18,7 @@ from bot.answers.request import strip_mention
 from bot.errors import PlatformError
 from bot.ingest.conversations import author_key
 from bot.permissions.audience import named_rooms, scope_covers
-from bot.permissions.provenance import location_from_room
-from bot.platform.models import Message
+from bot.platform.models import Location, Message
 from bot.store.models import message_key
 from engine import ChatTurn, Scope
 from engine.errors import EngineError
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
-    from bot.platform.models import Location
     from bot.store import StoredAnswer
 
 log = structlog.get_logger(__name__)
@@ -130,7 +128,7 @@ class ThreadHistory:
         found = {}
         for room in rooms:
             with suppress(PlatformError):
-                found[room] = await self._context.audience.get_home_space(location_from_room(room))
+                found[room] = await self._context.audience.get_home_space(Location.from_room(room))
         return found
 
     async def _fetch_messages(self, request: AnswerRequest, scope: Scope) -> Sequence[Message]:

@@ -10,7 +10,6 @@ from bot.answers.overview_scope import apply_overview
 from bot.answers.request import strip_mention
 from bot.errors import PlatformError
 from bot.permissions import resolver
-from bot.permissions.provenance import private_reader
 from bot.platform.events import QuestionAsked
 from engine import Filters, Overview, Question
 
@@ -41,7 +40,7 @@ async def build_question(house: BotContext, request: AnswerRequest, reach: Resol
 async def resolve_request_scope(house: BotContext, request: AnswerRequest) -> ResolvedScope:
     """What the answer may draw on; it waits somewhat for spaces that are suspended."""
     return await house.audience.resolve_scope(
-        request.location, private_reader(request), wait=resolver.QUESTION_SUSPENSION_WAIT
+        request.location, request.sole_reader, wait=resolver.QUESTION_SUSPENSION_WAIT
     )
 
 

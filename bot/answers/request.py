@@ -50,6 +50,11 @@ class AnswerRequest:
         return self.origin.uploads if self.origin else ()
 
     @property
+    def sole_reader(self) -> str:
+        """The only person who reads the answer; empty if everyone in its location does."""
+        return self.person if self.private else ""
+
+    @property
     def reference(self) -> str:
         """What finds it in the log."""
         return self.id[:REFERENCE_LENGTH]

@@ -25,7 +25,7 @@ from bot.answers.question import build_heading, build_question, resolve_request_
 from bot.answers.sources.citation_links import source_urls
 from bot.answers.sources.graph_evidence import record_graph_facts
 from bot.errors import PermissionDenied, PlatformError
-from bot.permissions.provenance import build_provenance, can_read, private_reader
+from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Card
 from bot.store import AnswerResult
 from engine.errors import EngineError
@@ -169,12 +169,12 @@ class AnswerService:
         since = self._context.audience.clock()
         async with aclosing(await self._ask_engine(replace(question, history=past.turns), within, draft)) as answer:
             draft.provenance, draft.retrieved = (
-                build_provenance(answer.context, question.scope, past, since),
+                build_provenance(answer.context, question.scope, past.source_scope, since),
                 answer.context.sources,
             )
             draft.history = past
             delivery.can_show = partial(
-                can_read, self._context, draft.provenance, draft.request.location, private_reader(draft.request)
+                can_read, self._context.audience, draft.provenance, draft.request.location, draft.request.sole_reader
             )
             delivery.citation_urls = lambda: source_urls(answer.sources)
             try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from bot.cli.render.tables import pluralize
 from bot.platform.events import BotAdded
 from bot.platform.models import Card
+from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
 from engine import RetrievalMode
 from engine.errors import InvalidQuestion

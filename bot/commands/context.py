@@ -1,4 +1,4 @@
-"""A command that somebody gave, with what it takes to obey it: what they may read, and what they may do."""
+"""A command of the table, and one call of it: its services, and what the caller may read and do."""
 
 from __future__ import annotations
 
@@ -11,16 +11,34 @@ from bot.permissions.provenance import Provenance, can_read
 from engine import Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from datetime import datetime
 
     from bot.answers.service import AnswerService
     from bot.context import BotContext
     from bot.ingest.service import IngestService
     from bot.platform.events import CommandInvoked
-    from bot.platform.models import Location
+    from bot.platform.models import Card, Location
     from bot.settings import Settings
     from bot.store import BotStore
     from engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: what runs it, and its help.
+
+    `usage` shows its arguments. In `details`, {} is replaced by the platform's command prefix. `platforms` have the
+    command; if empty, all have it.
+    """
+
+    handler: Callable[[CommandContext], Awaitable[Card | None]]
+    summary: str
+    usage: str = ""
+    details: str = ""
+    examples: tuple[str, ...] = ()
+    managers_only: bool = False
+    platforms: tuple[str, ...] = ()
 
 
 class BotServices(Protocol):
@@ -74,7 +92,7 @@ class CommandContext:
     async def can_read(self, room: str) -> bool:
         """Whether they may read a room now: its documents may lie in another space than when they were drawn on."""
         drawn = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
-        return bool(await can_read(self.services.context, drawn, self.location, self.invocation.person))
+        return bool(await can_read(self.services.context.audience, drawn, self.location, self.invocation.person))
 
     async def is_manager(self) -> bool:
         """Whether they may forget what others said or shared, and decide for channels."""

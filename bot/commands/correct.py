@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.admin.corrections import format_merge
 from bot.errors import NotAllowed
 from bot.platform.models import Card
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
+from bot.texts import format_merge
 from engine import Extraction, Link, Mention
 from engine.errors import InvalidQuestion
 

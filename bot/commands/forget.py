@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.cli.render.tables import pluralize
 from bot.commands.message_links import candidate_message_ids, is_message_link, strip_link_markup
 from bot.errors import NotAllowed
-from bot.platform.models import Card, format_utc
+from bot.platform.models import Card
+from bot.text.format import format_utc, pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion, NotFound
 

@@ -12,8 +12,7 @@ from bot.texts import command_options, command_prefix, format_command
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.commands import Command
-    from bot.commands.context import CommandContext
+    from bot.commands.context import Command, CommandContext
 
 INTRODUCTION = (
     "I read {channels} and the files that are shared there, and I answer from them, with a number behind each claim "

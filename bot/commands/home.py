@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.cli.render.tables import pluralize
-from bot.commands import list_commands
 from bot.commands.help import format_overview
+from bot.commands.table import list_commands
 from bot.errors import PlatformError
 from bot.platform.models import Button, Card, Location
+from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
 from bot.text.times import format_ago
 from bot.texts import command_prefix

@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.cli.render.tables import pluralize
 from bot.ingest.files import RejectedFile
 from bot.platform.events import MessageReceived
 from bot.platform.models import Card
+from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from bot import texts
 from bot.answers.footer import message_time
 from bot.answers.request import AnswerRequest, answer_id
-from bot.platform.models import Card, format_utc
+from bot.platform.models import Card
+from bot.text.format import format_utc
 from bot.text.markdown import markdown_link
+from bot.text.sanitize import sanitize_inline
 from bot.text.times import parse_since
 from engine import Filters, Question
 
@@ -72,7 +73,7 @@ async def _quote_messages(call: CommandContext, time: datetime) -> Card:
 
 
 def _format_line(source: Source) -> str:
-    text = texts.sanitize_inline(" ".join(source.text.partition(": ")[2].split()))
+    text = sanitize_inline(" ".join(source.text.partition(": ")[2].split()))
     short = f"{text[: MAX_QUOTE_LENGTH - 1]}…" if len(text) > MAX_QUOTE_LENGTH else text
     who = f"{source.label} UTC" if message_time(source) else source.label
     return f"- {markdown_link(who, source.link)}: {short}"

@@ -6,11 +6,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot import texts as wording
-from bot.cli.render.tables import pluralize
 from bot.commands.feedback_summary import summarize_feedback
 from bot.errors import PlatformError
 from bot.graph_image.render import load_graph_model, render_graph
 from bot.platform.models import Card, title_with_time
+from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown, markdown_link
 from bot.text.times import format_ago
 from engine.errors import InvalidQuestion, NotFound

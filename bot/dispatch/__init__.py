@@ -1,4 +1,4 @@
-"""The durable queue of events, and whether a message is meant for the bot.
+"""The durable queue of events, and what is done with each: ingest it, answer it, or run a command.
 
-Imports `ingest`, `answers` and `permissions`.
+Imports `commands`, `answers`, `ingest` and what these import.
 """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.answers.sources.attribution import content_words, has_any_word
 from bot.ingest.conversations import (
     EMPTY_DIGEST,
     MessageRun,
@@ -15,6 +14,7 @@ from bot.ingest.conversations import (
     to_unindexed_record,
 )
 from bot.store.models import message_key
+from bot.text.content_words import content_words, has_any_word
 from engine import CONVERSATION_GAP
 
 if TYPE_CHECKING:

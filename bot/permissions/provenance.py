@@ -14,9 +14,7 @@ from engine import Scope
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bot.answers.history import History
-    from bot.answers.request import AnswerRequest
-    from bot.context import BotContext
+    from bot.permissions.resolver import AudienceResolver
     from bot.store import StoredAnswer
     from engine import Context
 
@@ -35,15 +33,15 @@ class Provenance:
     recorded_at: float
 
 
-def build_provenance(context: Context, scope: Scope, past: History, since: float) -> Provenance:
+def build_provenance(context: Context, scope: Scope, history_scope: Scope, recorded_at: float) -> Provenance:
     """What an answer rests on: what was recalled within a scope, and what was said before."""
     homes = {source.room: source.space for source in context.sources}
     spaces = frozenset(space for space in homes.values() if space in scope.spaces)
     rooms = frozenset(room for room, space in homes.items() if space not in scope.spaces)
     return Provenance(
-        Scope(spaces.union(context.spaces, past.source_scope.spaces), rooms | past.source_scope.rooms),
+        Scope(spaces.union(context.spaces, history_scope.spaces), rooms | history_scope.rooms),
         homes,
-        since,
+        recorded_at,
     )
 
 
@@ -54,38 +52,30 @@ def provenance_of_answer(stored: StoredAnswer) -> Provenance:
     return Provenance(Scope(stored.spaces, rooms), {}, 0.0)
 
 
-async def can_read(house: BotContext, based: Provenance, place: Location, person: str = "") -> bool | None:
+async def can_read(
+    resolver: AudienceResolver, provenance: Provenance, place: Location, person: str = ""
+) -> bool | None:
     """Whether the readers of a place (or one person there) may read what an answer rests on; None if nobody knows."""
-    wanted = Scope(based.source_scope.spaces, based.source_scope.rooms.union(based.room_spaces))
-    reach = await house.audience.resolve_scope(place, person, wanted)
+    wanted = Scope(provenance.source_scope.spaces, provenance.source_scope.rooms.union(provenance.room_spaces))
+    reach = await resolver.resolve_scope(place, person, wanted)
     unsure = None if reach.gap else False
     if not wanted.spaces <= reach.scope.spaces:
         return unsure
     try:
-        homes = await _current_spaces(house, based, wanted.rooms - audience.named_rooms(reach.scope))
+        homes = await _current_spaces(resolver, provenance, wanted.rooms - audience.named_rooms(reach.scope))
     except PlatformError:
         return None
     return audience.scope_covers(reach.scope, wanted, homes) or unsure
 
 
-async def _current_spaces(house: BotContext, based: Provenance, rooms: Iterable[str]) -> Mapping[str, str]:
-    """Where rooms lie now; what was told of them is believed until something is said to have changed."""
+async def _current_spaces(
+    resolver: AudienceResolver, provenance: Provenance, rooms: Iterable[str]
+) -> Mapping[str, str]:
+    """The current space of each room; a recorded one counts as current until a change is reported."""
     found = {}
     for room in rooms:
-        place = location_from_room(room)
-        told = based.room_spaces.get(room)
-        stands = told is not None and not house.audience.has_changed_since(place, based.recorded_at)
-        found[room] = told if told is not None and stands else await house.audience.get_home_space(place)
+        place = Location.from_room(room)
+        told = provenance.room_spaces.get(room)
+        stands = told is not None and not resolver.has_changed_since(place, provenance.recorded_at)
+        found[room] = told if told is not None and stands else await resolver.get_home_space(place)
     return found
-
-
-def private_reader(request: AnswerRequest) -> str:
-    """Who alone reads the answer; empty if all readers of its place do."""
-    return request.person if request.private else ""
-
-
-def location_from_room(room: str) -> Location:
-    """The channel that bears this name in the engine."""
-    platform, _, rest = room.partition(":")
-    workspace, _, channel = rest.partition(":")
-    return Location(platform, workspace, channel)

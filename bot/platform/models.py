@@ -6,8 +6,10 @@ Ids are the platform's own strings. Texts go out as standard Markdown; an adapte
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime  # the inbox reads the fields' types at run time
+from datetime import datetime  # noqa: TC003  - the event queue reads the fields' types at run time
 from typing import TYPE_CHECKING, Literal
+
+from bot.text.format import format_utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +27,13 @@ class Location:
     workspace: str
     channel: str
     thread: str = ""
+
+    @classmethod
+    def from_room(cls, room: str) -> Location:
+        """The channel with this room name, the inverse of `room`."""
+        platform, _, rest = room.partition(":")
+        workspace, _, channel = rest.partition(":")
+        return cls(platform, workspace, channel)
 
     @property
     def room(self) -> str:
@@ -176,11 +185,6 @@ class FooterSource:
 def title_with_time(title: str, time: datetime | None) -> str:
     """A title with its time as text, in UTC."""
     return f"{title}, {format_utc(time)}" if time else title
-
-
-def format_utc(instant: datetime) -> str:
-    """An instant as it stands in a sentence."""
-    return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 @dataclass(frozen=True, slots=True)

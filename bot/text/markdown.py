@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bot import texts
 from bot.text.excerpts import EXCERPT_LENGTH, truncate_line
+from bot.text.sanitize import sanitize_inline
 from bot.text.terminal import strip_control_chars
 
 _UNSAFE_IN_LINK = re.compile(r"[\s()<>]")
@@ -19,7 +19,7 @@ def is_web_link(link: str) -> bool:
 
 def escape_markdown(text: str, length: int = EXCERPT_LENGTH) -> str:
     """One line of a text that others, or a model, wrote; shortened at a word."""
-    return _MARKUP.sub(r"\\\1", texts.sanitize_inline(truncate_line(strip_control_chars(text), length)))
+    return _MARKUP.sub(r"\\\1", sanitize_inline(truncate_line(strip_control_chars(text), length)))
 
 
 def markdown_link(title: str, link: str) -> str:

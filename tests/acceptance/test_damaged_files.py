@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.admin.backup import archive
-from bot.admin.ingest.fingerprints import FileFingerprints
 from bot.store import BotStore
+from bot.store.file_fingerprints import FileFingerprints
 from engine.errors import CorruptLedger, CorruptProjection, EngineError
 from engine.models import Question
 from engine.options import EngineOptions

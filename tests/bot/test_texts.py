@@ -7,6 +7,7 @@ import pytest
 from bot import errors as bot_errors
 from bot import texts
 from bot.errors import NotAllowed, PermissionDenied, PlatformError
+from bot.text.sanitize import sanitize_inline
 from engine import errors
 from engine.errors import (
     EncryptedFile,
@@ -70,7 +71,7 @@ def test_nor_do_names_of_channels() -> None:
 
 
 def test_harmless_is_one_line() -> None:
-    assert texts.sanitize_inline("one\n\n  two ") == "one two"
+    assert sanitize_inline("one\n\n  two ") == "one two"
 
 
 def test_nothing_found_offers_privacy_only_where_others_read() -> None:

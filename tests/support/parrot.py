@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from bot.admin.ingest.fingerprints import FileFingerprints
 from bot.engine_context import EngineContext
+from bot.store.file_fingerprints import FileFingerprints
 from engine.errors import ModelRefused
 from engine.models import SearchQuery
 from engine.options import EngineOptions

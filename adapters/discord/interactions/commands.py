@@ -10,7 +10,7 @@ import discord
 from discord import app_commands
 
 from adapters.discord.translate import NAME, message_of, upload_of
-from bot.commands import COMMANDS, list_commands
+from bot.commands.table import COMMANDS, list_commands
 from bot.platform.events import CommandInvoked, QuestionAsked
 from engine import RetrievalMode  # noqa: TC001  - an annotation that is read at run time
 

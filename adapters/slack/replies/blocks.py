@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from adapters.slack.replies.mrkdwn import defuse_mentions, escape, split_rendered, to_mrkdwn
-from bot.platform.models import format_utc, title_with_time
+from bot.platform.models import title_with_time
+from bot.text.format import format_utc
 from bot.text.markdown import is_web_link
 from bot.text.splitting import split_message
 

@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.store.models import source_keys
+from bot.text.content_words import content_words, has_any_word
 from bot.text.excerpts import strip_speaker
-from engine import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 UNEXPLAINED_WORDS = (
     3  # words of a model's answer that nothing explains, from which on it may tell anything that it was shown
 )
-MIN_WORD_LENGTH = 3  # letters of a word that tells texts apart; with a digit in it, one less
 
 _CITATION = re.compile(r"\[\d+\]")
-_WORD = re.compile(r"\w+")
-_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # scripts that put no blanks between words
 
 
 def find_used_keys(
@@ -78,19 +75,3 @@ def graph_fact_words(answer: str, question: str, cited: Sequence[Source], contex
     facts = [f"{each.name} {each.description}" for each in context.entities]
     facts += [f"{each.source} {each.target} {each.keywords} {each.description}" for each in context.relations]
     return own & content_words(" ".join(facts)) if own and facts else set()
-
-
-def content_words(text: str) -> set[str]:
-    """The words that tell a text from others, case-folded; of unspaced scripts, pairs of letters."""
-    found: set[str] = set()
-    for word in _WORD.findall(text.casefold()):
-        if _UNSPACED.search(word):
-            found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
-        elif word not in STOP_WORDS and len(word) >= MIN_WORD_LENGTH - any(map(str.isdigit, word)):
-            found.add(word)
-    return found
-
-
-def has_any_word(wanted: set[str], text: str) -> bool:
-    """Whether a text has any of these words."""
-    return bool(wanted) and not wanted.isdisjoint(content_words(text))

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from bot.text.sanitize import SAFE_CHARACTERS
 from engine import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from engine import Source
 
 WEB_SCHEMES = ("https://", "http://")
-SAFE_CHARACTERS = "/:?#@!$&'*+,;=%-._~"  # characters that mean the same in every markup
 CITATION_NUMBER = re.compile(r"\[(\d{1,9})\](?!\()")
 
 

@@ -6,8 +6,9 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
-from bot.answers.sources.attribution import graph_fact_words, has_any_word
+from bot.answers.sources.attribution import graph_fact_words
 from bot.store.models import source_keys, unknown_part_key
+from bot.text.content_words import has_any_word
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

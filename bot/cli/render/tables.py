@@ -30,6 +30,7 @@ from bot.admin.results import (
 )
 from bot.admin.rpc import codec
 from bot.text.excerpts import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
+from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
 
 if TYPE_CHECKING:
@@ -97,12 +98,6 @@ def format_retrieval(event: RetrievalSummary) -> str:
     """What an answer is drawn from, in one line."""
     counts = ((event.passages, "passage"), (event.entities, "entity"), (event.relations, "relation"))
     return ", ".join(pluralize(number, name) for number, name in counts if number)
-
-
-def pluralize(number: int, name: str) -> str:
-    """A number and its noun."""
-    many = f"{name[:-1]}ies" if name.endswith("y") and name[-2] not in "aeiou" else f"{name}s"
-    return f"{number:,} {name if number == 1 else many}"
 
 
 def build_table(*heads: str) -> Table:

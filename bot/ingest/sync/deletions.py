@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.errors import PlatformError
-from bot.permissions.provenance import location_from_room
+from bot.platform.models import Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.documents import ConversationDocuments
     from bot.ingest.messages import MessageIngest
-    from bot.platform.models import Location
     from bot.platform.ports import ThreadPage
     from bot.store import FileRecord, MessageRecord
 
@@ -94,7 +93,7 @@ class DeletionCheck:
         known = await self._store.messages.get(file.room, file.message_id)
         if known is None:
             return True  # it came with a command, of which nothing can be deleted
-        place = replace(location_from_room(file.room), thread=known.thread)
+        place = replace(Location.from_room(file.room), thread=known.thread)
         message = await self._context.platform_for(place).fetch_message(place, file.message_id)
         if message is None:
             young = self._is_recent(known)

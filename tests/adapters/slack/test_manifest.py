@@ -7,7 +7,7 @@ from importlib import resources
 
 from adapters.slack.events.listener import SIDE_HANDLERS, SUGGESTED_PROMPTS
 from adapters.slack.events.translate import EVENT_TRANSLATORS
-from bot.bot import HELP_WORDS
+from bot.dispatch.dispatcher import HELP_WORDS
 from engine.text.overview_request import parse_overview_request
 from tests.adapters.slack.conftest import MANIFEST
 from tests.support.slack_server.app import NEEDS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.commands import run_command
+from bot.commands.table import run_command
 from bot.context import BotContext
 from bot.ingest.conversations import MessageRun, window_key
 from bot.ingest.documents import ConversationDocuments

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.commands import run_command
+from bot.commands.table import run_command
 from bot.errors import NotAllowed
 from bot.platform.events import CommandInvoked
 from engine.errors import InvalidQuestion, NotFound

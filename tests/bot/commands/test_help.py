@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.commands import COMMANDS, list_commands
 from bot.commands.help import format_command_help, format_overview
+from bot.commands.table import COMMANDS, list_commands
 from bot.errors import PlatformError
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import TypeAdapter
 
-from bot import texts
 from bot.answers.service import AnswerService
-from bot.commands import run_command
+from bot.commands.table import run_command
 from bot.monitoring import Metrics
 from bot.permissions.quotas import Quotas
 from bot.platform.events import CommandInvoked
 from bot.settings import load_settings
+from bot.text.sanitize import sanitize_inline
 from engine.errors import InvalidQuestion
 from tests.bot.commands.conftest import NOW
 
@@ -113,7 +113,7 @@ async def test_without_a_model_the_messages_themselves_are_shown_the_newest_last
     assert "since 2026-11-19 10:00 UTC" in first
     assert [each.rpartition(": ")[2] for each in said] == [
         "The roof leaks.",
-        texts.sanitize_inline("I will look after it @channel."),
+        sanitize_inline("I will look after it @channel."),
     ]
     assert workspace.answer_service.asked == []
 

@@ -71,7 +71,7 @@ async def test_an_answer_that_a_command_or_a_button_began_in_vain_is_no_last_ans
         )
         await answers.begin(vain)
         async with running(workspace) as bot:
-            await bot.handle_failure(given, PlatformError("Down."))
+            await bot.dispatcher.handle_failure(given, PlatformError("Down."))
         assert workspace.platform.private_messages.pop()[1].text == texts.describe_error(PlatformError("Down."))
         assert (await workspace.command("bob", "sources")).text == "The last answer here has no sources."
 

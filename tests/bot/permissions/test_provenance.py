@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.answers.history import History
 from bot.errors import PlatformError
-from bot.permissions.provenance import Provenance, build_provenance, can_read, location_from_room, provenance_of_answer
+from bot.permissions.provenance import Provenance, build_provenance, can_read, provenance_of_answer
 from bot.platform.models import Location
 from bot.store import StoredAnswer
 from engine.models import Context, Scope, SearchQuery
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NONE: frozenset[str] = frozenset()
+EMPTY_SCOPE = Scope(NONE, NONE)
 OPEN = frozenset({"slack:T1:open"})
 
 
@@ -38,41 +38,44 @@ async def home(tmp_path: Path) -> AsyncIterator[AnsweringFixture]:
 
 def test_it_draws_on_the_spaces_of_its_sources_and_of_the_graph() -> None:
     scope = Scope(OPEN | {"slack:T1:VAULT", "slack:T1:DEN"}, NONE)
-    made = build_provenance(context("slack:T1:DEN"), scope, History(), 5.0)
+    made = build_provenance(context("slack:T1:DEN"), scope, EMPTY_SCOPE, 5.0)
     assert made.source_scope == Scope(frozenset({"slack:T1:open", "slack:T1:VAULT", "slack:T1:DEN"}), NONE)
     assert made.room_spaces == {"slack:T1:ROOF": "slack:T1:open", "slack:T1:VAULT": "slack:T1:VAULT"}
 
 
 def test_of_what_was_in_scope_by_its_room_it_draws_on_the_room() -> None:
-    made = build_provenance(context(), Scope(NONE, frozenset({"slack:T1:ROOF", "slack:T1:VAULT"})), History(), 5.0)
+    made = build_provenance(context(), Scope(NONE, frozenset({"slack:T1:ROOF", "slack:T1:VAULT"})), EMPTY_SCOPE, 5.0)
     assert made.source_scope == Scope(NONE, frozenset({"slack:T1:ROOF", "slack:T1:VAULT"}))
 
 
 def test_it_draws_on_what_was_said_before_too() -> None:
-    past = History((), Scope(frozenset({"slack:T1:DEN"}), frozenset({"slack:T1:HALL"})))
+    past = Scope(frozenset({"slack:T1:DEN"}), frozenset({"slack:T1:HALL"}))
     made = build_provenance(Context(SearchQuery("?"), "mix"), Scope(OPEN, NONE), past, 5.0)
-    assert made == Provenance(past.source_scope, {}, 5.0)
+    assert made == Provenance(past, {}, 5.0)
 
 
 def test_a_room_bears_the_name_of_its_place() -> None:
     for place in (Location("slack", "T1", "HALL"), Location("discord", "", "D1"), Location("slack", "T1", "dm:ada")):
-        assert location_from_room(place.room) == place
+        assert Location.from_room(place.room) == place
 
 
 async def test_what_all_may_read_may_be_read(home: AnsweringFixture) -> None:
     hall = home.platform.add_channel("HALL", "ada")
-    assert await can_read(home.context, Provenance(Scope(OPEN, NONE), {}, 0.0), hall) is True
+    assert await can_read(home.context.audience, Provenance(Scope(OPEN, NONE), {}, 0.0), hall) is True
 
 
 async def test_what_not_all_may_read_may_not(home: AnsweringFixture) -> None:
     hall = home.platform.add_channel("HALL", "ada")
-    assert await can_read(home.context, Provenance(Scope(OPEN | {"slack:T1:VAULT"}, NONE), {}, 0.0), hall) is False
+    assert (
+        await can_read(home.context.audience, Provenance(Scope(OPEN | {"slack:T1:VAULT"}, NONE), {}, 0.0), hall)
+        is False
+    )
 
 
 async def test_a_room_that_was_open_when_it_was_recalled_is_believed(home: AnsweringFixture) -> None:
     hall = home.platform.add_channel("HALL", "ada")
     based = Provenance(Scope(OPEN, NONE), {"slack:T1:ROOF": "slack:T1:open"}, home.context.audience.clock())
-    assert await can_read(home.context, based, hall) is True
+    assert await can_read(home.context.audience, based, hall) is True
     assert home.platform.calls == ["channel"]
 
 
@@ -82,22 +85,22 @@ async def test_until_it_changes(home: AnsweringFixture, kind: str, allowed: bool
     based = Provenance(Scope(OPEN, NONE), {"slack:T1:ROOF": "slack:T1:open"}, home.context.audience.clock())
     home.platform.change_channel("ROOF", kind=kind)
     home.context.audience.invalidate(roof)
-    assert await can_read(home.context, based, hall) is allowed
+    assert await can_read(home.context.audience, based, hall) is allowed
 
 
 async def test_if_readers_are_unknown_only_the_room_s_own_may_be_read(home: AnsweringFixture) -> None:
     hall = home.platform.add_channel("HALL", "ada")
     home.platform.failing["channel"] = PlatformError("Down.")
     own = Provenance(Scope(NONE, frozenset({"slack:T1:HALL"})), {}, 0.0)
-    assert await can_read(home.context, own, hall) is True
-    assert await can_read(home.context, Provenance(Scope(OPEN, NONE), {}, 0.0), hall) is None
+    assert await can_read(home.context.audience, own, hall) is True
+    assert await can_read(home.context.audience, Provenance(Scope(OPEN, NONE), {}, 0.0), hall) is None
 
 
 async def test_one_person_may_read_what_he_gave_the_bot_alone(home: AnsweringFixture) -> None:
     hall = home.platform.add_channel("HALL", "ada")
     based = Provenance(Scope(frozenset({"slack:T1:dm:ada"}), frozenset({"slack:T1:dm:ada"})), {}, 0.0)
-    assert await can_read(home.context, based, hall, "ada") is True
-    assert await can_read(home.context, based, hall) is False
+    assert await can_read(home.context.audience, based, hall, "ada") is True
+    assert await can_read(home.context.audience, based, hall) is False
 
 
 def test_a_finished_answer_rests_on_the_rooms_of_all_that_was_recalled() -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.platform.models import format_utc
+from bot.text.format import format_utc
 from bot.text.times import format_ago, parse_since
 from engine.errors import InvalidQuestion
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot import texts
-from bot.commands import list_commands
+from bot.commands.table import list_commands
 from bot.platform.events import ButtonPressed, CommandInvoked, MessageReceived, QuestionAsked
 from bot.platform.models import Button, Card
 from bot.platform.ports import ReplyTarget

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.answers.sources.attribution import content_words, find_used_keys, graph_fact_words, is_fully_cited
+from bot.answers.sources.attribution import find_used_keys, graph_fact_words, is_fully_cited
+from bot.text.content_words import content_words
 from engine.models import Context, ContextEntity, ContextRelation, SearchQuery, Source
 
 ROOM = "slack:T1:ROOF"

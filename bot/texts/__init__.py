@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import NotAllowed, PermissionDenied, PlatformError
-from engine import LinkFilter
+from bot.text.sanitize import sanitize_inline
 from engine.errors import (
     DiskError,
     InvalidApiKey,
@@ -25,7 +25,7 @@ from engine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 STATUS_SEARCHING = "is searching…"
 STATUS_READING_FILE = "is reading your file…"
@@ -239,8 +239,7 @@ def file_refused(name: str, reason: str) -> str:
     return sanitize_inline(f"I could not read {name}: {reason}")
 
 
-def sanitize_inline(text: str) -> str:
-    """What somebody else wrote, on one line: it calls nobody, and no address with a scheme in it is alive."""
-    links = LinkFilter.from_texts((), "", domains=False)
-    line = " ".join(text.split())
-    return links.feed(line) + links.close()
+def format_merge(name: str, into: str, unknown: Iterable[str]) -> str:
+    """That a name leads to another one, and which of them is unknown: it may be yet to come, or a slip of the pen."""
+    doubts = (f" “{each}” was not read anywhere yet: is it written as you mean it?" for each in unknown)
+    return f"“{name}” now leads to “{into}”.{''.join(doubts)}"

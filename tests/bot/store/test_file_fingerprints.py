@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.admin.ingest.fingerprints import FileFingerprints
+from bot.store.file_fingerprints import FileFingerprints
 
 if TYPE_CHECKING:
     from pathlib import Path

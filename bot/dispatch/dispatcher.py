@@ -1,0 +1,184 @@
+"""Route an event to ingestion, answering or a command."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot import texts
+from bot.answers.buttons import AnswerButtons
+from bot.answers.history import ThreadHistory
+from bot.answers.request import request_from_command, request_from_message, started_answer_id, strip_mention
+from bot.commands.table import run_command
+from bot.dispatch.addressing import ReplyPolicy
+from bot.dispatch.follow_up.question_rules import is_small_talk
+from bot.errors import PermissionDenied, PlatformError
+from bot.platform.events import (
+    ButtonPressed,
+    CommandInvoked,
+    MessageEdited,
+    MessageReceived,
+    QuestionAsked,
+    VisibilityChanged,
+    WorkspaceLeft,
+    platform_of,
+)
+from bot.platform.models import Card
+from bot.platform.ports import ReplyTarget
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.answers.request import AnswerRequest
+    from bot.answers.service import AnswerService
+    from bot.context import BotContext
+    from bot.dispatch.attached_platforms import AttachedPlatforms
+    from bot.ingest.service import IngestService
+    from bot.monitoring import Metrics
+    from bot.platform.events import PlatformEvent
+    from bot.platform.models import Message
+
+log = structlog.get_logger(__name__)
+
+HELP_WORDS = frozenset({"help", "help!", "help?", "hi", "hi!", "hello", "hello!"})  # a message of one of these
+
+
+class Dispatcher:
+    """Handles the events of the queue (`EventHandler`). Every step may run again for the same event.
+
+    `retry_visibility` is called with a visibility change that could not be handled.
+    """
+
+    def __init__(
+        self,
+        context: BotContext,
+        services: tuple[IngestService, AnswerService],
+        attached: AttachedPlatforms,
+        metrics: Metrics,
+        retry_visibility: Callable[[VisibilityChanged], None],
+    ) -> None:
+        self.context = context
+        self.ingest_service, self.answer_service = services
+        self._attached = attached
+        self._retry_visibility = retry_visibility
+        self._reply_policy = ReplyPolicy(context, ThreadHistory(context))
+        self._answer_buttons = AnswerButtons(context, metrics)
+        self._addressed: set[tuple[str, str]] = set()
+
+    def ordering_key(self, event: PlatformEvent) -> str:
+        """The room whose events are ingested in order; empty for questions and commands, which wait for nothing."""
+        match event:
+            case QuestionAsked() | CommandInvoked() | ButtonPressed():
+                return ""
+            case WorkspaceLeft():
+                return f"{event.platform}:{event.workspace}"
+            case MessageReceived(message) | MessageEdited(message):
+                return message.location.room
+            case _:
+                return event.location.room
+
+    async def ingest(self, event: PlatformEvent) -> None:
+        """Ingest an event, once its platform is attached, and decide whether a message is answered."""
+        await self._attached.wait_for(platform_of(event))
+        if (
+            isinstance(event, MessageReceived)
+            and not event.addressed
+            and await self._reply_policy.should_answer(event.message)
+        ):
+            event = MessageReceived(event.message, addressed=True)
+        if isinstance(event, MessageReceived) and event.addressed:
+            self._addressed.add(_message_key(event.message))
+        await self.ingest_service.handle(event)
+
+    async def process(self, event: PlatformEvent) -> None:
+        """Answer a question, run a command, handle a button, or ingest the files of a message."""
+        match event:
+            case MessageReceived(message):
+                if _message_key(message) not in self._addressed:
+                    await self.ingest_service.files.ingest_and_confirm(message)
+                    return
+                await self._answer_message(message, overheard=not event.addressed)
+                self._addressed.discard(_message_key(message))
+            case QuestionAsked():
+                await self.answer_service.answer(request_from_command(event))
+            case CommandInvoked():
+                await self._run_command(event)
+            case ButtonPressed():
+                await self._handle_button(event)
+
+    async def handle_failure(self, event: PlatformEvent, error: Exception) -> None:
+        """Report an event that was given up to the person who waits for it."""
+        request = self._build_request(event)
+        if isinstance(event, MessageReceived):
+            self._addressed.discard(_message_key(event.message))
+        try:
+            if request is not None:
+                await self.answer_service.post_failure(request, error)
+            elif isinstance(event, MessageReceived) and event.message.uploads:
+                await self.ingest_service.files.report_failure(event.message, error)
+            elif isinstance(event, CommandInvoked | ButtonPressed):
+                await self.context.store.answers.delete_unfinished(started_answer_id(event))
+                await self._send_private(event, Card(texts.describe_error(error)))
+            elif isinstance(event, VisibilityChanged) and not isinstance(error, PlatformError):
+                self._retry_visibility(event)
+        except EngineError as failed:
+            log.warning("nobody_was_told", error=type(failed).__name__)
+
+    async def _answer_message(self, message: Message, *, overheard: bool) -> None:
+        """Answer a message; ingest an overheard one that is not meant for the bot."""
+        if strip_mention(message.text).casefold() in HELP_WORDS and not message.uploads and not overheard:
+            thread = replace(message.location, thread=message.reply_thread)
+            await self._run_command(
+                CommandInvoked(message.id, thread, message.author, "help", time=message.time, message=message)
+            )
+        elif not overheard and not message.uploads and is_small_talk(strip_mention(message.text)):
+            with suppress(PermissionDenied):
+                await self.context.platform_for(message.location).set_reaction(message.location, message.id, "done")
+        elif not await self._reply_policy.handle_stop(message) and not await self.answer_service.answer(
+            request_from_message(message, overheard=overheard)
+        ):
+            await self.ingest_service.ingest_unaddressed(message)
+
+    def _build_request(self, event: PlatformEvent) -> AnswerRequest | None:
+        match event:
+            case MessageReceived(message) if _message_key(message) in self._addressed:
+                return request_from_message(message, overheard=not event.addressed)
+            case QuestionAsked():
+                return request_from_command(event)
+        return None
+
+    async def _run_command(self, call: CommandInvoked) -> None:
+        try:
+            card = await run_command(self, call)
+        except EngineError as error:
+            if isinstance(error, PlatformError) and not isinstance(error, PermissionDenied):
+                raise  # it may be transient: the queue retries it
+            card = Card(texts.describe_error(error))
+        if card is not None:
+            await self._send_private(call, card)
+
+    async def _handle_button(self, pressed: ButtonPressed) -> None:
+        """Handle a button of an answer; the action of any other button is a command."""
+        if self._answer_buttons.is_answer_button(pressed):
+            await self._answer_buttons.handle(pressed)
+            return
+        await self._run_command(
+            CommandInvoked(
+                pressed.id, pressed.location, pressed.person, pressed.action, pressed.value, handle=pressed.handle
+            )
+        )
+
+    async def _send_private(self, to: CommandInvoked | ButtonPressed, card: Card) -> None:
+        message = to.message if isinstance(to, CommandInvoked) and not to.handle else None  # a command in a message
+        message_id = message.id if message is not None else ""
+        await self.context.send_private(
+            ReplyTarget("", to.location, to.person, message_id, private=not message_id, handle=to.handle), card
+        )
+
+
+def _message_key(message: Message) -> tuple[str, str]:
+    return message.location.room, message.id
