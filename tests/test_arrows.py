@@ -121,6 +121,47 @@ ENGINE_ARROWS: dict[str, set[str]] = {
     "document_input": {*LEAVES, "boundary", "parsers"},
     "maintenance": {*LEAVES, "options", "scheduling", "storage", "runtime", "projection", "ingest"},
 }
+# The same of the bot: a part is a folder below bot/, or a module beside them.
+_BASE = {"errors", "platform", "text", "texts"}
+BOT_ARROWS: dict[str, set[str]] = {
+    "errors": set(),
+    "text": set(),
+    "log_config": set(),
+    "monitoring": {"errors"},
+    "env_file": {"errors"},
+    "settings": {"errors", "env_file"},
+    "texts": {"errors", "text"},
+    "platform": {"errors", "text"},
+    "store": {"platform"},
+    "graph_image": {"platform", "text"},
+    "permissions": {*_BASE, "store"},
+    "engine_context": {"store"},
+    "context": {"errors", "platform", "store", "permissions", "engine_context", "settings"},
+    "ingest": {*_BASE, "store", "permissions", "context"},
+    "answers": {*_BASE, "store", "permissions", "context", "ingest", "monitoring"},
+    "admin": {*_BASE, "store", "permissions", "engine_context", "context", "settings", "ingest"},
+    "commands": {*_BASE, "store", "permissions", "context", "settings", "ingest", "answers", "graph_image"},
+    "dispatch": {*_BASE, "store", "permissions", "context", "ingest", "answers", "commands", "monitoring"},
+    "bot": {
+        *{*_BASE, "store", "permissions", "engine_context", "context", "settings", "ingest", "answers", "commands"},
+        *{"dispatch", "monitoring"},
+    },
+    "plugins": {"admin", "bot", "settings"},
+    "bootstrap": {"engine_context", "errors", "settings", "store"},
+    "server": {"admin", "bootstrap", "bot", "engine_context", "errors", "monitoring", "plugins", "settings", "store"},
+    "cli": {"admin", "errors", "log_config", "plugins", "server", "settings", "text", "texts"},
+    "__main__": {"cli"},
+}
+# Which parts of the bot an adapter may import.
+_PLATFORM_ADAPTER = {"bot", "commands", "errors", "platform", "settings", "text", "texts"}
+ADAPTER_ARROWS: dict[str, set[str]] = {
+    "common": set(),
+    "console": {*_PLATFORM_ADAPTER, "admin", "cli"},
+    "discord": _PLATFORM_ADAPTER,
+    "slack": _PLATFORM_ADAPTER,
+}
+COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands
+
 ABOVE = {"engine", "__init__"}  # the class that opens the engine, and its door, import whatever they need
 
 
@@ -130,18 +171,29 @@ def part(module: str) -> str:
     return names[1] if len(names) > 1 else "__init__"
 
 
-def arrows(package: str) -> dict[tuple[str, str], str]:
-    """What the parts of a package import of each other, type-only imports included, each with one example."""
+def arrows(package: str, target_package: str = "") -> dict[tuple[str, str], str]:
+    """What the parts of a package import of each other or of another package, each with one example.
+
+    Type-only imports count too.
+    """
     found: dict[tuple[str, str], str] = {}
+    imports_own = not target_package
     for path in modules(package):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package:
-                for alias in node.names:
-                    target = f"{node.module}.{alias.name}" if node.module == package else node.module or ""
-                    if part(name) != part(target):
-                        found[part(name), part(target)] = f"{name} imports {target}"
+        for target in imported_modules(path, target_package or package):
+            if not imports_own or part(name) != part(target):
+                found[part(name), part(target)] = f"{name} imports {target}"
     return found
+
+
+def imported_modules(path: Path, package: str) -> set[str]:
+    """The modules of a package that a file imports."""
+    return {
+        f"{node.module}.{alias.name}" if node.module == package else node.module or ""
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package
+        for alias in node.names
+    }
 
 
 def test_parts_of_the_engine_import_only_what_lies_below_them() -> None:
@@ -153,8 +205,28 @@ def test_parts_of_the_engine_import_only_what_lies_below_them() -> None:
     assert wrong == set()
 
 
-def test_the_engine_table_has_no_circle() -> None:
-    tuple(TopologicalSorter(ENGINE_ARROWS).static_order())  # raises CycleError
+def test_parts_of_the_bot_import_only_what_the_table_allows() -> None:
+    wrong = {example for (source, target), example in arrows("bot").items() if target not in BOT_ARROWS[source]}
+    assert wrong == set()
+
+
+def test_adapters_import_only_the_parts_of_the_bot_that_the_table_allows() -> None:
+    wrong = {
+        example
+        for (source, target), example in arrows("adapters", "bot").items()
+        if target not in ADAPTER_ARROWS[source]
+    }
+    assert wrong == set()
+
+
+def test_adapters_import_the_command_table_only() -> None:
+    found = {module for path in modules("adapters") for module in imported_modules(path, "bot")}
+    assert {module for module in found if part(module) == "commands"} <= {COMMAND_TABLE}
+
+
+@pytest.mark.parametrize("table", [ENGINE_ARROWS, BOT_ARROWS], ids=["engine", "bot"])
+def test_a_table_of_arrows_has_no_circle(table: dict[str, set[str]]) -> None:
+    tuple(TopologicalSorter(table).static_order())  # raises CycleError
 
 
 @pytest.mark.parametrize("package", ["bot", "adapters"])
