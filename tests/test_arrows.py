@@ -155,7 +155,7 @@ BOT_ARROWS: dict[str, set[str]] = {
 # Which parts of the bot an adapter may import.
 _PLATFORM_ADAPTER = {"bot", "commands", "errors", "platform", "settings", "text", "texts"}
 ADAPTER_ARROWS: dict[str, set[str]] = {
-    "common": set(),
+    "common": {"errors", "platform", "text"},
     "console": {*_PLATFORM_ADAPTER, "admin", "cli"},
     "discord": _PLATFORM_ADAPTER,
     "slack": _PLATFORM_ADAPTER,
