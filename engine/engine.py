@@ -6,7 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.answers.answer import Answer, AnswerService
 from engine.boundary import guard_public_methods
@@ -27,15 +27,12 @@ from engine.projection.projector import Projector
 from engine.retrieval.retriever import Neighbourhood, Retriever
 from engine.runtime import Runtime
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.ledger import Ledger, corrections
+from engine.storage.ledger import Ledger
 from engine.storage.ledger.content import documents
-from engine.storage.ledger.queries import lookup, stats
-from engine.storage.ledger.queries.graphml import export_graphml
-from engine.storage.ledger.work import embedding_failures, work_queue
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection, Sequence
     from datetime import datetime
     from typing import Literal
 
@@ -45,10 +42,8 @@ if TYPE_CHECKING:
     from engine.projection.open_stores import Stores
     from engine.projection.verify import VerificationReport
     from engine.storage.ledger.queries.stats import DocumentInfo, DocumentStatus, IndexStatus
-    from engine.storage.sqlite.connection import Connection
 
 Result = TypeVar("Result")
-P = ParamSpec("P")
 
 
 @guard_public_methods
@@ -109,8 +104,8 @@ class Engine(DocumentInput):
         return self._runtime.supervisor
 
     async def _start(self) -> None:
-        await self._ledger.write(work_queue.resume_work)
-        if await self._ledger.read(work_queue.get_setting, "rebuilding"):
+        await self._ledger.work.resume()
+        if await self._ledger.work.get_setting("rebuilding"):
             await self._maintenance.start_rebuild()
         self._worker.start()
         self._maintenance.start()
@@ -121,11 +116,9 @@ class Engine(DocumentInput):
         await self._worker.stop()
         await self._projector.stop()
 
-    async def _write(
-        self, work: Callable[Concatenate[Connection, P], Coroutine[Any, Any, Result]], *args: P.args, **kwargs: P.kwargs
-    ) -> Result:
-        """Write to the ledger, and let the worker see to what is stale then."""
-        result = await self._ledger.write(work, *args, **kwargs)
+    async def _write(self, write: Awaitable[Result]) -> Result:
+        """Await a write to the ledger, and wake the worker for what is stale then."""
+        result = await write
         self._worker.wake()
         return result
 
@@ -135,7 +128,7 @@ class Engine(DocumentInput):
         """Take a document in, or make what is known of it equal to this one: durably; says whether anything changed."""
         document = documents.validate_document(document)
         cut = await asyncio.to_thread(self._build_chunks, document)
-        return await self._write(documents.upsert_document, document, cut)
+        return await self._write(self._ledger.documents.save(document, cut))
 
     async def amend(
         self,
@@ -162,7 +155,7 @@ class Engine(DocumentInput):
 
     async def forget(self, key: str) -> bool:
         """Remove a document with all that rests on it alone; says whether there was one."""
-        return await self._write(documents.delete_document, key)
+        return await self._write(self._ledger.documents.delete(key))
 
     async def compact(self) -> None:
         """Let forgotten bytes leave the files (this also happens by itself)."""
@@ -173,15 +166,15 @@ class Engine(DocumentInput):
 
         That holds for documents which come later, too, whatever space their callers name, until it is moved again.
         """
-        return await self._write(documents.move_room, room, space)
+        return await self._write(self._ledger.documents.move_room(room, space))
 
     async def forget_room(self, room: str) -> int:
         """Forget a room: its documents (their number is given), the corrections made there, and where it was."""
-        return await self._write(documents.delete_room, room)
+        return await self._write(self._ledger.documents.delete_room(room))
 
     async def retry(self, key: str = "") -> int:
         """Take up again what failed, of one document or of all; gives the number of documents."""
-        return await self._write(work_queue.retry_documents, key)
+        return await self._write(self._ledger.work.retry_documents(key))
 
     @property
     def indexing_error(self) -> EngineError | None:
@@ -191,7 +184,7 @@ class Engine(DocumentInput):
     async def list_problems(self) -> list[str]:
         """What fails at the moment or was given up, of everything: for whoever runs the program."""
         waits = [] if self.indexing_error is None else [f"Indexing waits: {self.indexing_error}"]
-        failures = await self._ledger.read(embedding_failures.list_failure_reasons)
+        failures = await self._ledger.work.list_failure_reasons()
         return [*self.supervisor.list_problems(), *waits, *failures]
 
     async def ask(self, question: Question) -> Answer:
@@ -209,24 +202,21 @@ class Engine(DocumentInput):
     # What is there.
 
     async def get_status(self, scope: Scope) -> IndexStatus:
-        """Numbers about what lies within the scope."""
-        async with self._ledger.read_connection() as db:
-            found = await stats.load_index_status(db, await lookup.resolve_scope(db, scope))
+        """Numbers of documents, facts and open work within the scope."""
+        found = await self._ledger.stats.load_index_status(scope)
         return replace(found, background=tuple(self.supervisor.list_problems()))
 
     async def list_documents(self, scope: Scope) -> list[DocumentInfo]:
         """The documents within the scope."""
-        async with self._ledger.read_connection() as db:
-            return await stats.list_documents(db, await lookup.resolve_scope(db, scope))
+        return await self._ledger.stats.list_documents(scope)
 
     async def get_document(self, key: str, scope: Scope) -> Document:
         """A document with its passages. Raises NotFound if there is none within the scope."""
-        return await self._ledger.read(documents.load_document, key, scope)
+        return await self._ledger.documents.load(key, scope)
 
     async def get_document_status(self, key: str, scope: Scope) -> DocumentStatus:
         """How far a document within the scope has come. Raises NotFound if there is none."""
-        async with self._ledger.read_connection() as db:
-            return await stats.load_document_status(db, key, await lookup.resolve_scope(db, scope))
+        return await self._ledger.stats.load_document_status(key, scope)
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
         """What is known of a name, or of an alias of it, within the scope's spaces."""
@@ -241,17 +231,14 @@ class Engine(DocumentInput):
         """Names of entities that begin like this, the most mentioned first, within the scope's spaces."""
         check_number("limit", limit, 1, MAX_RESULTS)
         begun = normalize_name(prefix) or prefix.strip().casefold()  # "1" is no name yet, but may begin one
-        async with self._ledger.read_connection() as db:
-            return await lookup.find_names_by_prefix(db, begun, await lookup.resolve_scope(db, scope), limit)
+        async with self._ledger.snapshot() as view:
+            return await view.search.find_names_by_prefix(begun, await view.search.resolve_scope(scope), limit)
 
     async def export(self, form: Literal["jsonl", "graphml"], scope: Scope) -> AsyncGenerator[str, None]:
         """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""
-        async with self._ledger.stream_connection() as db:
-            ids = await lookup.resolve_scope(db, scope)
-            made = stats.export_canonical(db, scope.spaces) if form == "jsonl" else export_graphml(db, ids)
-            async with aclosing(made) as lines:
-                async for line in lines:
-                    yield line
+        async with aclosing(self._ledger.export(form, scope)) as lines:
+            async for line in lines:
+                yield line
 
     async def backup(self, path: Path) -> str:
         """Copy the ledger as of one moment, from which all else can be made anew; gives its checksum."""
@@ -261,28 +248,28 @@ class Engine(DocumentInput):
 
     async def merge(self, space: str, name: str, into: str, *, room: str = "") -> list[str]:
         """Let a name lead to another one; gives what is not known of the two yet. Raises NotFound if that is both."""
-        return await self._write(corrections.merge_names, space, name, into, room)
+        return await self._write(self._ledger.corrections.merge(space, name, into, room))
 
     async def unmerge(self, space: str, name: str, *, room: str = "") -> None:
         """Let a name stand for itself again."""
-        await self._write(corrections.unmerge_name, space, name, room)
+        await self._write(self._ledger.corrections.unmerge(space, name, room))
 
     async def describe(self, space: str, name: str, description: str, other: str = "", *, room: str = "") -> None:
         """Let a description override the fold of a name, or of a pair; "" takes it back."""
-        await self._write(corrections.pin_description, space, (name, other), description, room)
+        await self._write(self._ledger.corrections.pin_description(space, (name, other), description, room))
 
     async def hide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
         """Take an entity with its relations, or one relation, out of sight."""
-        await self._write(corrections.set_hidden, space, (name, other), room, hidden=True)
+        await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=True))
 
     async def unhide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
         """Show it again."""
-        await self._write(corrections.set_hidden, space, (name, other), room, hidden=False)
+        await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=False))
 
     async def add_facts(self, space: str, room: str, told: Extraction, *, time: datetime | None = None) -> str:
         """Entities and relations told by a person; gives the key of the document that holds them."""
         document = build_manual_document(space, room, told, time)
-        await self._write(documents.save_manual_document, document, self._build_chunks(document), told)
+        await self._write(self._ledger.documents.save_manual(document, self._build_chunks(document), told))
         return document.key
 
     async def rebuild(self) -> None:

@@ -17,10 +17,6 @@ from engine.ingest.worker import ERROR_WAIT_SECONDS
 from engine.projection import verify as verifying
 from engine.scheduling.supervisor import is_task_exit
 from engine.scheduling.tasks import cancel_tasks, current_task
-from engine.storage.ledger import cache
-from engine.storage.ledger.queries import stats
-from engine.storage.ledger.work import orphans, stale_keys
-from engine.storage.ledger.work import work_queue as work
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -92,8 +88,8 @@ class Maintenance:
         ledger, projector = self.runtime.ledger, self.projector
         async with self._compaction_lock:
             await self._catch_up()
-            until = await ledger.read(work.current_generation)
-            found = await ledger.read(orphans.find_orphans)
+            until = await ledger.work.current_generation()
+            found = await ledger.profiles.find_orphans()
             errors = await run_stages(
                 partial(self._compact_ledger, found),
                 partial(projector.remove_from_graph, found),
@@ -103,12 +99,12 @@ class Maintenance:
             )
             if errors:
                 raise errors[0]
-            await ledger.write(work.set_setting, "compacted", until)
+            await ledger.work.set_setting("compacted", until)
 
     async def _compact_ledger(self, found: OrphanKeys) -> None:
         ledger = self.runtime.ledger
-        await ledger.write(orphans.delete_orphan_profiles, found)
-        await ledger.write(cache.delete_unused)
+        await ledger.profiles.delete_orphans(found)
+        await ledger.cache.delete_unused()
         await ledger.compact()
 
     async def _compact_graph(self) -> None:
@@ -123,14 +119,14 @@ class Maintenance:
         seconds = min(CATCH_UP_SECONDS, self.runtime.options.compaction_delay / 4)
         with suppress(TimeoutError, EngineError):
             async with asyncio.timeout(seconds):
-                await self._project_until(await self.runtime.ledger.read(work.current_generation))
+                await self._project_until(await self.runtime.ledger.work.current_generation())
 
     async def _project_until(self, generation: int) -> None:
         """Return once every change up to this one is projected; what waits for a quiet period does not wait for it."""
         ledger = self.runtime.ledger
         with self.worker.expedite():
-            while (first := await ledger.read(stale_keys.find_first_stale)) is not None and first <= generation:
-                due = await ledger.read(stale_keys.find_first_stale, held=False)
+            while (first := await ledger.work.find_first_stale()) is not None and first <= generation:
+                due = await ledger.work.find_first_stale(held=False)
                 if due is None or due > generation:
                     await self.projector.end_cooldown()
                     self.worker.wake()
@@ -159,7 +155,7 @@ class Maintenance:
     async def _start_rebuild(self) -> None:
         async with self.projector.suspend():
             self.projector.skip_graph = True
-            await self.runtime.ledger.write(work.start_rebuild)
+            await self.runtime.ledger.work.start_rebuild()
             try:
                 await self.runtime.vectors.clear()
                 await self.runtime.graph.replace_all([], [])
@@ -240,9 +236,9 @@ class Maintenance:
     async def _fill_graph(self) -> None:
         ledger = self.runtime.ledger
         async with self.projector.suspend():
-            nodes, edges = await ledger.read(stats.list_nodes), await ledger.read(stats.list_edges)
+            nodes, edges = await ledger.stats.list_nodes(), await ledger.stats.list_edges()
             await self.runtime.graph.replace_all(nodes, edges)
-            await ledger.write(work.finish_rebuild)
+            await ledger.work.finish_rebuild()
             self.projector.skip_graph = False
 
     async def verify(self, *, repair: bool) -> VerificationReport:
@@ -258,19 +254,19 @@ class Maintenance:
 
     async def _repair(self, report: VerificationReport) -> None:
         ledger = self.runtime.ledger
-        await self.runtime.graph.replace_all(await ledger.read(stats.list_nodes), await ledger.read(stats.list_edges))
+        await self.runtime.graph.replace_all(await ledger.stats.list_nodes(), await ledger.stats.list_edges())
         for kind, table in verifying.TABLES_BY_KIND:
             ids = {each.id for each in report.differences if each.kind == kind}
             if ids:
                 await self.runtime.vectors.delete(table, ids)
-        await ledger.write(work.requeue_keys, [(each.kind, each.id) for each in report.differences])
+        await ledger.work.requeue_keys([(each.kind, each.id) for each in report.differences])
 
     async def _compact_periodically(self) -> None:
         options = self.runtime.options
         while True:
             await asyncio.sleep(min(COMPACTION_CHECK_SECONDS, options.compaction_delay / 2))
             try:
-                if await self.runtime.ledger.read(work.needs_compaction):
+                if await self.runtime.ledger.work.needs_compaction():
                     await asyncio.sleep(options.compaction_delay / 2)
                     await self.compact()
             except EngineError as error:

@@ -22,9 +22,6 @@ from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_
 from engine.retrieval.results import RetrievalResult
 from engine.retrieval.writers import narrowed_to_writers
 from engine.storage.ledger import cache
-from engine.storage.ledger.queries.provenance import find_stating_passages
-from engine.storage.ledger.queries.undated import has_excluded_undated
-from engine.storage.ledger.work import work_queue
 from engine.text.visible_text import has_visible_uncited_text
 from engine.usage import UsageMeter
 
@@ -73,7 +70,7 @@ class Answer:
     async def load_supporting_passages(self) -> list[StatingPassage]:
         """The passages behind the facts of the graph that it was shown, also those that are no sources."""
         recalled, ledger = self._result, self._service.runtime.ledger
-        return await ledger.read(find_stating_passages, recalled.names, recalled.pairs)
+        return await ledger.search.find_stating_passages(recalled.names, recalled.pairs)
 
     @property
     def is_extractive(self) -> bool:
@@ -161,7 +158,7 @@ class AnswerService:
     async def _retrieve(self, question: Question, bill: UsageMeter) -> RetrievalResult:
         ledger, within = self.runtime.ledger, question.filters
         if question.mode == "bypass":
-            generation = await ledger.read(work_queue.current_generation)
+            generation = await ledger.work.current_generation()
             asked = (
                 await self._build_search_query(question, bill)
                 if question.is_unaddressed
@@ -174,7 +171,9 @@ class AnswerService:
                 recalled = await retrieve_overview(ledger, question, question.overview)
             else:
                 recalled = await self.retriever.retrieve(question, self._build_search_query(question, bill), bill)
-        undated = bool(within.since or within.until) and await ledger.read(has_excluded_undated, question.scope, within)
+        undated = bool(within.since or within.until) and await ledger.search.has_excluded_undated(
+            question.scope, within
+        )
         return replace(recalled, scope=question.scope, context=replace(recalled.context, undated=undated))
 
     async def retrieve_context(self, question: Question) -> Context:
@@ -207,8 +206,8 @@ class AnswerService:
         )
         # What an answer quotes of the history is not listed anywhere, so that it could not be forgotten with it.
         keep = runtime.options.cache_answers and not prompt.history
-        if keep and (known := await runtime.ledger.read(cache.find_cached_answer, key)) is not None:
-            await runtime.ledger.write(cache.touch_cached_answer, key, time.time())
+        if keep and (known := await runtime.ledger.cache.find_answer(key)) is not None:
+            await runtime.ledger.cache.touch_answer(key, time.time())
             for piece in known.splitlines(keepends=True):
                 yield piece
             return
@@ -223,7 +222,7 @@ class AnswerService:
         reply = "".join(pieces)
         if keep and has_visible_uncited_text(reply) and not any(each.cut_off for each in bill.items):
             made = cache.CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
-            await runtime.ledger.write(cache.save_cached_answer, made, time.time())
+            await runtime.ledger.cache.save_answer(made, time.time())
 
     async def _answer_parts(self, prompt: Prompt, recalled: RetrievalResult, bill: UsageMeter) -> Prompt:
         """A prompt that fits: what is too long for one is noted part by part first."""
@@ -243,7 +242,7 @@ class AnswerService:
         if not bill.items:
             return
         with suppress(EngineClosed):  # of an answer that outlived its engine
-            await self.runtime.ledger.write(cache.add_usage, current_day().isoformat(), tuple(bill.items))
+            await self.runtime.ledger.cache.add_usage(current_day().isoformat(), tuple(bill.items))
 
     async def _build_search_query(self, question: Question, bill: UsageMeter) -> SearchQuery:
         """Keywords that are given or remembered cost no call; a naive question without history needs none.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +11,7 @@ from engine.errors import EngineError, InvalidApiKey, ModelNotFound, StoreError
 from engine.llm.checked_embedder import embedder_identity
 from engine.projection.embedding_text import split_into_parts
 from engine.scheduling.batch_gate import NextStep
-from engine.storage.ledger import cache
 from engine.storage.ledger.content import open_vectors
-from engine.storage.ledger.work import embedding_failures, stale_keys, work_queue
 from engine.storage.ledger.work.embedding_failures import EmbeddingFailure
 from engine.storage.ledger.work.stale_keys import KeyKind
 from engine.storage.vectors.base import VectorRow
@@ -25,9 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.runtime import Runtime
-    from engine.storage.ledger.work.stale_keys import StaleKey
     from engine.storage.ledger.work.work_queue import ChunkToEmbed
-    from engine.storage.sqlite.connection import Connection
 
 CachedVectors = tuple[int, bytes]  # the parts of a text, and their vectors as float32
 
@@ -41,11 +35,11 @@ class EmbedStep:
     async def step(self) -> NextStep:
         """Embed one batch; says what follows. Raises what keeps the embedder from working at all."""
         ledger, most = self.runtime.ledger, self.runtime.options.embed_batch_size
-        found = await ledger.read(stale_keys.list_due_keys, KeyKind.CHUNK, most)
+        found = await ledger.work.list_due_keys(KeyKind.CHUNK, most)
         if not found:
-            await ledger.write(work_queue.advance_documents)
+            await ledger.work.advance_documents()
             return NextStep.IDLE
-        chunks = await ledger.read(work_queue.load_chunks, [mark.id for mark in found])
+        chunks = await ledger.work.load_chunks([mark.id for mark in found])
         gone = {mark.id for mark in found} - {chunk.id for chunk in chunks}
         if gone:
             await self.runtime.vectors.delete("chunks", gone)
@@ -53,7 +47,7 @@ class EmbedStep:
         failed = await self._embed_with_isolation(chunks, bill)
         done = [mark for mark in found if mark.id not in failed]
         failures = [EmbeddingFailure(mark, failed[mark.id]) for mark in found if mark.id in failed]
-        await ledger.write(_finish_batch, done, failures, self.runtime.options.max_embed_attempts, bill)
+        await ledger.work.finish_embedding(done, failures, self.runtime.options.max_embed_attempts, bill.items)
         return NextStep.after_batch(len(found), most)
 
     async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], bill: UsageMeter) -> dict[int, EngineError]:
@@ -64,9 +58,7 @@ class EmbedStep:
             raise
         except EngineError as error:
             if isinstance(error, InvalidApiKey | ModelNotFound):
-                await self.runtime.ledger.write(
-                    work_queue.record_embedding_failure, [chunk.id for chunk in chunks], error
-                )
+                await self.runtime.ledger.work.record_embedding_failure([chunk.id for chunk in chunks], error)
                 return {}
             if not await self.runtime.embedder.is_text_at_fault(error, bill):
                 raise
@@ -99,7 +91,7 @@ class EmbedStep:
             return {}
         embedder, tokenizer = self.runtime.embedder, self.runtime.tokenizer
         ledger, name = self.runtime.ledger, embedder_identity(embedder)
-        known = await ledger.read(open_vectors.load_partial_vectors, name, [chunk.id for chunk in chunks])
+        known = await ledger.cache.load_partial_vectors(name, [chunk.id for chunk in chunks])
         new = {c.id: (c.text[known[c.id].covered_chars :] if c.id in known else c.text).strip() for c in chunks}
         split = {
             id_: split_into_parts(text, embedder.max_tokens, tokenizer) if text else [] for id_, text in new.items()
@@ -114,13 +106,13 @@ class EmbedStep:
             whole = before is None or (bool(before.embedded_at_once) and not some)
             made[chunk.id] = open_vectors.PartialVectors(name, len(chunk.text), int(whole), count, data)
             at += some
-        await ledger.write(open_vectors.save_partial_vectors, made)
+        await ledger.cache.save_partial_vectors(made)
         return {id_: (each.parts, each.data) for id_, each in made.items()}
 
     async def _load_cached(self, hashes: set[bytes]) -> dict[bytes, CachedVectors]:
         """The vectors that are known; what was remembered unchecked, and would not pass now, is made anew."""
         embedder = self.runtime.embedder
-        known = await self.runtime.ledger.read(cache.load_vectors, embedder_identity(embedder), hashes)
+        known = await self.runtime.ledger.cache.load_vectors(embedder_identity(embedder), hashes)
         return {
             key: (count, data)
             for key, (count, data) in known.items()
@@ -136,15 +128,5 @@ class EmbedStep:
             made[key] = (len(some), vectors[at : at + len(some)].tobytes())
             at += len(some)
         rows = [(key, *kept) for key, kept in made.items()]
-        await self.runtime.ledger.write(cache.save_vectors, embedder_identity(embedder), rows)
+        await self.runtime.ledger.cache.save_vectors(embedder_identity(embedder), rows)
         return made
-
-
-async def _finish_batch(
-    db: Connection, done: Sequence[StaleKey], failures: Sequence[EmbeddingFailure], attempts: int, bill: UsageMeter
-) -> None:
-    await stale_keys.remove_stale_keys(db, done)
-    await embedding_failures.record_failures(db, failures, attempts, time.time())
-    await work_queue.advance_documents(db, [mark.id for mark in done])
-    if bill.items:
-        await cache.add_usage(db, datetime.now(UTC).date().isoformat(), bill.items)

@@ -26,8 +26,6 @@ from engine.llm.plugin_calls import MODEL_LABEL, guard_plugin_call
 from engine.models import Excerpt
 from engine.scheduling.batch_gate import NextStep, WaitTarget
 from engine.scheduling.tasks import gather_or_cancel
-from engine.storage.ledger import cache, facts
-from engine.storage.ledger.work import work_queue
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
@@ -84,7 +82,7 @@ class ExtractStep:
             await self._start_calls(room)
         self.gate.set_extracting(bool(self.running_calls) and self.unreachable_error is None)
         if not self.running_calls:
-            if self.last_failure and not await self.ledger.read(work_queue.has_pending_extraction):
+            if self.last_failure and not await self.ledger.facts.has_pending_extraction():
                 self.unreachable_error = self.last_failure = None
             return NextStep.IDLE
         # Not for ever: what comes meanwhile is not to wait for a slow reply.
@@ -100,7 +98,7 @@ class ExtractStep:
         """Begin as many calls as there is room for."""
         shared = 0 if self.unreachable_error else self.runtime.language.batch_token_limit
         limit = room * MAX_EXCERPTS if shared else room
-        found = await self.ledger.read(facts.list_unextracted, limit, time.time(), list(self.running_calls))
+        found = await self.ledger.facts.list_unextracted(limit, time.time(), list(self.running_calls))
         for batch in self._due_batches(build_batches(found, shared))[:room]:
             task = self.runtime.supervisor.spawn("read chunks", self._extract(batch.chunks))
             self.running_calls |= dict.fromkeys((chunk.id for chunk in batch.chunks), task)
@@ -154,7 +152,7 @@ class ExtractStep:
         await self.runtime.priority.yield_to_foreground()
         for chunk, reading in found:
             key = shared_extraction_key(self._cache_key(chunk), chunk.space)
-            await self.ledger.write(facts.save_extraction, chunk.id, key, reading)
+            await self.ledger.facts.save_extraction(chunk.id, key, reading)
 
     async def _extract_alone(self, chunk: UnextractedChunk) -> None:
         bill, key = UsageMeter(), self._cache_key(chunk)
@@ -167,7 +165,7 @@ class ExtractStep:
                         found = key, await self.runtime.language.extract(_build_excerpt(chunk), bill)
                     self.unreachable_error = self.last_failure = None
                 await self.runtime.priority.yield_to_foreground()
-                await self.ledger.write(facts.save_extraction, chunk.id, *found)
+                await self.ledger.facts.save_extraction(chunk.id, *found)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - one chunk must not keep the others from being read
@@ -183,14 +181,14 @@ class ExtractStep:
         """What was read in the same words, alone or in a shared call of the same space, with the key of that."""
         alone = self._cache_key(chunk)
         for key in (alone, shared_extraction_key(alone, chunk.space)):
-            reading = await self.ledger.read(facts.find_extraction, key, chunk.id)
+            reading = await self.ledger.facts.find_extraction(key, chunk.id)
             if reading is not None:
                 return key, reading
         return None
 
     async def _record_usage(self, bill: UsageMeter) -> None:
         if bill.items:
-            await self.ledger.write(cache.add_usage, datetime.now(UTC).date().isoformat(), bill.items)
+            await self.ledger.cache.add_usage(datetime.now(UTC).date().isoformat(), bill.items)
 
     async def _record_failure(self, chunks: Sequence[UnextractedChunk], error: Exception) -> None:
         """Note that a call failed; each of its chunks is tried again by itself, or given up."""
@@ -206,7 +204,7 @@ class ExtractStep:
             if not (known_before and self.unreachable_error):
                 log.warning("chunk_unread", error=str(known), hint=known.hint, given_up=over, tries=chunk.attempts + 1)
             retry_at = float("inf") if over else time.time() + retry_delay(chunk.attempts)
-            await self.ledger.write(work_queue.record_extraction_failure, chunk.id, known, retry_at)
+            await self.ledger.facts.record_extraction_failure(chunk.id, known, retry_at)
         if self.unreachable_error:
             await asyncio.sleep(ERROR_WAIT_SECONDS)
 

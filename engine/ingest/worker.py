@@ -15,7 +15,6 @@ from engine.ingest.extract_step import ExtractStep
 from engine.scheduling.batch_gate import BatchGate, NextStep, WaitTarget
 from engine.scheduling.supervisor import describe_error, is_task_exit
 from engine.scheduling.tasks import cancel_tasks, current_task
-from engine.storage.ledger.work import work_queue
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -116,7 +115,7 @@ class IngestWorker:
                 await self._idle_condition.wait()
 
     async def _is_done(self) -> bool:
-        return not self._extract_step.running_calls and await self.ledger.read(work_queue.is_idle, skip_quiet=True)
+        return not self._extract_step.running_calls and await self.ledger.work.is_idle(skip_quiet=True)
 
     @property
     def ledger(self) -> Ledger:
@@ -174,7 +173,7 @@ class IngestWorker:
         if (then := await self.projector.step()) is not NextStep.IDLE:
             self.wake()
             return then
-        if self._gate.has_waiter(WaitTarget.EVERYTHING) and await self.ledger.read(work_queue.has_only_held_keys):
+        if self._gate.has_waiter(WaitTarget.EVERYTHING) and await self.ledger.work.has_only_held_keys():
             await self.projector.end_cooldown()
             return await self.projector.step()
         return NextStep.IDLE

@@ -9,8 +9,6 @@ import structlog
 
 from engine.errors import CorruptLedger, CorruptProjection, EmbedderMismatch
 from engine.llm.checked_embedder import embedder_identity
-from engine.storage.ledger.queries import stats
-from engine.storage.ledger.work import work_queue
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -59,11 +57,11 @@ async def check_embedder(ledger: Ledger, embedder: Embedder, options: EngineOpti
     `lost`: there are no vectors. Raises EmbedderMismatch, naming both, unless the options allow replacing it.
     """
     name = embedder_identity(embedder)
-    former = await ledger.read(work_queue.get_setting, "embedder")
+    former = await ledger.work.get_setting("embedder")
     if former not in {"", name} and not options.replace_embedder:
         raise EmbedderMismatch(f"The vectors of this folder were made by {former}, not by {name}.")
     if former != name or (former and lost):
-        await ledger.write(work_queue.set_embedder, name, rebuild=bool(former))
+        await ledger.work.set_embedder(name, rebuild=bool(former))
 
 
 async def open_vectors(
@@ -75,12 +73,12 @@ async def open_vectors(
     """
     from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
 
-    if not await ledger.read(work_queue.get_setting, "rebuilding"):
+    if not await ledger.work.get_setting("rebuilding"):
         try:
             vectors = await LanceVectors.open(folder.vectors_path, dim, supervisor)
         except CorruptProjection as error:
             log.warning("vectors_made_anew", error=str(error))
-            await ledger.write(work_queue.set_setting, "rebuilding", 1)
+            await ledger.work.set_setting("rebuilding", 1)
         else:
             if not options.replace_embedder:
                 await _check_ledger_age(vectors, ledger)
@@ -91,7 +89,7 @@ async def open_vectors(
 
 async def _check_ledger_age(vectors: LanceVectors, ledger: Ledger) -> None:
     """Raise CorruptLedger if there are vectors of chunks that the ledger has never had: they are made after it."""
-    if vectors.max_id("chunks") > await ledger.read(stats.find_last_chunk_id):
+    if vectors.max_id("chunks") > await ledger.stats.find_last_chunk_id():
         await vectors.close()
         raise CorruptLedger(
             f"The ledger {ledger.path} lacks what was written last; its log is lost.", hint=LEDGER_BEHIND_HINT
@@ -106,21 +104,21 @@ async def open_graph(folder: DataDir, module: Literal["kuzu", "ladybug"], ledger
     from engine.storage.graph.kuzu import KuzuGraph  # noqa: PLC0415 - importing it takes a while
 
     path = folder.graph_path(module)
-    former = await ledger.read(work_queue.get_setting, "graph")
+    former = await ledger.work.get_setting("graph")
     fresh = former != module or not path.exists()
     if fresh and former:
-        await ledger.write(work_queue.set_setting, "graph", GRAPH_UNFILLED)
+        await ledger.work.set_setting("graph", GRAPH_UNFILLED)
     try:
         graph = await KuzuGraph.open(path, module)
     except CorruptProjection as error:
         log.warning("graph_made_anew", error=str(error))
-        await ledger.write(work_queue.set_setting, "graph", GRAPH_UNFILLED)
+        await ledger.work.set_setting("graph", GRAPH_UNFILLED)
         await KuzuGraph.erase(path)
         graph, fresh = await KuzuGraph.open(path, module), True
-    fresh = fresh or await graph.has_missing(*await ledger.read(stats.list_last_graphed))
+    fresh = fresh or await graph.has_missing(*await ledger.stats.list_last_graphed())
     if fresh and former:
-        await graph.replace_all(await ledger.read(stats.list_nodes), await ledger.read(stats.list_edges))
-        await ledger.write(work_queue.record_all_graphed)
+        await graph.replace_all(await ledger.stats.list_nodes(), await ledger.stats.list_edges())
+        await ledger.profiles.record_all_graphed()
     if fresh:
-        await ledger.write(work_queue.set_setting, "graph", module)
+        await ledger.work.set_setting("graph", module)
     return graph

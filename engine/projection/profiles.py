@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from engine.knowledge import merge
 from engine.projection.summaries import Summarizer, SummaryRequest
 from engine.scheduling.foreground import iterate_cooperatively
-from engine.storage.ledger import cache
 from engine.storage.ledger.profiles import Profile
 
 if TYPE_CHECKING:
@@ -70,11 +69,11 @@ class ProfileBuilder:
 
     async def load_summaries(self, keys: Collection[bytes]) -> dict[bytes, str]:
         """The summaries made of these inputs, as far as they are known."""
-        return await self.ledger.read(cache.load_summaries, keys)
+        return await self.ledger.cache.load_summaries(keys)
 
     async def save_summaries(self, made: Mapping[bytes, str]) -> None:
         """Remember summaries."""
-        await self.ledger.write(cache.save_summaries, made)
+        await self.ledger.cache.save_summaries(made)
 
 
 def _fold_entity(key: KeyFacts) -> tuple[Profile, SummaryRequest]:

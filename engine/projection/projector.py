@@ -18,15 +18,10 @@ from engine.projection.profiles import ProfileBuilder
 from engine.scheduling.batch_gate import NextStep
 from engine.scheduling.tasks import cancel_tasks, gather_or_cancel
 from engine.storage.graph.base import GraphEdge, GraphNode
-from engine.storage.ledger import profiles
-from engine.storage.ledger.work import stale_keys, work_queue
 from engine.storage.ledger.work.batch import (
     BatchResult,
     FoldedBatch,
     ProjectionBatch,
-    finish_batch,
-    load_batch,
-    write_profiles,
 )
 from engine.storage.ledger.work.embedding_failures import EmbeddingFailure
 from engine.storage.ledger.work.stale_keys import KeyKind
@@ -87,7 +82,7 @@ class Projector:
             if self.runtime.priority.is_recent:
                 limit = min(limit, FOREGROUND_BATCH_SIZE)
             ticks = self.cooldown_ticks
-            batch = await self.runtime.ledger.read(load_batch, limit, newest, self._delivering_keys)
+            batch = await self.runtime.ledger.profiles.load_batch(limit, newest, self._delivering_keys)
             try:
                 made = None if batch.is_empty else await self._fold(batch)
                 busy = await self._finish_delivery()
@@ -146,8 +141,8 @@ class Projector:
         """A new period begins: every hot key may be summarised once more."""
         self.summarized_keys.clear()
         self.cooldown_ticks += 1
-        await self.runtime.ledger.write(stale_keys.release_held_keys)
-        await self.runtime.ledger.write(work_queue.requeue_due_summaries, time.time())
+        await self.runtime.ledger.work.release_held_keys()
+        await self.runtime.ledger.profiles.requeue_due_summaries(time.time())
         self.cooldown_ticks += 1  # a batch that was taken meanwhile has not seen all of this
 
     async def _fold(self, batch: ProjectionBatch) -> FoldedBatch:
@@ -167,7 +162,7 @@ class Projector:
         gone_names = {key.id for key in names if not key.counts} | batch.removed_names
         gone_pairs = {key.id for key in pairs if not key.counts} | batch.removed_pairs
         made = FoldedBatch(batch, held, names, pairs, entities, relations, gone_names, gone_pairs, bill)
-        await self.runtime.ledger.write(write_profiles, made)
+        await self.runtime.ledger.profiles.save_batch(made)
         return made
 
     async def _deliver(self, made: FoldedBatch) -> None:
@@ -205,7 +200,7 @@ class Projector:
             made.bill,
         )
         await self.runtime.priority.yield_to_foreground()
-        await self.runtime.ledger.write(finish_batch, outcome)
+        await self.runtime.ledger.profiles.finish_batch(outcome)
 
     async def remove_from_graph(self, found: OrphanKeys) -> None:
         """Let keys of which nothing is left leave the graph at once, whatever else is under way."""
@@ -258,7 +253,7 @@ class Projector:
             return
         known = {key.id: self._exists_in_graph(key) for key in names}
         touched = {key.id for key in names} | {end for key in pairs for end in key.ends}
-        rows = await self.runtime.ledger.read(profiles.load_graph_nodes, touched)
+        rows = await self.runtime.ledger.profiles.load_graph_nodes(touched)
         nodes = [
             GraphNode(id_, space, known.get(id_, self._exists_in_graph(None)))
             for id_, space, graphed in rows
@@ -267,7 +262,7 @@ class Projector:
         # What was forgotten since the batch was gathered is stale again: a pair that has lost an end comes once more.
         there = {id_ for id_, *_ in rows}
         told = [key for key in pairs if key.counts and there.issuperset(key.ends)]
-        weights = await self.runtime.ledger.read(profiles.load_weights, [key.id for key in told])
+        weights = await self.runtime.ledger.profiles.load_weights([key.id for key in told])
         edges = [
             GraphEdge(key.id, *key.ends, weights[key.id], self._exists_in_graph(key))
             for key in told

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.storage.ledger.queries.expected import load_expected
 from engine.storage.ledger.work.stale_keys import KeyKind
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ async def verify_projections(ledger: Ledger, graph: GraphStore, vectors: VectorS
 
 
 async def _compare_stores(ledger: Ledger, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
-    wanted = await ledger.read(load_expected)
+    wanted = await ledger.stats.load_expected()
     nodes, edges = await graph.list_all()
     found = [*compare_nodes(wanted.nodes, nodes), *compare_edges(wanted.edges, edges)]
     compared = len(wanted.nodes) + len(wanted.edges)

@@ -24,8 +24,6 @@ from engine.retrieval.ranking import EntityNode, FactEdge
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.sources import number_sources
 from engine.retrieval.views import ViewLoader
-from engine.storage.ledger import names
-from engine.storage.ledger.queries import lookup
 from engine.storage.ledger.work.stale_keys import KeyKind
 from engine.text.similarity import best_similarity
 
@@ -136,7 +134,7 @@ class ContextBuilder:
             return []
         among = self.searcher.scope.fact_chunks
         limit = self.ranking_options.max_evidence_chunks
-        reading = self.runtime.ledger.read(lookup.find_evidence_chunks, kind, ids, limit, among)
+        reading = self.runtime.ledger.search.find_evidence_chunks(kind, ids, limit, among)
         found = await self.searcher.stopwatch.measure("evidence", reading)
         self.evidence.update({(kind, id_): chunks for id_, chunks in found.items()})
         return [list(dict.fromkeys(chunk for id_ in group for chunk in found[id_])) for group in groups]
@@ -160,7 +158,7 @@ class ContextBuilder:
     async def _load_best_texts(self) -> list[ChunkText]:
         """The texts of the first chunks, without the passages that the filters exclude."""
         ids = self.chunk_order[: self.ranking_options.text_overfetch * self.question.chunk_top_k]
-        reading = self.runtime.ledger.read(lookup.load_chunk_texts, list(ids), self.searcher.scope.scope_ids)
+        reading = self.runtime.ledger.search.load_chunk_texts(list(ids), self.searcher.scope.scope_ids)
         return self._filter_passages(await self.searcher.stopwatch.measure("texts", reading))
 
     async def build(self, generation: int) -> RetrievalResult:
@@ -211,7 +209,7 @@ class ContextBuilder:
         known = self.hits.profile_cache
         ids = {known.entities[id_].space for view in self.entities for id_ in view.ids}
         ids |= {known.relations[id_].space for view in self.relations for id_ in view.ids}
-        return await self.runtime.ledger.read(names.load_space_names, ids) if ids else ()
+        return await self.runtime.ledger.search.load_space_names(ids) if ids else ()
 
     def _filter_passages(self, texts: list[ChunkText]) -> list[ChunkText]:
         """Only the passages that match the question's filters."""
@@ -251,9 +249,9 @@ class ContextBuilder:
         """An entity, its `limit` heaviest relations and the entities at their other ends, without sources."""
         known, where = self.hits.profile_cache, self.searcher.scope
         ends = {end for edge in edges for end in (edge.source, edge.target)}
-        known.entities.update(await self.runtime.ledger.read(lookup.load_entities, {*ids, *ends}, where.scope_ids))
+        known.entities.update(await self.runtime.ledger.search.load_entities({*ids, *ends}, where.scope_ids))
         known.relations.update(
-            await self.runtime.ledger.read(lookup.load_relations, [edge.id for edge in edges], where.scope_ids)
+            await self.runtime.ledger.search.load_relations([edge.id for edge in edges], where.scope_ids)
         )
         visible = [edge for edge in edges if edge.id in known.relations]
         kept = sorted(visible, key=lambda edge: (-edge.weight, known.relation_sort_key(edge.id)))[:limit]

@@ -11,9 +11,6 @@ from engine.models import Context, SearchQuery
 from engine.retrieval.context_builder import matches_filters
 from engine.retrieval.results import RetrievalResult
 from engine.retrieval.sources import number_sources
-from engine.storage.ledger.queries import lookup
-from engine.storage.ledger.queries.latest import find_latest_time, list_latest_chunks
-from engine.storage.ledger.work import work_queue
 from engine.text.windows import MEAN_CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
@@ -31,13 +28,13 @@ RECENT_PERIOD = timedelta(days=14)
 async def retrieve_overview(ledger: Ledger, question: Question, overview: Overview) -> RetrievalResult:
     """All that was said within the scope and the span, as far as it can be taken in at once."""
     within = question.filters
-    generation = await ledger.read(work_queue.current_generation)
-    async with ledger.read_connection() as db:
-        area = await lookup.resolve_scope(db, question.scope)
-        if overview.recent and (newest := await find_latest_time(db, within, area)):
+    generation = await ledger.work.current_generation()
+    async with ledger.snapshot() as view:
+        search, scope_ids = view.search, await view.search.resolve_scope(question.scope)
+        if overview.recent and (newest := await search.find_latest_time(within, scope_ids)):
             within = replace(within, since=newest - RECENT_PERIOD)
-        ids = await list_latest_chunks(db, within, area, MAX_OVERVIEW_CHUNKS + 1)
-        texts = await lookup.load_chunk_texts(db, ids[:MAX_OVERVIEW_CHUNKS][::-1], area)
+        ids = await search.list_latest_chunks(within, scope_ids, MAX_OVERVIEW_CHUNKS + 1)
+        texts = await search.load_chunk_texts(ids[:MAX_OVERVIEW_CHUNKS][::-1], scope_ids)
     fitting = _newest_fitting(texts, MAX_PROMPT_PARTS * question.max_total_tokens)
     kept = [
         replace(text, pieces=tuple(piece for piece in text.pieces if matches_filters(within, piece)))

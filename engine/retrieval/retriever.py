@@ -13,8 +13,6 @@ from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.search import GraphLeg, ProfileCache, QueryVectors, Searcher, SearchScope
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import child_task, gather_or_cancel
-from engine.storage.ledger.queries import filters, lookup
-from engine.storage.ledger.work import work_queue
 from engine.storage.ledger.work.stale_keys import KeyKind
 from engine.text.names import normalize_name
 from engine.text.similarity import unit_vectors
@@ -53,7 +51,7 @@ class Retriever:
         self, question: Question, query: Coroutine[Any, Any, SearchQuery], bill: UsageMeter
     ) -> RetrievalResult:
         """The context of a question; awaiting `query` gives the stand-alone question and its keywords."""
-        generation = await self.runtime.ledger.read(work_queue.current_generation)
+        generation = await self.runtime.ledger.work.current_generation()
         # 1. Resolve the scope and the filters to ids.
         searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
         # 2. Search: the vector leg (chunks), the local leg (entities first) and the global leg (relations first).
@@ -72,15 +70,15 @@ class Retriever:
         return await builder.build(generation)
 
     async def _resolve_scope(self, question: Question) -> SearchScope:
-        async with self.runtime.ledger.read_connection() as db:
-            area = await lookup.resolve_scope(db, question.scope)
+        async with self.runtime.ledger.snapshot() as view:
+            search, scope_ids = view.search, await view.search.resolve_scope(question.scope)
             return SearchScope(
-                area,
-                await filters.resolve_filters(db, question.filters, area) if question.filters.is_active else None,
+                scope_ids,
+                await search.resolve_filters(question.filters, scope_ids) if question.filters.is_active else None,
                 {
-                    "chunks": await lookup.count_by_space(db, KeyKind.CHUNK),
-                    "entities": await lookup.count_by_space(db, KeyKind.NAME),
-                    "relations": await lookup.count_by_space(db, KeyKind.PAIR),
+                    "chunks": await search.count_by_space(KeyKind.CHUNK),
+                    "entities": await search.count_by_space(KeyKind.NAME),
+                    "relations": await search.count_by_space(KeyKind.PAIR),
                 },
             )
 
@@ -133,7 +131,7 @@ class Retriever:
         question = Question(name, scope, mode="local")
         searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
         area = searcher.scope.scope_ids
-        ids = await self.runtime.ledger.read(lookup.find_entities_by_name, {normalize_name(name)}, area)
+        ids = await self.runtime.ledger.search.find_entities_by_name({normalize_name(name)}, area)
         # More edges than wanted, because the graph orders equal weights by ids, and these depend on the ingestion.
         fetched = max(limit, self.runtime.options.ranking.max_neighbor_edges)
         edges = await self.runtime.graph.neighbours(ids, area.spaces, fetched) if ids and limit else []

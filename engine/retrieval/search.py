@@ -10,10 +10,7 @@ import numpy as np
 
 from engine.llm.checked_embedder import embedder_identity
 from engine.retrieval import ranking
-from engine.storage.ledger import cache
-from engine.storage.ledger.queries import lookup
-from engine.storage.ledger.queries.filters import filter_ids, list_matching_ids
-from engine.storage.ledger.queries.tie_order import EMPTY_SORT_KEY, load_sort_keys
+from engine.storage.ledger.queries.tie_order import EMPTY_SORT_KEY
 from engine.storage.ledger.work.stale_keys import KeyKind
 from engine.storage.vectors import base as vector_store
 from engine.text.names import normalize_name
@@ -121,7 +118,7 @@ class Searcher:
 
     async def _search_full_text(self, text: str, wanted: int) -> list[int]:
         area, narrowing = self.scope.scope_ids, self.scope.filters
-        searching = self.runtime.ledger.read(lookup.search_chunks, text, wanted, area, narrowing)
+        searching = self.runtime.ledger.search.search_chunks(text, wanted, area, narrowing)
         return await self.stopwatch.measure("words", searching)
 
     async def _search_vectors(self, table: VectorTable, vector: np.ndarray, wanted: int) -> list[VectorHit]:
@@ -129,7 +126,7 @@ class Searcher:
         kind, area = KINDS_BY_TABLE[table], self.scope.build_vector_filter(table)
         found, whole = await self._fetch_nearest(table, vector, wanted, area)
         if len(found) < wanted and not whole and self.scope.filters and area.ids is None:
-            listing = self.runtime.ledger.read(list_matching_ids, self.question.filters, self.scope.scope_ids, kind)
+            listing = self.runtime.ledger.search.list_matching_ids(self.question.filters, self.scope.scope_ids, kind)
             found, _ = await self._fetch_nearest(table, vector, wanted, replace(area, ids=await listing))
         return (await self._sort_hits(kind, found))[:wanted]
 
@@ -166,20 +163,19 @@ class Searcher:
         """Those of the ids that a narrowed question may draw on."""
         if self.scope.filters is None or not ids:
             return ids
-        async with self.runtime.ledger.read_connection() as db:
-            return await filter_ids(db, self.scope.filters, kind, list(ids))
+        return await self.runtime.ledger.search.filter_ids(self.scope.filters, kind, list(ids))
 
     async def _sort_hits(self, kind: KeyKind, hits: list[VectorHit]) -> list[VectorHit]:
         """Best first; equal ones by what they are."""
         if len({ranking.sort_key(hit.similarity) for hit in hits}) == len(hits):
             return hits
-        known = await self.runtime.ledger.read(load_sort_keys, kind, [hit.id for hit in hits])
+        known = await self.runtime.ledger.search.load_sort_keys(kind, [hit.id for hit in hits])
         return sorted(hits, key=lambda hit: (ranking.sort_key(hit.similarity), known.get(hit.id, EMPTY_SORT_KEY)))
 
     async def load_chunk_vectors(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
         """The vectors of chunks, each of shape (parts, dim): they are remembered beside the texts, which is near."""
         embedder, store = self.runtime.embedder, self.runtime.vectors
-        kept = await self.runtime.ledger.read(cache.load_chunk_vectors, embedder_identity(embedder), ids)
+        kept = await self.runtime.ledger.cache.load_chunk_vectors(embedder_identity(embedder), ids)
         found = {
             id_: unit_vectors(np.frombuffer(data, np.float32).reshape(-1, embedder.dim)) for id_, data in kept.items()
         }
@@ -209,16 +205,14 @@ class Searcher:
     async def _find_exact_names(self, asked: SearchQuery) -> list[int]:
         """Entities that are named outright, or by an alias."""
         names = {normalize_name(keyword) for keyword in (*asked.low, *asked.high)} - {""}
-        found = (
-            await self.runtime.ledger.read(lookup.find_entities_by_name, names, self.scope.scope_ids) if names else []
-        )
+        found = await self.runtime.ledger.search.find_entities_by_name(names, self.scope.scope_ids) if names else []
         inside = await self._filter_ids(KeyKind.NAME, found)
         return [id_ for id_ in found if id_ in inside]
 
     async def _find_names_by_words(self, asked: SearchQuery) -> list[int]:
         words = " ".join(asked.low) or asked.question
         wanted, where = int(self.runtime.options.ranking.entity_fulltext_share * self.question.top_k), self.scope
-        searching = self.runtime.ledger.read(lookup.search_entities, words, wanted, where.scope_ids, where.filters)
+        searching = self.runtime.ledger.search.search_entities(words, wanted, where.scope_ids, where.filters)
         return await self.stopwatch.measure("names", searching)
 
     async def _find_distinct_entities(self, vector: np.ndarray, known: ProfileCache) -> list[VectorHit]:
@@ -274,9 +268,9 @@ class Searcher:
     async def _load_entities(self, known: ProfileCache, ids: Collection[int]) -> None:
         missing = [id_ for id_ in ids if id_ not in known.entities]
         if missing:
-            known.entities.update(await self.runtime.ledger.read(lookup.load_entities, missing, self.scope.scope_ids))
+            known.entities.update(await self.runtime.ledger.search.load_entities(missing, self.scope.scope_ids))
 
     async def _load_relations(self, known: ProfileCache, ids: Collection[int]) -> None:
         missing = [id_ for id_ in ids if id_ not in known.relations]
         if missing:
-            known.relations.update(await self.runtime.ledger.read(lookup.load_relations, missing, self.scope.scope_ids))
+            known.relations.update(await self.runtime.ledger.search.load_relations(missing, self.scope.scope_ids))

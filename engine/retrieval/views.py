@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from engine.knowledge import merge
 from engine.knowledge.summary_plan import SEPARATOR, join_newest
-from engine.storage.ledger import corrections, profiles
 from engine.storage.ledger.work.stale_keys import KeyKind
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from engine.knowledge.merge import FactRow
     from engine.retrieval.search import ProfileCache
     from engine.runtime import Runtime
+    from engine.storage.ledger.profiles import ProfileKind
     from engine.storage.ledger.queries.filters import ChunkFilter
     from engine.storage.ledger.queries.lookup import EntityRecord, RelationRecord
 
@@ -82,7 +82,7 @@ class ViewLoader:
         found = self.profile_cache.entities.get(id_)
         return found.canonical if found else ""
 
-    async def _load_facts(self, kind: profiles.ProfileKind, ids: Iterable[int]) -> dict[int, list[FactRow]]:
+    async def _load_facts(self, kind: ProfileKind, ids: Iterable[int]) -> dict[int, list[FactRow]]:
         """The facts of those keys whose profile cannot be shown as it is; none of those that are hidden.
 
         Their pins are noted; a narrowed question sees what its chunks state, not what was pinned.
@@ -92,9 +92,9 @@ class ViewLoader:
         wanted = [id_ for id_ in ids if self.allowed_chunks is not None or found[id_].is_stale]
         if not wanted:
             return {}
-        async with self.runtime.ledger.read_connection() as db:
-            rows = await profiles.load_recent_facts(db, kind, wanted, MAX_ROWS, self.allowed_chunks)
-            corrected = await corrections.load_corrections(db, kind, wanted)
+        async with self.runtime.ledger.snapshot() as view:
+            rows = await view.search.load_recent_facts(kind, wanted, MAX_ROWS, self.allowed_chunks)
+            corrected = await view.search.load_corrections(kind, wanted)
         if self.allowed_chunks is None:
             self.pins.update({(kind, id_): each.pin for id_, each in corrected.items() if each.pin is not None})
         hidden = {id_ for id_, each in corrected.items() if each.is_hidden}

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion
-from engine.storage.ledger.queries import authors, lookup
 from engine.text.author_request import matching, names_in
 
 if TYPE_CHECKING:
@@ -38,9 +37,9 @@ async def _authors(ledger: Ledger, name: str, question: Question) -> list[str]:
 
 
 async def _called(ledger: Ledger, name: str, question: Question) -> list[str]:
-    async with ledger.read_connection() as db:
-        alike = matching(name, await authors.list_authors(db))
-        there = await authors.filter_authors(db, alike, await lookup.resolve_scope(db, question.scope))
+    async with ledger.snapshot() as view:
+        alike = matching(name, await view.search.list_authors())
+        there = await view.search.filter_authors(alike, await view.search.resolve_scope(question.scope))
     return matching(name, there)
 
 

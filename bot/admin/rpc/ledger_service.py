@@ -11,7 +11,6 @@ from bot.admin.results import DocumentList, StatusResult
 from bot.admin.rpc import socket
 from engine import DataDir, Ledger, Scope
 from engine.errors import DataDirInUse
-from engine.storage.ledger.queries import lookup, stats
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LedgerService:
-    """Works on Tell and Catalogue."""
+    """Performs GetStatus and ListDocuments."""
 
     ledger: Ledger
 
@@ -32,12 +31,11 @@ class LedgerService:
         """What the ledger says. Raises StoreError."""
         if not isinstance(request, GetStatus | ListDocuments):
             raise TypeError(type(request).__name__)
-        async with self.ledger.read_connection() as db:
-            area = await lookup.resolve_scope(db, Scope(frozenset(request.spaces), frozenset()))
-            if isinstance(request, GetStatus):
-                yield StatusResult(await stats.load_index_status(db, area))
-            else:
-                yield DocumentList(tuple(await stats.list_documents(db, area)))
+        scope = Scope(frozenset(request.spaces), frozenset())
+        if isinstance(request, GetStatus):
+            yield StatusResult(await self.ledger.stats.load_index_status(scope))
+        else:
+            yield DocumentList(tuple(await self.ledger.stats.list_documents(scope)))
 
 
 @asynccontextmanager

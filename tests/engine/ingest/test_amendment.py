@@ -13,15 +13,17 @@ import pytest
 from engine.errors import NotFound
 from engine.ingest import amendment
 from engine.ingest import rechunk as cutting
-from engine.ingest.amendment import amend_in_transaction
 from engine.ingest.chunking import build_chunks
+from engine.ingest.rechunk import rechunk_region
 from engine.models import Document, Passage
 from engine.options import ChunkingOptions, EngineOptions
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.content import amendments, documents
 from engine.storage.ledger.content.amendments import AmendmentResult
 from engine.storage.ledger.content.documents import DocumentChange, sort_passages
+from engine.storage.ledger.repositories import SqliteDocuments
 from engine.storage.ledger.work import work_queue
+from engine.storage.sqlite.repository import InTransaction
 from engine.text.tokenizer import O200kTokenizer
 from tests.engine.storage.ledger.ledger_fixture import Desk
 from tests.support.engines import HERE, open_memory_engine, thread
@@ -90,8 +92,10 @@ async def test_any_amendments_come_to_what_adding_it_whole_does(tmp_path: Path, 
             put = tuple(message(chance, key) for key in keys) if chance.random() < 0.7 else ()
             drop = frozenset(() if put and chance.random() < 0.8 else chance.sample(sorted(present), 1)) - {"m"}
             present = {key: each for key, each in present.items() if key not in drop} | {p.key: p for p in put}
-            await desk.ledger.write(
-                amend_in_transaction, "d", DocumentChange(put, drop, None), CharacterTokenizer(), PACKING
+            await desk.ledger.documents.amend(
+                "d",
+                DocumentChange(put, drop, None),
+                lambda region: rechunk_region(region, CharacterTokenizer(), PACKING),
             )
             if step % 5 == 4:
                 assert await state(desk) == await whole(tmp_path / f"whole{step}.db", present.values())
@@ -136,14 +140,7 @@ async def test_an_amendment_that_always_comes_too_late_is_made_in_one_transactio
 
     async with open_memory_engine(tmp_path) as engine:
         await engine.add(thread("a", "Ada met Bob."))
-        at_once, apply = amendment.amend_in_transaction, amendments.apply_amendment
-
-        async def undisturbed(*args: Any) -> bool:
-            monkeypatch.setattr(amendment, "apply_amendment", apply)
-            return await at_once(*args)
-
-        monkeypatch.setattr(amendment, "apply_amendment", late)
-        monkeypatch.setattr(amendment, "amend_in_transaction", undisturbed)
+        monkeypatch.setattr(engine._ledger.documents, "apply_amendment", late)
         assert await engine.amend("a", put=[Passage("x", "Bob met Cyd.", position=9)])
         assert len((await engine.get_document("a", HERE)).passages) == 2
 
@@ -185,7 +182,9 @@ async def test_a_message_costs_the_same_in_a_long_thread_as_in_a_short_one(tmp_p
 
             steps: list[None] = []
             await desk.ledger._writer.set_progress_handler(lambda: steps.append(None), 100)
-            await desk.ledger.write(amend_in_transaction, "d", change, tokenizer, ChunkingOptions())
+            await desk.ledger.documents.amend(
+                "d", change, lambda region: rechunk_region(region, tokenizer, ChunkingOptions())
+            )
             return tokenizer.texts, len(steps)
         finally:
             await desk.ledger.close()
@@ -211,7 +210,7 @@ async def test_the_writer_s_thread_cuts_nothing(tmp_path: Path, monkeypatch: pyt
         return recut(*args)
 
     apply, recut = amendments.apply_amendment, cutting.rechunk_region
-    monkeypatch.setattr(amendment, "apply_amendment", within)
+    monkeypatch.setattr(SqliteDocuments, "apply_amendment", InTransaction(within), raising=False)
     monkeypatch.setattr(amendment, "rechunk_region", cut)
     async with open_memory_engine(tmp_path) as engine:
         await engine.add(long_thread(300))

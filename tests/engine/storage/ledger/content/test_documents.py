@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ModelRefused, NotFound
-from engine.ingest.amendment import amend_in_transaction
+from engine.ingest.rechunk import rechunk_region
 from engine.models import Chunk, Passage, Scope
 from engine.storage.ledger import facts
 from engine.storage.ledger.content import documents
@@ -30,7 +30,9 @@ CHUNKS = "SELECT text, id FROM chunk ORDER BY ordinal"
 
 async def change(desk: Desk, key: str, *put: Passage, drop: str = "", is_open: bool | None = None) -> bool:
     wanted = DocumentChange(put, frozenset(filter(None, [drop])), is_open)
-    return await desk.ledger.write(amend_in_transaction, key, wanted, CharacterTokenizer(), CUT)
+    return await desk.ledger.documents.amend(
+        key, wanted, lambda region: rechunk_region(region, CharacterTokenizer(), CUT)
+    )
 
 
 async def generation(desk: Desk) -> int:

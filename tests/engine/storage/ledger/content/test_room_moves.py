@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import NotFound
-from engine.ingest.amendment import amend_in_transaction
+from engine.ingest.rechunk import rechunk_region
 from engine.knowledge.manual_facts import build_manual_document
 from engine.models import Extraction, Mention, Passage
 from engine.storage.ledger import Ledger, cache, corrections
@@ -86,7 +86,7 @@ async def test_a_room_that_moved_decides_where_later_documents_are(desk: Desk) -
         await desk.put(stale)
     assert await desk.column("SELECT DISTINCT s.name FROM chunk c JOIN space s ON s.id = c.space") == ["there"]
     late = DocumentChange((Passage("p9", "late"),), frozenset(), None)
-    await desk.ledger.write(amend_in_transaction, "a", late, CharacterTokenizer(), CUT)
+    await desk.ledger.documents.amend("a", late, lambda region: rechunk_region(region, CharacterTokenizer(), CUT))
     await desk.put(doc("c", "elsewhere", room="hall"))
     assert {row["space"] for row in await desk.canonical() if row.get("room") == "square"} == {"there"}
     assert {row["space"] for row in await desk.canonical() if row.get("room") == "hall"} == {"here"}
@@ -203,7 +203,9 @@ async def test_once_moved_a_room_is_never_in_two_spaces(tmp_path_factory: Any, s
         else:
             with suppress(NotFound):
                 change = DocumentChange((Passage(f"q{number}", "more"),), frozenset(), None)
-                await desk.ledger.write(amend_in_transaction, "d1", change, CharacterTokenizer(), CUT)
+                await desk.ledger.documents.amend(
+                    "d1", change, lambda region: rechunk_region(region, CharacterTokenizer(), CUT)
+                )
         if moved:
             assert {row["space"] for row in await desk.canonical()} <= {moved}
     await desk.ledger.close()
