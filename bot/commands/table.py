@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.commands import channel_settings, correct, forget, learn, missed, status
+from bot.commands import catch_up, channel_settings, correct, forget, learn, status
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 
@@ -47,7 +47,7 @@ COMMANDS: Mapping[str, Command] = {
         details="As far as you can read them now.",
     ),
     "missed": Command(
-        missed.missed_command,
+        catch_up.missed_command,
         "what you missed in this channel",
         "[since]",
         "Without a time: since you last said something here. Only you see the answer.",
