@@ -49,4 +49,4 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=120s --retries=3 \
 # It finishes the answers that it has begun.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["threadlore"]
-CMD ["run"]
+CMD ["serve"]

@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 ENV_FILE := $(if $(wildcard .env),--env-file .env)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat run test lint format bench bench-cost bench-load bench-crash bench-quality bench-injection bench-install lock clean
+.PHONY: help demo demo-slack demo-discord chat serve test lint format bench bench-cost bench-load bench-crash bench-quality bench-injection bench-install lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -31,8 +31,8 @@ demo-slack: $(READY) ## a day in a Slack workspace, played on this machine: no t
 demo-discord: $(READY) ## a day on a Discord server, played on this machine: no tokens needed
 	@$(BIN)/python -m tests.demos.discord_day
 
-run: $(READY) ## serve the platforms whose tokens are set in .env
-	@$(BIN)/threadlore $(ENV_FILE) run
+serve: $(READY) ## serve the platforms whose tokens are set in .env
+	@$(BIN)/threadlore $(ENV_FILE) serve
 
 chat: $(READY) ## talk to your own documents in the terminal
 	@$(BIN)/threadlore $(ENV_FILE) chat

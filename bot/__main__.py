@@ -40,7 +40,7 @@ def _print_version(value: bool) -> None:  # noqa: FBT001  - typer's callback
 @app.callback()
 def common(
     context: typer.Context,
-    home: Annotated[Path | None, typer.Option("--home", help="The data folder.", show_default=False)] = None,
+    data_dir: Annotated[Path | None, typer.Option("--data-dir", help="The data directory.", show_default=False)] = None,
     env_file: Annotated[
         Path | None,
         typer.Option("--env-file", help="Settings, instead of .env in the data folder.", show_default=False),
@@ -51,7 +51,7 @@ def common(
     ] = False,
 ) -> None:
     """The options that stand before every command."""
-    context.obj = GlobalOptions(home, debug, env_file)
+    context.obj = GlobalOptions(data_dir, debug, env_file)
 
 
 chat.register(app)

@@ -78,7 +78,7 @@ async def open_engine(
         yield EngineContext(
             engine,
             build_parser_limits(settings),
-            FileFingerprints(settings.data_path / "filed"),
+            FileFingerprints(settings.data_path / "fingerprints"),
             O200kTokenizer().count,
             engine.forget,
             engine.add,

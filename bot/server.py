@@ -33,7 +33,7 @@ DRAIN_TIMEOUT = 20.0  # seconds for what is under way when the program is told t
 SETUP_HINT = (
     "Set THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN, or THREADLORE_DISCORD_BOT_TOKEN:"
     " in the environment, in .env in the data directory, or in a"
-    " file of your choice (`threadlore --env-file .env run`). See .env.example."
+    " file of your choice (`threadlore --env-file .env serve`). See .env.example."
 )
 
 

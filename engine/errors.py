@@ -113,7 +113,7 @@ class NewerSchema(StoreError):
 class EmbedderMismatch(StoreError):
     """The vectors of the folder were made by another embedder."""
 
-    hint = "Set the former embedder again, or make all vectors anew with `threadlore rebuild`."
+    hint = "Set the former embedder again, or make all vectors anew with `threadlore reindex`."
 
 
 class CorruptLedger(StoreError):
@@ -125,7 +125,7 @@ class CorruptLedger(StoreError):
 class CorruptProjection(StoreError):
     """The files of the graph or of the vectors cannot be read, or do not belong to this version."""
 
-    hint = "Make graph and vectors anew from the ledger with `threadlore rebuild`; nothing is lost."
+    hint = "Make graph and vectors anew from the ledger with `threadlore reindex`; nothing is lost."
 
 
 class DiskError(StoreError):

@@ -37,7 +37,7 @@ async def forget(desk: EngineContext, request: Forget) -> AsyncGenerator[Operati
 
 async def reindex(desk: EngineContext, request: Reindex) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
     """Make graph and vectors anew."""
-    async for step in run_with_progress(desk.engine, "rebuilding", desk.engine.rebuild()):
+    async for step in run_with_progress(desk.engine, "reindexing", desk.engine.rebuild()):
         yield step
     yield Completed("Graph and vectors were made anew.")
 
@@ -49,7 +49,7 @@ async def verify(desk: EngineContext, request: Verify) -> AsyncGenerator[Operati
     async def compare() -> None:
         reports.append(await desk.engine.verify(repair=request.repair))
 
-    async for step in run_with_progress(desk.engine, "comparing", compare()):
+    async for step in run_with_progress(desk.engine, "verifying", compare()):
         yield step
     differences = tuple(map(str, reports[0].differences))
     yield VerifyResult(differences, repaired=bool(differences) and request.repair)
@@ -80,7 +80,7 @@ async def retry(desk: EngineContext, request: Retry) -> AsyncGenerator[Operation
     count = await engine.retry()
     count = max(count, count_unindexed(await engine.get_status(scope)))
     if count or keys:
-        async for step in wait_until_indexed(engine, scope, "trying again"):
+        async for step in wait_until_indexed(engine, scope, "retrying"):
             yield step
     tried = [_count_documents(count)] * bool(count) + [f"{keys:,} without a vector"] * bool(keys)
     failed = [each for each in await engine.list_documents(scope) if each.error] if tried else []

@@ -1,4 +1,4 @@
-"""Commands that ask: ask, recall, prompt."""
+"""Commands that ask: ask, retrieve, prompt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="What 
 ModeOption = Annotated[
     RetrievalMode | None, typer.Option("--mode", help="How to search; mix is graph and text together.")
 ]
-ChannelOption = Annotated[list[str] | None, typer.Option("--room", help="Only from this room; may be repeated.")]
+ChannelOption = Annotated[list[str] | None, typer.Option("--channel", help="Only from this channel; may be repeated.")]
 DocumentOption = Annotated[
     list[str] | None,
     typer.Option("--document", help="Only from this document (key, path or title); may be repeated."),
@@ -65,7 +65,7 @@ Examples:
 
   threadlore ask "Who looks after the lighthouse?"
 
-  threadlore ask "What did I miss?" --room harbour --since 2026-06-01
+  threadlore ask "What did I miss?" --channel harbour --since 2026-06-01
 
   threadlore ask "What is the berth fee?" --document harbour-rules.pdf --json
 """
@@ -76,7 +76,7 @@ PROMPT_HELP = "Show what the model would be sent for an answer."
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("ask", help=ASK_HELP)(_build_command("answer"))
-    app.command("recall", help=RETRIEVE_HELP)(_build_command("context"))
+    app.command("retrieve", help=RETRIEVE_HELP)(_build_command("context"))
     app.command("prompt", help=PROMPT_HELP)(_build_command("prompt"))
 
 

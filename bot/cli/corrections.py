@@ -1,4 +1,4 @@
-"""Commands that correct by hand: correct merge, unmerge, state, pin, hide, unhide."""
+"""Commands that correct by hand: correct merge, unmerge, add, describe, hide, unhide."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import typer
 
 from bot.cli.runner import SpaceOption, perform_request
 
-CORRECT_HELP = """Correct by hand what was read; corrections outlive a rebuild and can be taken back.
+CORRECT_HELP = """Correct by hand what was read; corrections survive a reindex and can be taken back.
 
 Examples:
 
   threadlore correct merge "Ada L." "Ada Lovelace"
 
-  threadlore correct state "Ada Lovelace" "She wrote the first program." --type person
+  threadlore correct add "Ada Lovelace" "She wrote the first program." --type person
 
-  threadlore correct state "Ada Lovelace" "They wrote letters to each other." --with "Charles Babbage"
+  threadlore correct add "Ada Lovelace" "They wrote letters to each other." --with "Charles Babbage"
 
   threadlore correct hide "Analytical Engin"
 """
@@ -45,7 +45,7 @@ def unmerge(context: typer.Context, name: NameArgument, space: SpaceOption = "")
 
 
 @correct.command()
-def state(  # noqa: PLR0913, PLR0917  - each parameter is an option
+def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
     context: typer.Context,
     name: NameArgument,
     description: DescriptionArgument,
@@ -65,7 +65,7 @@ def state(  # noqa: PLR0913, PLR0917  - each parameter is an option
 
 
 @correct.command()
-def pin(
+def describe(
     context: typer.Context,
     name: NameArgument,
     description: Annotated[str, typer.Argument(metavar="[DESCRIPTION]", help="None: take it back.")] = "",

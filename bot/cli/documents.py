@@ -54,7 +54,7 @@ def register(app: typer.Typer) -> None:
 def ingest(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.", show_default=False)],
-    room: Annotated[str, typer.Option("--room", help="The room of files; chats are rooms themselves.")] = "files",
+    channel: Annotated[str, typer.Option("--channel", help="The channel of files; chats have their own.")] = "files",
     wait: Annotated[bool, typer.Option("--wait", help="Wait for a model that fails or cannot be reached.")] = False,  # noqa: FBT002  - an option
     space: SpaceOption = "",
     as_json: JsonOption = False,  # noqa: FBT002  - an option
@@ -66,7 +66,7 @@ def ingest(
     found = tuple(str(resolve_path(path, str(Path.cwd()))) for path in paths)
     perform_request(
         context,
-        lambda settings: Ingest(found, settings.space, room, wait=wait),
+        lambda settings: Ingest(found, settings.space, channel, wait=wait),
         space=space,
         as_json=as_json,
         code=ingest_exit_code,

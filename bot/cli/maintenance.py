@@ -1,4 +1,4 @@
-"""Commands that keep the data folder: rebuild, verify, export, backup, restore, graph."""
+"""Commands that keep the data folder: reindex, verify, export, backup, restore, graph."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     app.command("backup", help=BACKUP_HELP)(backup)
     app.command("restore", help=RESTORE_HELP)(restore)
     app.command("verify", help=VERIFY_HELP)(verify)
-    app.command("rebuild", help="Make graph and vectors anew, also with another embedder.")(reindex)
+    app.command("reindex", help="Make graph and vectors anew, also with another embedder.")(reindex)
 
 
 def graph(

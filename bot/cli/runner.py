@@ -36,7 +36,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for program
 class GlobalOptions:
     """The options that stand before every command."""
 
-    home: Path | None = None
+    data_dir: Path | None = None
     debug: bool = False
     env_file: Path | None = None
 
@@ -44,7 +44,7 @@ class GlobalOptions:
         """The settings of this run; variables that are misspelt are named. Raises BadSetting."""
         from bot import settings  # noqa: PLC0415  - a quarter of a second that --help spares
 
-        data_dir = {"data_dir": self.home} if self.home else {}
+        data_dir = {"data_dir": self.data_dir} if self.data_dir else {}
         loaded = settings.load_settings(
             self.env_file, **data_dir, **{name: value for name, value in given.items() if value}
         )

@@ -1,4 +1,4 @@
-"""The command that serves the chat platforms: run."""
+"""The command that serves the chat platforms: serve."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ terminal and need no token. While the bot is running, other threadlore commands 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("run", help=SERVE_HELP)(serve)
+    app.command("serve", help=SERVE_HELP)(serve)
 
 
 def serve(

@@ -29,7 +29,7 @@ CATCH_UP_QUESTION = (
 )
 
 
-async def missed_command(call: CommandContext) -> Card | None:
+async def catch_up_command(call: CommandContext) -> Card | None:
     """Answer what was said in this channel since a time, or since the caller last said something; None: under way."""
     time = parse_since(call.arguments, call.now) if call.arguments else await _last_message_time(call)
     newest = await call.store.messages.get_newest_time(call.location.room)

@@ -23,14 +23,14 @@ DEFAULT_VALUE = "default"  # takes a channel's own setting back
 MAX_VALUE_LENGTH = 200  # characters of a style or a language
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "mode": (*get_args(RetrievalMode), DEFAULT_VALUE),
-    "answers": ("mention", "thread", "all", DEFAULT_VALUE),
+    "reply-to": ("mention", "thread", "all", DEFAULT_VALUE),
     "ingest": ("on", "off"),
 }
 DESCRIPTIONS: Mapping[str, str] = {
     "mode": "how questions are searched for",
     "style": "how answers are written, in your words",
     "language": "the language of answers",
-    "answers": "what is answered: mention, thread (questions in my threads too) or all (any question)",
+    "reply-to": "what I reply to: mention, thread (also questions in my threads) or all (any question)",
     "ingest": "whether messages and files of this channel are read",
 }
 MAX_DAYS = 3650
@@ -84,22 +84,26 @@ def _apply_change(now: ChannelSettings, name: str, value: str) -> ChannelSetting
         raise InvalidQuestion(f"That is too long for “{name}”.", hint=f"{MAX_VALUE_LENGTH} characters are enough.")
     if name == "ingest":
         return replace(now, ingest=word == "on")
-    kept: dict[str, Any] = {name: "" if word.casefold() == DEFAULT_VALUE else word}
+    kept: dict[str, Any] = {_field_name(name): "" if word.casefold() == DEFAULT_VALUE else word}
     return replace(now, **kept)
+
+
+def _field_name(name: str) -> str:
+    return name.replace("-", "_")
 
 
 def _format_settings(call: CommandContext, now: ChannelSettings, names: Iterable[str]) -> str:
     lines = ["**This channel**"]
     lines += [f"- `{name}` is {_format_value(now, name, call.settings)}: {DESCRIPTIONS[name]}" for name in names]
-    lines += ["", f"Change one like this: {call.format_example('settings answers mention')}"]
+    lines += ["", f"Change one like this: {call.format_example('settings reply-to mention')}"]
     return "\n".join(lines)
 
 
 def _format_value(now: ChannelSettings, name: str, settings_: Settings) -> str:
     if name == "ingest":
         return "**on**" if now.ingest else "**off**"
-    given = str(getattr(now, name))
-    general = {"mode": settings_.retrieval_mode, "answers": settings_.reply_to}.get(name, "")
+    given = str(getattr(now, _field_name(name)))
+    general = {"mode": settings_.retrieval_mode, "reply-to": settings_.reply_to}.get(name, "")
     return f"**{escape_markdown(given)}**" if given else f"**{general}** (by default)" if general else "not set"
 
 

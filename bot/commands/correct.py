@@ -44,7 +44,11 @@ async def correct_command(call: CommandContext) -> Card:
 
 
 def _usage_hint(call: CommandContext) -> str:
-    examples = ('merge "Ada L." "Ada Lovelace"', 'pin Ada "She wrote it." --with Engine', 'hide "Analytical Engin"')
+    examples = (
+        'merge "Ada L." "Ada Lovelace"',
+        'describe Ada "She wrote it." --with Engine',
+        'hide "Analytical Engin"',
+    )
     return f"For instance: {'; '.join(call.format_example(f'correct {each}') for each in examples)}."
 
 
@@ -62,8 +66,8 @@ async def _unmerge(call: CommandContext, space: str, words: CommandArguments) ->
     return f"“{escape_markdown(words.positional[0])}” stands for itself again."
 
 
-async def _pin(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager("pin descriptions")
+async def _describe(call: CommandContext, space: str, words: CommandArguments) -> str:
+    await call.require_manager("change descriptions")
     name, description = (*words.positional, "")[:2]
     await call.engine.describe(space, name, description, words.options.get("with", ""), room=call.location.room)
     how = "by your words" if description else "as it was read"
@@ -115,8 +119,8 @@ def _format_name(words: CommandArguments) -> str:
 CORRECTIONS: Mapping[str, tuple[int, int, CorrectionHandler]] = {
     "merge": (2, 2, _merge),
     "unmerge": (1, 1, _unmerge),
-    "state": (2, 2, _add_fact),
-    "pin": (1, 2, _pin),
+    "add": (2, 2, _add_fact),
+    "describe": (1, 2, _describe),
     "hide": (1, 1, _hide),
     "unhide": (1, 1, _unhide),
 }

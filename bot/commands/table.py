@@ -46,8 +46,8 @@ COMMANDS: Mapping[str, Command] = {
         "the sources of the last answer here, with their texts",
         details="As far as you can read them now.",
     ),
-    "missed": Command(
-        catch_up.missed_command,
+    "catch-up": Command(
+        catch_up.catch_up_command,
         "what you missed in this channel",
         "[since]",
         "Without a time: since you last said something here. Only you see the answer.",
@@ -86,24 +86,24 @@ COMMANDS: Mapping[str, Command] = {
     "correct": Command(
         correct.correct_command,
         "correct what I read",
-        "merge | unmerge | state | pin | hide | unhide …",
-        "It holds for whoever can read this channel, and can be taken back. Whoever may write here may state "
-        "something, as if it was written; the rest is for managers.",
+        "merge | unmerge | add | describe | hide | unhide …",
+        "It holds for whoever can read this channel, and can be taken back. Whoever may write here may add "
+        "a statement, as if it was written; the rest is for managers.",
         (
             'merge "Ada L." "Ada Lovelace"',
             'unmerge "Ada L."',
-            'state "Ada Lovelace" "She wrote the first program." --type person',
-            'state Ada "They wrote to each other." --with "Charles Babbage"',
-            'pin Ada "A mathematician." (without words: as it was read)',
+            'add "Ada Lovelace" "She wrote the first program." --type person',
+            'add Ada "They wrote to each other." --with "Charles Babbage"',
+            'describe Ada "A mathematician." (without words: as it was read)',
             'hide "Analytical Engin"',
         ),
     ),
     "settings": Command(
         channel_settings.settings_command,
-        "what holds for this channel: mode, style, language, answers, ingest",
+        "what holds for this channel: mode, style, language, reply-to, ingest",
         "[NAME VALUE]",
         "`default` takes a setting back.",
-        ("answers thread", "ingest off", "language German", "style short and friendly", "mode hybrid"),
+        ("reply-to thread", "ingest off", "language German", "style short and friendly", "mode hybrid"),
         managers_only=True,
     ),
     "backfill": Command(

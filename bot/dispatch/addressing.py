@@ -67,7 +67,7 @@ class ReplyPolicy:
         thread = replace(message.location, thread=message.reply_thread)
         chosen = await self._context.store.channel_settings.get(_thread_settings_key(thread))
         await self._context.store.channel_settings.save(
-            _thread_settings_key(thread), replace(chosen, answers="mention")
+            _thread_settings_key(thread), replace(chosen, reply_to="mention")
         )
         target = ReplyTarget("", thread, message.author, message.id)  # where they said so
         await self._context.send_private(target, Card(texts.THREAD_MUTED))
@@ -119,8 +119,8 @@ class ReplyPolicy:
 
     async def _reply_setting(self, place: Location) -> Literal["mention", "thread", "all"]:
         channels = self._context.store.channel_settings
-        muted = (await channels.get(_thread_settings_key(place))).answers if place.thread else ""
-        chosen = muted or (await channels.get(place.room)).answers or self._context.settings.reply_to
+        muted = (await channels.get(_thread_settings_key(place))).reply_to if place.thread else ""
+        chosen = muted or (await channels.get(place.room)).reply_to or self._context.settings.reply_to
         return cast("Literal['mention', 'thread', 'all']", chosen)
 
 

@@ -32,14 +32,14 @@ class ChannelSettingsTable:
         )
         if row is None:
             return ChannelSettings(ingest=not room.startswith(OPT_IN_PREFIXES))
-        mode, style, language, answers, ingest = row
-        return ChannelSettings(mode, style, language, answers, bool(ingest))
+        mode, style, language, reply_to, ingest = row
+        return ChannelSettings(mode, style, language, reply_to, bool(ingest))
 
     async def save(self, room: str, settings: ChannelSettings) -> None:
         """Keep the settings of a channel."""
         await self._database.execute(
             "INSERT OR REPLACE INTO channel VALUES (?, ?, ?, ?, ?, ?)",
-            (room, settings.mode, settings.style, settings.language, settings.answers, settings.ingest),
+            (room, settings.mode, settings.style, settings.language, settings.reply_to, settings.ingest),
         )
 
 

@@ -115,13 +115,13 @@ def parse_message_ids(mark: str) -> tuple[str, ...]:
 class ChannelSettings:
     """What was set for a channel; empty: as in the settings of the bot.
 
-    `answers`: mention | thread | all. `ingest`: whether its messages are read.
+    `reply_to`: mention | thread | all. `ingest`: whether its messages are read.
     """
 
     mode: str = ""
     style: str = ""
     language: str = ""
-    answers: str = ""
+    reply_to: str = ""
     ingest: bool = True
 
 

@@ -153,7 +153,7 @@ _COMMAND_OPTIONS: Mapping[str, tuple[str, ...]] = {  # the names of Discord's op
     "learn": ("file",),
     "forget": ("what",),
     "graph": ("name",),
-    "missed": ("since",),
+    "catch-up": ("since",),
     "help": ("topic",),
     "settings": ("setting", "value"),
     "backfill": ("days",),

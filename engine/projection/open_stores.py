@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 LEDGER_BEHIND_HINT = (
-    "Restore a backup with `threadlore restore FILE --force`, or go on with what is left: `threadlore rebuild` makes"
+    "Restore a backup with `threadlore restore FILE --force`, or go on with what is left: `threadlore reindex` makes"
     " graph and vectors anew from that."
 )
 GRAPH_UNFILLED = "unfilled"  # a graph that a crash left half made must not be taken for one that is filled

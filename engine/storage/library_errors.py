@@ -43,7 +43,7 @@ def map_library_error(error: BaseException, path: Path) -> EngineError:
     if any(words in told for words in BUFFER_POOL_MESSAGES):
         return StoreError(
             f"The memory set aside for {path} is too small.",
-            hint="Run the command again; if it stays so, make the graph anew with `threadlore rebuild`.",
+            hint="Run the command again; if it stays so, make the graph anew with `threadlore reindex`.",
         )
     if any(words in told for words in TRANSIENT_MESSAGES):
         return StoreError(f"{path}: {_first_line(error)}", hint="It is tried again.")

@@ -65,7 +65,7 @@ async def fill_data_dir(home: Path, killed: Path) -> None:
         await engine.add(doc("letters", "Bob saw Dora."))
         await engine.wait_until_indexed()
         await store.opt_outs.opt_out("slack", "T1", "U1")
-        FileFingerprints(home / "filed").record("diary", "1")
+        FileFingerprints(home / "fingerprints").record("diary", "1")
         shutil.copytree(home, killed)
 
 
@@ -73,7 +73,7 @@ async def check_answers(home: Path) -> None:
     """A question is answered from a source, graph and vectors are what the ledger says, and more can be added."""
     async with open_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
         await store.opt_outs.is_opted_out("slack", "T1", "U1")
-        assert not FileFingerprints(home / "filed").is_unchanged("other", "1")
+        assert not FileFingerprints(home / "fingerprints").is_unchanged("other", "1")
         await engine.wait_until_indexed()
         answer = await engine.ask(Question("Whom did Ada meet?", HERE))
         assert "Bob" in await answer.collect_text()
@@ -164,7 +164,7 @@ async def test_store_broken_at_first_use_is_rebuilt_and_answers(
     failing.times = 10_000
     with pytest.raises(CorruptProjection) as caught:  # twice within the hour: something else is wrong
         await engine.ask(Question("Whom did Bob meet?", HERE))
-    assert "threadlore rebuild" in caught.value.hint
+    assert "threadlore reindex" in caught.value.hint
 
 
 async def test_transient_errors_do_not_trigger_a_rebuild(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +193,7 @@ async def test_ledger_missing_last_writes_is_reported_and_rebuilt(tmp_path: Path
     with pytest.raises(CorruptLedger, match="lacks what was written last") as caught:
         await check_answers(tmp_path / "home")
     assert "threadlore restore" in caught.value.hint
-    assert "threadlore rebuild" in caught.value.hint
+    assert "threadlore reindex" in caught.value.hint
     async with open_engine(tmp_path / "home", options=EngineOptions(replace_embedder=True)) as engine:
         await engine.rebuild()
     async with open_engine(tmp_path / "home") as engine:
@@ -246,13 +246,13 @@ async def test_projection_that_is_not_a_folder_is_rebuilt(
     assert await open_outcome(tmp_path / "home") == ""
 
 
-@pytest.mark.parametrize("name", ["filed", "owner"])
+@pytest.mark.parametrize("name", ["fingerprints", "owner"])
 async def test_folder_in_place_of_an_unneeded_file_is_harmless(
     tmp_path: Path, folders: dict[str, Path], name: str
 ) -> None:
     shutil.copytree(folders["closed"], tmp_path / "home")
     replace_by_folder(tmp_path / "home" / name)
-    FileFingerprints(tmp_path / "home" / "filed").record("a", "1")
+    FileFingerprints(tmp_path / "home" / "fingerprints").record("a", "1")
     assert await open_outcome(tmp_path / "home") == ""
 
 
@@ -263,7 +263,7 @@ async def test_folder_in_place_of_a_database_suggests_restore(
     shutil.copytree(folders["closed"], tmp_path / "home")
     async with open_engine(tmp_path / "home") as engine:
         await archive.create_backup(engine, tmp_path / "backup")
-    for each in (name, "filed", f"{name}-wal"):
+    for each in (name, "fingerprints", f"{name}-wal"):
         replace_by_folder(tmp_path / "home" / each)
     found = await open_outcome(tmp_path / "home")
     assert found.startswith("CorruptLedger")

@@ -200,7 +200,7 @@ async def test_images_stats_sources_and_suggestions_obey_visibility(house: Disco
     assert "coral" in await house.run_command(ada, cellar, "sources")
     await house.ask_privately(ada, square, "Whom does Barnaby Finch meet about the coral?")
     assert "coral" not in await house.run_command(bob, square, "sources")
-    assert "coral" not in await house.run_command(bob, square, "missed", since="2h")
+    assert "coral" not in await house.run_command(bob, square, "catch-up", since="2h")
     assert "coral" not in house.all_bot_text(bob)
 
 

@@ -87,7 +87,7 @@ async def test_names_that_give_orders_do_no_harm(trial: InjectionTrial) -> None:
         f"{ATTACKER_URL}harbour",
         f"{ATTACKER_URL}graph",
     ]  # all of it stands in what was said
-    for words in ("graph Quentin Marlow", "graph Harbour Safe", "status", "missed 2h", "help <!channel>"):
+    for words in ("graph Quentin Marlow", "graph Harbour Safe", "status", "catch-up 2h", "help <!channel>"):
         await house.run_command(trial.bob, trial.square, words)
     await house.run_command(trial.bob, trial.square, f"graph [x]({ATTACKER_URL}graph) <!channel>")
     await house.home_text(trial.bob)

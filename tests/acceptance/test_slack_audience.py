@@ -172,7 +172,7 @@ async def test_only_who_joined_a_channel_can_state_something_there(house: SlackB
     ada, bob = slack.user("Ada"), slack.user("Bob")
     square = slack.channel("square", members=[ada])
     await house.post_passwords({square: "agate"})
-    statement = 'correct state Safe "The password of the safe is beryl."'
+    statement = 'correct add Safe "The password of the safe is beryl."'
     assert texts.CANNOT_WRITE in await house.run_command(bob, square, statement)
     assert "I know now" in await house.run_command(ada, square, statement)
 

@@ -1,6 +1,6 @@
 """Fifty questions at once, in fifty threads, with a model of twenty tokens a second: who waits how long, for what.
 
-`python -m tests.bench.at_once [--questions 50]`: the whole bot as a process of its own (`threadlore run`), against a
+`python -m tests.bench.at_once [--questions 50]`: the whole bot as a process of its own (`threadlore serve`), against a
 Slack on this machine that enforces Slack's rates, and a model on this machine. Each answer must be whole.
 """
 
@@ -145,7 +145,7 @@ async def run(count: int) -> int:
             }
             ada = slack.user("Ada")
             room = slack.channel("archive", members=[ada])
-            async with start_process("-m", "bot", "run", environment=environment) as bot:
+            async with start_process("-m", "bot", "serve", environment=environment) as bot:
                 await slack.wait_until_connected(timeout=60)
                 await post_facts(slack, room, ada, 20)
                 print("| questions | status p50 / max s | first words | whole answer |\n|---|---|---|---|")

@@ -58,7 +58,7 @@ def run_first_commands(folder: Path, programs: Path) -> None:
     for words in FIRST_COMMANDS:
         given = [word.replace("_", " ") for word in words.split()]
         home, began = str(folder / "home"), time.perf_counter()
-        said = run_command(folder, str(programs / "threadlore"), "--home", home, *given)
+        said = run_command(folder, str(programs / "threadlore"), "--data-dir", home, *given)
         print(
             f"  threadlore {words.split()[0]}: {time.perf_counter() - began:.1f} s, {said.strip().splitlines()[0][:80]}"
         )

@@ -564,7 +564,7 @@ async def test_broken_files_raise_an_error_with_a_fix(tmp_path: Path, content: b
     tmp_path.joinpath(f"graph.{MODULE}").write_bytes(content)
     with pytest.raises(CorruptProjection, match="cannot be read") as caught:
         await open_graph(tmp_path)
-    assert "threadlore rebuild" in caught.value.hint
+    assert "threadlore reindex" in caught.value.hint
     await KuzuGraph.erase(tmp_path)
     graph = await open_graph(tmp_path)
     assert await graph.list_all() == ([], [])

@@ -378,7 +378,7 @@ async def test_broken_files_raise_an_error_with_a_fix(tmp_path: Path) -> None:
         manifest.write_bytes(b"torn")
     with pytest.raises(CorruptProjection) as caught:
         await LanceVectors.open(tmp_path, DIM)
-    assert "threadlore rebuild" in caught.value.hint
+    assert "threadlore reindex" in caught.value.hint
     await LanceVectors.erase(tmp_path)
     store = await LanceVectors.open(tmp_path, DIM)
     assert await store.list_rows("chunks") == []

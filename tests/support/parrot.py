@@ -52,7 +52,7 @@ async def open_engine_context(
         yield EngineContext(
             engine,
             ParserLimits(workers=1),
-            FileFingerprints(home / "filed"),
+            FileFingerprints(home / "fingerprints"),
             O200kTokenizer().count,
             engine.forget,
             engine.add,

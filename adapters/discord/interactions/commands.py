@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 MAX_CHOICES = 25
 MAX_TEXT_LENGTH = 100  # characters of a choice, and of a description
 Interaction = discord.Interaction[Any]
-Setting = Literal["mode", "style", "language", "answers", "ingest"]
-Correction = Literal["merge", "unmerge", "state", "pin", "hide", "unhide"]
+Setting = Literal["mode", "style", "language", "reply-to", "ingest"]
+Correction = Literal["merge", "unmerge", "add", "describe", "hide", "unhide"]
 
 
 class CommandClient(Protocol):
@@ -40,7 +40,7 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
         learn,
         forget,
         graph,
-        missed,
+        catch_up,
         show_help,
         settings,
         backfill,
@@ -103,11 +103,11 @@ async def suggest_names(interaction: Interaction, current: str) -> list[app_comm
     ]
 
 
-@app_commands.command(description="What you missed in this channel")
+@app_commands.command(name="catch-up", description="What you missed in this channel")
 @app_commands.describe(since="2h, yesterday, monday, 2026-11-20; usually: since you last said something here")
-async def missed(interaction: Interaction, since: str = "") -> None:
+async def catch_up(interaction: Interaction, since: str = "") -> None:
     """Tell what was said."""
-    await _submit_command(interaction, "missed", since)
+    await _submit_command(interaction, "catch-up", since)
 
 
 @app_commands.command(name="help", description="What I can do")

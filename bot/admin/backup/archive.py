@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine import Engine
 
 LEDGER_FILE, BOT_FILE = "ledger.db", "bot.db"
-WORK_DIR = "restoring"  # a folder in the data folder, while a backup is unpacked
+WORK_DIR = ".restore-tmp"  # a folder in the data folder, while a backup is unpacked
 
 
 async def create_backup(engine: Engine, path: Path) -> int:
@@ -145,7 +145,14 @@ def _replace_databases(fresh: Path, folder: DataDir) -> None:
     """
     with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(folder.ledger_path)) as ledger:
         ledger.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    for name in (f"{LEDGER_FILE}-wal", f"{LEDGER_FILE}-shm", "filed", BOT_FILE, f"{BOT_FILE}-wal", f"{BOT_FILE}-shm"):
+    for name in (
+        f"{LEDGER_FILE}-wal",
+        f"{LEDGER_FILE}-shm",
+        "fingerprints",
+        BOT_FILE,
+        f"{BOT_FILE}-wal",
+        f"{BOT_FILE}-shm",
+    ):
         remove_tree(folder.path / name)
     for file in (fresh / LEDGER_FILE, fresh / BOT_FILE):
         if file.exists():

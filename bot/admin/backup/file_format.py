@@ -109,7 +109,7 @@ class _ArchiveReader:
             told = (
                 f"{self.folder} has {max(0, room) >> 20:,} MiB to spare, and {member.name} needs {member.size >> 20:,}."
             )
-            raise DiskError(told, hint="Free some space there, or restore with --home to another disk.")
+            raise DiskError(told, hint="Free some space there, or restore with --data-dir to another disk.")
         head = self._read_exactly(min(member.size, HEADER_SIZE))
         if _declared_size(head) != member.size:
             raise tarfile.ReadError(f"{member.name} is no database")

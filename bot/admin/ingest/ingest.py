@@ -66,10 +66,10 @@ async def ingest(desk: EngineContext, request: Ingest) -> AsyncGenerator[Operati
     tally = IngestStats()
     async with FileParser(desk.parser_limits) as reader:
         taker = _FileIngester(desk, reader, request, there, tally)
-        yield ProgressUpdate("reading", 0, len(found))
+        yield ProgressUpdate("parsing", 0, len(found))
         async for _ in run_concurrently(found, taker.ingest_file, 2 * desk.parser_limits.workers, SLOW_FILE_SECONDS):
             yield ProgressUpdate(
-                "reading", tally.finished_files, len(found), remaining=tally.slowest_file(time.monotonic())
+                "parsing", tally.finished_files, len(found), remaining=tally.slowest_file(time.monotonic())
             )
     trouble = ""
     if tally.changed or tally.keys:

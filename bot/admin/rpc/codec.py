@@ -37,7 +37,7 @@ def dump_fields(record: Any) -> dict[str, Any]:
 
 def encode_error(error: EngineError) -> bytes:
     """An error as one line; the other side raises its like."""
-    told = {"kind": "Trouble", "name": type(error).__name__, "message": str(error), "hint": error.hint}
+    told = {"kind": "Error", "name": type(error).__name__, "message": str(error), "hint": error.hint}
     return json.dumps(told, ensure_ascii=False).encode() + b"\n"
 
 
@@ -50,7 +50,7 @@ def parse_request(line: bytes) -> OperationRequest:
 def parse_result(line: bytes) -> OperationResult:
     """The event of a line. Raises ProtocolError, or the error that the line tells of."""
     plain = _parse_object(line)
-    if plain.get("kind") == "Trouble":
+    if plain.get("kind") == "Error":
         raise _build_error(plain)
     record: OperationResult = _build_record(plain, RESULT_TYPES)
     return record

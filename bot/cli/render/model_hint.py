@@ -12,7 +12,7 @@ HINT = (
     "Without a language model, answers are quotations. To have them written, set THREADLORE_LLM_MODEL and its key "
     "(`.env.example` explains both). This is said once."
 )
-HINT_FILE = "told-about-models"
+HINT_FILE = ".model-hint-shown"
 
 
 def model_hint(settings: Settings) -> str:

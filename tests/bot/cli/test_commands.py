@@ -111,9 +111,9 @@ def test_a_folder_is_taken_in_and_asked(place: Path) -> None:
     answer = json.loads(told.stdout)
     assert "noon" in answer["text"]
     assert answer["sources"][0]["document"] == f"file:{place / 'town' / 'ferry.md'}"
-    assert "noon" in json.dumps(json.loads(threadlore("recall", "Gudgeon", "--json").stdout)["context"]["sources"])
+    assert "noon" in json.dumps(json.loads(threadlore("retrieve", "Gudgeon", "--json").stdout)["context"]["sources"])
     narrow = ("--max-entity-tokens", "0", "--max-relation-tokens", "0", "--low", "Gudgeon", "--chunk-top-k", "1")
-    context = json.loads(threadlore("recall", "Gudgeon", "--no-rerank", *narrow, "--json").stdout)["context"]
+    context = json.loads(threadlore("retrieve", "Gudgeon", "--no-rerank", *narrow, "--json").stdout)["context"]
     assert (context["entities"], len(context["sources"]), context["question"]["low"]) == ([], 1, ["Gudgeon"])
     assert json.loads(threadlore("status", "--json").stdout)["status"]["documents"] == {"indexed": 1}
     assert threadlore("verify").exit_code == 0
@@ -161,10 +161,10 @@ def test_a_file_of_settings_is_read_where_it_is_named(place: Path) -> None:
 def test_a_backup_is_restored_elsewhere(place: Path) -> None:
     threadlore("ingest", "town")
     assert threadlore("backup", "b.tar.gz").exit_code == 0
-    assert threadlore("--home", "other", "restore", "b.tar.gz").exit_code == 0
-    assert threadlore("--home", "other", "restore", "b.tar.gz").exit_code == 1
-    assert threadlore("--home", "other", "export").stdout == threadlore("export").stdout
-    assert threadlore("--home", "other", "export", "--format", "graphml", "-o", "town.graphml").exit_code == 0
+    assert threadlore("--data-dir", "other", "restore", "b.tar.gz").exit_code == 0
+    assert threadlore("--data-dir", "other", "restore", "b.tar.gz").exit_code == 1
+    assert threadlore("--data-dir", "other", "export").stdout == threadlore("export").stdout
+    assert threadlore("--data-dir", "other", "export", "--format", "graphml", "-o", "town.graphml").exit_code == 0
     assert "graphml" in (place / "town.graphml").read_text()
 
 

@@ -26,7 +26,7 @@ WORD = re.compile(r"\w+")
 
 async def test_what_was_missed_is_a_private_question_about_this_channel_since_that_time(workspace: Workspace) -> None:
     await workspace.say("ada", "The roof leaks.")
-    assert await workspace.maybe("bob", "missed 3 days") is None
+    assert await workspace.maybe("bob", "catch-up 3 days") is None
     [asked] = workspace.answer_service.asked
     assert (asked.since, asked.private, asked.handle) == (NOW - timedelta(days=3), True, "h")
     assert (asked.location, asked.person) == (workspace.square, "bob")
@@ -38,35 +38,35 @@ async def test_without_a_time_it_is_what_came_after_ones_own_last_word(workspace
     last = await workspace.say("bob", "Good night.")
     await workspace.say("ada", "The roof leaks.")
     await workspace.say("bob", "Elsewhere.", workspace.attic)
-    await workspace.maybe("bob", "missed")
+    await workspace.maybe("bob", "catch-up")
     [asked] = workspace.answer_service.asked
     assert asked.since == last.time
 
 
 async def test_where_nothing_was_said_nothing_is_asked(workspace: Workspace) -> None:
     await workspace.say("ada", "The roof leaks.")
-    card = await workspace.command("bob", "missed 1h")
+    card = await workspace.command("bob", "catch-up 1h")
     assert "Nothing was said here since 2026-11-22 09:00 UTC" in card.text
     assert workspace.answer_service.asked == []
 
 
 async def test_the_same_command_is_the_same_question(workspace: Workspace) -> None:
     await workspace.say("ada", "The roof leaks.")
-    await workspace.maybe("bob", "missed 3 days")
-    await workspace.maybe("bob", "missed 3 days")
+    await workspace.maybe("bob", "catch-up 3 days")
+    await workspace.maybe("bob", "catch-up 3 days")
     assert len({asked.id for asked in workspace.answer_service.asked}) == 1
 
 
 async def test_a_time_that_is_none_is_told(workspace: Workspace) -> None:
     with pytest.raises(InvalidQuestion):
-        await workspace.command("bob", "missed the boat")
+        await workspace.command("bob", "catch-up the boat")
 
 
 async def test_it_is_still_the_same_question_after_a_restart(workspace: Workspace) -> None:
     await workspace.say("ada", "The roof leaks.")
     given = NOW - timedelta(hours=5)
     kept = TypeAdapter(CommandInvoked).dump_json(
-        CommandInvoked("c1", workspace.square, "bob", "missed", "3 days", time=given)
+        CommandInvoked("c1", workspace.square, "bob", "catch-up", "3 days", time=given)
     )
     for _ in range(2):
         await run_command(workspace, TypeAdapter(CommandInvoked).validate_json(kept))  # type: ignore[arg-type]
@@ -77,7 +77,9 @@ async def test_it_is_still_the_same_question_after_a_restart(workspace: Workspac
 
 async def test_one_that_was_kept_without_its_time_is_of_now(workspace: Workspace) -> None:
     await workspace.say("ada", "The roof leaks.")
-    kept = TypeAdapter(CommandInvoked).dump_python(CommandInvoked("c1", workspace.square, "bob", "missed", "9000 days"))
+    kept = TypeAdapter(CommandInvoked).dump_python(
+        CommandInvoked("c1", workspace.square, "bob", "catch-up", "9000 days")
+    )
     del kept["time"], kept["message"]
     before = datetime.now(UTC)
     await run_command(workspace, TypeAdapter(CommandInvoked).validate_python(kept))  # type: ignore[arg-type]
@@ -95,7 +97,7 @@ async def test_the_answer_draws_on_this_channel_since_that_time_alone(workspace:
     answering = AnswerService(workspace.context, guards, workspace.ingest_service.files, Metrics())
     workspace.answer_service.answer = answering.answer  # type: ignore[assignment,method-assign]
     since = (before.time + timedelta(seconds=1)).isoformat()
-    await workspace.maybe("bob", f"missed {since}")
+    await workspace.maybe("bob", f"catch-up {since}")
     [reply] = workspace.platform.replies
     assert reply.target.private
     assert "Dora" in reply.text
@@ -107,7 +109,7 @@ async def test_without_a_model_the_messages_themselves_are_shown_the_newest_last
     await workspace.say("ada", "The roof leaks.")
     await workspace.say("bob", "I will look after it @channel.")
     await workspace.say("ada", "Elsewhere.", workspace.attic)
-    card = await workspace.command("eve", "missed 3 days")
+    card = await workspace.command("eve", "catch-up 3 days")
     first, *said = card.text.splitlines()
     assert said[0].startswith("- [Ada, 2026-11-20 10:01 UTC](https://")
     assert "since 2026-11-19 10:00 UTC" in first
@@ -124,6 +126,6 @@ async def test_names_in_it_are_text(workspace: Workspace) -> None:
         workspace.platform.people["ada"], name="[Ada](https://evil.example) <!here>"
     )
     await workspace.say("ada", "The roof leaks.")
-    card = await workspace.command("eve", "missed 3 days")
+    card = await workspace.command("eve", "catch-up 3 days")
     assert "The roof leaks." in card.text
     assert not any(bad in card.text for bad in ("[Ada](", "https://evil", "<!here>"))

@@ -17,7 +17,7 @@ async def kept(workspace: Workspace) -> ChannelSettings:
     return await workspace.context.store.channel_settings.get(workspace.square.room)
 
 
-@pytest.mark.parametrize("line", ["settings", "settings answers all", "backfill 3"])
+@pytest.mark.parametrize("line", ["settings", "settings reply-to all", "backfill 3"])
 async def test_only_managers_decide_for_a_channel(workspace: Workspace, line: str) -> None:
     with pytest.raises(NotAllowed, match="Only managers"):
         await workspace.command("bob", line)
@@ -26,16 +26,16 @@ async def test_only_managers_decide_for_a_channel(workspace: Workspace, line: st
 
 async def test_settings_are_shown_with_what_holds_by_default(workspace: Workspace) -> None:
     text = (await workspace.command("ada", "settings")).text
-    assert "- `answers` is **thread** (by default): " in text
+    assert "- `reply-to` is **thread** (by default): " in text
     assert "- `language` is not set: " in text
     assert "- `ingest` is **on**: " in text
 
 
 async def test_each_setting_can_be_changed_and_taken_back(workspace: Workspace) -> None:
-    for line in ("mode Hybrid", "style “short and friendly”", "language German", "answers ALL"):
+    for line in ("mode Hybrid", "style “short and friendly”", "language German", "reply-to ALL"):
         await workspace.command("ada", f"settings {line}")
     assert await kept(workspace) == ChannelSettings("hybrid", "short and friendly", "German", "all")
-    for name in ("mode", "style", "language", "answers"):
+    for name in ("mode", "style", "language", "reply-to"):
         await workspace.command("ada", f"settings {name} default")
     assert await kept(workspace) == ChannelSettings()
 
@@ -44,7 +44,7 @@ async def test_each_setting_can_be_changed_and_taken_back(workspace: Workspace) 
     ("line", "told"),
     [
         ("colour blue", "no setting “colour”"),
-        ("answers never", "cannot be “never”"),
+        ("reply-to never", "cannot be “never”"),
         ("mode", "What should “mode” be"),
         ("ingest maybe", "cannot be “maybe”"),
         (f"style {'very ' * 60}", "too long"),

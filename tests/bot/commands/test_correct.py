@@ -40,9 +40,9 @@ async def test_names_that_are_one_are_merged_until_they_are_parted(workspace: Wo
 
 async def test_a_description_is_pinned_and_taken_back(workspace: Workspace) -> None:
     await workspace.say("ada", "Mina met Otto.")
-    await workspace.command("ada", 'correct pin Mina "The captain."')
+    await workspace.command("ada", 'correct describe Mina "The captain."')
     assert "The captain." in await names_around(workspace, "Mina")
-    await workspace.command("ada", "correct pin Mina")
+    await workspace.command("ada", "correct describe Mina")
     assert "The captain." not in await names_around(workspace, "Mina")
 
 
@@ -56,7 +56,7 @@ async def test_a_hidden_name_is_out_of_sight_until_it_is_shown_again(workspace: 
 
 async def test_what_is_corrected_in_a_channel_follows_it_into_another_space(workspace: Workspace) -> None:
     await workspace.say("ada", "Mina met Otto. Minna saw Carla.")
-    for line in ('pin Mina "The captain."', "hide Carla", "merge Minna Otto", 'state Mina "Keeps the zither."'):
+    for line in ('describe Mina "The captain."', "hide Carla", "merge Minna Otto", 'add Mina "Keeps the zither."'):
         await workspace.command("ada", f"correct {line}")
     engine = workspace.context.engine_context.engine
     await engine.wait_until_indexed()
@@ -73,7 +73,7 @@ async def test_what_is_corrected_in_a_channel_follows_it_into_another_space(work
 
 async def test_what_somebody_states_is_known_as_his_until_he_has_it_forgotten(workspace: Workspace) -> None:
     await workspace.say("ada", "Mina met Otto.")
-    card = await workspace.command("bob", 'correct state Mina "Mina keeps bees." --with Bees --keywords keeper')
+    card = await workspace.command("bob", 'correct add Mina "Mina keeps bees." --with Bees --keywords keeper')
     assert "keeps bees" in await names_around(workspace, "Mina")
     taken_back = card.text.split("`")[1].removeprefix("/threadlore ")
     with pytest.raises(NotAllowed):
@@ -83,7 +83,7 @@ async def test_what_somebody_states_is_known_as_his_until_he_has_it_forgotten(wo
 
 
 async def test_only_who_may_write_in_a_channel_can_state_something_there(workspace: Workspace) -> None:
-    statement = 'correct state Mina "Mina keeps bees."'
+    statement = 'correct add Mina "Mina keeps bees."'
     await workspace.say("ada", "Mina met Otto.")
     with pytest.raises(NotAllowed, match="may write"):
         await workspace.command("eve", statement)  # she reads it, but has not joined it
@@ -95,23 +95,23 @@ async def test_only_who_may_write_in_a_channel_can_state_something_there(workspa
 
 async def test_who_is_forgotten_takes_his_statements_along(workspace: Workspace) -> None:
     await workspace.say("ada", "Mina met Otto.")
-    await workspace.command("bob", 'correct state Mina "Mina keeps bees."')
+    await workspace.command("bob", 'correct add Mina "Mina keeps bees."')
     await workspace.command("bob", "forget me")
     assert "bees" not in await names_around(workspace, "Mina")
     with pytest.raises(InvalidQuestion, match="remember-me"):
-        await workspace.command("bob", 'correct state Mina "Mina keeps bees."')
+        await workspace.command("bob", 'correct add Mina "Mina keeps bees."')
 
 
 async def test_nothing_can_be_stated_where_nothing_is_read(workspace: Workspace) -> None:
     await workspace.command("ada", "settings ingest off")
     with pytest.raises(InvalidQuestion, match="switched off"):
-        await workspace.command("bob", 'correct state Mina "Mina keeps bees."')
+        await workspace.command("bob", 'correct add Mina "Mina keeps bees."')
 
 
 async def test_nothing_can_be_stated_in_a_channel_that_was_never_told_that_it_is_read(workspace: Workspace) -> None:
     hall = workspace.platform.add_channel("HALL", "ada", "bob")
     with pytest.raises(InvalidQuestion, match="not one that I read") as caught:
-        await workspace.command("bob", 'correct state Mina "Mina keeps bees."', hall)
+        await workspace.command("bob", 'correct add Mina "Mina keeps bees."', hall)
     assert "Invite me" in caught.value.hint
     assert (
         await workspace.context.engine_context.engine.list_documents(
@@ -121,7 +121,9 @@ async def test_nothing_can_be_stated_in_a_channel_that_was_never_told_that_it_is
     )
 
 
-@pytest.mark.parametrize("line", ["merge Mina Otto", "unmerge Mina", "pin Mina Captain", "hide Mina", "unhide Mina"])
+@pytest.mark.parametrize(
+    "line", ["merge Mina Otto", "unmerge Mina", "describe Mina Captain", "hide Mina", "unhide Mina"]
+)
 async def test_what_changes_everybodys_graph_is_for_managers(workspace: Workspace, line: str) -> None:
     await workspace.say("ada", "Mina met Otto.")
     with pytest.raises(NotAllowed):
@@ -138,10 +140,10 @@ async def test_a_correction_holds_for_the_space_of_its_channel_alone(workspace: 
 async def test_who_cannot_read_the_whole_space_of_a_channel_cannot_correct_it(workspace: Workspace) -> None:
     await workspace.say("ada", "Mina met Otto.")
     with pytest.raises(NotAllowed):
-        await workspace.command("gus", 'correct state Mina "Mina keeps bees."')
+        await workspace.command("gus", 'correct add Mina "Mina keeps bees."')
 
 
-@pytest.mark.parametrize("line", ["", "burn Mina", "merge Mina", 'pin Mina a "b c"'])
+@pytest.mark.parametrize("line", ["", "burn Mina", "merge Mina", 'describe Mina a "b c"'])
 async def test_a_correction_that_cannot_be_read_is_answered_with_examples(workspace: Workspace, line: str) -> None:
     with pytest.raises(InvalidQuestion) as caught:
         await workspace.command("ada", f"correct {line}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("line", ["help", "nonsense and more", "help nonsense"])
 async def test_help_and_unknown_words_list_the_commands(workspace: Workspace, line: str) -> None:
     text = (await workspace.command("bob", line)).text
-    assert "`/threadlore missed [since]` – " in text
+    assert "`/threadlore catch-up [since]` – " in text
     assert "forget-me" in text
 
 
@@ -27,7 +27,7 @@ async def test_what_only_managers_may_is_listed_for_managers(workspace: Workspac
 
 async def test_help_is_there_even_if_the_platform_is_not(workspace: Workspace) -> None:
     workspace.platform.failing["person"] = PlatformError("No answer.")
-    assert "/threadlore missed" in (await workspace.command("eve", "help")).text
+    assert "/threadlore catch-up" in (await workspace.command("eve", "help")).text
 
 
 async def test_a_command_is_explained_with_examples(workspace: Workspace) -> None:

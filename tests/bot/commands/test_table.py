@@ -63,7 +63,7 @@ async def test_an_answer_that_a_command_or_a_button_began_in_vain_is_no_last_ans
     answers = workspace.context.store.answers
     await workspace.answered("a1", private=True)
     for given in (
-        CommandInvoked("c1", workspace.square, "bob", "missed", "3 days"),
+        CommandInvoked("c1", workspace.square, "bob", "catch-up", "3 days"),
         ButtonPressed("k1", workspace.square, "bob", "share", "a1"),
     ):
         vain = StoredAnswer(

@@ -151,12 +151,12 @@ async def test_nor_where_a_private_answer_was_the_only_one(
 async def test_a_channel_may_want_mentions_always(
     home: AnsweringFixture, following: ReplyPolicy, answered: Location
 ) -> None:
-    await home.context.store.channel_settings.save(answered.room, ChannelSettings(answers="mention"))
+    await home.context.store.channel_settings.save(answered.room, ChannelSettings(reply_to="mention"))
     assert not await following.should_answer(home.platform.add_message(answered, "bob", "And the Nails?"))
 
 
 async def test_or_an_answer_to_everything(home: AnsweringFixture, following: ReplyPolicy, roof: Location) -> None:
-    await home.context.store.channel_settings.save(roof.room, ChannelSettings(answers="all"))
+    await home.context.store.channel_settings.save(roof.room, ChannelSettings(reply_to="all"))
     assert await following.should_answer(home.platform.add_message(roof, "ada", "When do the Nails come?"))
     assert not await following.should_answer(home.platform.add_message(roof, "ada", "<@bob> do you know?"))
     assert not await following.should_answer(home.platform.add_message(roof, "ada", "  "))
@@ -169,7 +169,7 @@ async def test_or_an_answer_to_everything(home: AnsweringFixture, following: Rep
 async def test_even_then_without_a_model_only_questions_to_nobody_else(
     home: AnsweringFixture, following: ReplyPolicy, roof: Location, answered: Location, text: str
 ) -> None:
-    await home.context.store.channel_settings.save(roof.room, ChannelSettings(answers="all"))
+    await home.context.store.channel_settings.save(roof.room, ChannelSettings(reply_to="all"))
     await home.post(answered, "ada", "The Nails were dear.")
     for place in (roof, answered):
         assert not await following.should_answer(home.platform.add_message(place, "bob", text))

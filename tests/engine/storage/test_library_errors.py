@@ -36,7 +36,7 @@ def test_whatever_else_goes_wrong_is_a_broken_projection_with_the_way_out() -> N
     told = map_library_error(RuntimeError("Runtime exception: what is this\nand more"), HOME)
     assert type(told) is CorruptProjection
     assert str(told) == "/somewhere/graph cannot be read: Runtime exception: what is this"
-    assert "threadlore rebuild" in told.hint
+    assert "threadlore reindex" in told.hint
 
 
 def test_the_cause_is_kept_and_errors_of_the_family_pass_unchanged() -> None:

@@ -72,7 +72,7 @@ class BotProcess:
     process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        """`threadlore run`, as a process of its own."""
+        """`threadlore serve`, as a process of its own."""
         given = {
             "THREADLORE_DATA_DIR": str(self.data_dir),
             "THREADLORE_LLM_MODEL": "hosted_vllm/stub",
@@ -83,7 +83,7 @@ class BotProcess:
         log = (self.data_dir.parent / "bot.log").open("ab")
         with log:
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "bot", "run", env={**os.environ, **given, **self.town.environment},
+                sys.executable, "-m", "bot", "serve", env={**os.environ, **given, **self.town.environment},
                 stdout=log, stderr=log,
             )  # fmt: skip
         await self.wait_for(lambda: self.town.is_connected)

@@ -42,7 +42,7 @@ class SlackBotFixture:
     _exit_stack: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
 
     async def start(self) -> None:
-        """The bot as `threadlore run` makes it, but for the skills."""
+        """The bot as `threadlore serve` makes it, but for the skills."""
         stack = self._exit_stack = contextlib.AsyncExitStack()
         desk = await stack.enter_async_context(bootstrap.open_engine(self.settings, self.skills))
         store = await stack.enter_async_context(BotStore.open(self.settings.data_path / "bot.db"))

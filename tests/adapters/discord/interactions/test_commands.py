@@ -36,8 +36,8 @@ async def test_a_question_comes_with_its_options(town: Town) -> None:
     [
         ("forget", {"what": "minutes.pdf"}, "minutes.pdf"),
         ("graph", {"name": "Ada"}, "Ada"),
-        ("missed", {"since": "2h"}, "2h"),
-        ("missed", {}, ""),
+        ("catch-up", {"since": "2h"}, "2h"),
+        ("catch-up", {}, ""),
         ("help", {"topic": "forget"}, "forget"),
         ("sources", {}, ""),
     ],
@@ -53,8 +53,8 @@ async def test_options_become_words(town: Town, command: str, options: dict[str,
 async def test_managers_have_commands_that_others_do_not_see_but_everybody_may_state_something(town: Town) -> None:
     with pytest.raises(ActionUnavailable):
         await town.bob.enters(town.square).slash("settings", setting="ingest", value="on")
-    await town.bob.slash("correct", correction="state", words='Ada "She reads."')
-    assert (await town.ear.hears(CommandInvoked)).words == 'state Ada "She reads."'
+    await town.bob.slash("correct", correction="add", words='Ada "She reads."')
+    assert (await town.ear.hears(CommandInvoked)).words == 'add Ada "She reads."'
     town.ear.heard.clear()
     town.fake.gives(town.ada, town.fake.role(town.guild, "crew", Permission.MANAGE_GUILD))
     await town.ada.enters(town.square).slash("settings", setting="ingest", value="on")
@@ -80,7 +80,7 @@ async def test_it_is_told_whether_somebody_may_also_write_where_he_gives_a_comma
     town.fake.overwrites(town.square, town.bob, deny=Permission.SEND_MESSAGES)
     town.fake.overwrites(town.square, town.ada, deny=Permission.SEND_MESSAGES_IN_THREADS)
     for person, place in ((town.ada, town.square), (town.bob, town.square), (town.ada, thread)):
-        await person.enters(place).slash("correct", correction="state", words='Ada "She reads."')
+        await person.enters(place).slash("correct", correction="add", words='Ada "She reads."')
         await person.slash("ask", question="who?")
     await town.ear.hears(QuestionAsked, 3)
     assert [each.may_write for each in town.ear.all(CommandInvoked)] == [True, False, False]

@@ -55,7 +55,7 @@ async def test_files_and_conversations_of_a_folder_are_taken_in_and_indexed(perf
 
 async def test_progress_runs_from_nothing_to_all_in_both_stages(perform: Perform, town: Path) -> None:
     steps = [event for event in await perform(Ingest((str(town),), LOCAL_SPACE)) if isinstance(event, ProgressUpdate)]
-    for stage, total in (("reading", 3), ("indexing", 4)):
+    for stage, total in (("parsing", 3), ("indexing", 4)):
         done = [step.done for step in steps if step.stage == stage]
         assert done == sorted(done)
         assert {step.total for step in steps if step.stage == stage} == {total}
@@ -218,7 +218,7 @@ async def test_a_file_that_is_read_for_long_is_named(
 ) -> None:
     monkeypatch.setattr(ingest, "SLOW_FILE_SECONDS", 0.0)
     steps = [event for event in await perform(Ingest((str(town),), LOCAL_SPACE)) if isinstance(event, ProgressUpdate)]
-    assert any(step.remaining.startswith("ferry.md for") for step in steps if step.stage == "reading")
+    assert any(step.remaining.startswith("ferry.md for") for step in steps if step.stage == "parsing")
 
 
 async def test_what_is_left_within_documents_is_told(perform: Perform, town: Path) -> None:

@@ -49,7 +49,7 @@ EVENTS: list[OperationResult] = [
         )
     ),
     results.PromptResult((LLMMessage("system", "x"),)),
-    results.ProgressUpdate("reading", 1, 2),
+    results.ProgressUpdate("parsing", 1, 2),
     results.IngestResult(1, 2, 1, 0.5, (results.IngestFailure("a", "b", "c"),)),
     results.StatusResult(IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7)),
     results.DocumentList((DocumentInfo("k", "s", "r", "file", "t", "l", NOON, False, "indexed", "", "", 1, 2),)),
@@ -95,6 +95,6 @@ def test_a_line_that_is_no_request_is_refused(line: bytes) -> None:
 
 
 def test_an_error_of_a_foreign_name_is_still_an_error() -> None:
-    line = json.dumps({"kind": "Trouble", "name": "annotations", "message": "Hm."}).encode()
+    line = json.dumps({"kind": "Error", "name": "annotations", "message": "Hm."}).encode()
     with pytest.raises(EngineError, match=r"Hm\."):
         codec.parse_result(line)

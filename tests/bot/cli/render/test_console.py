@@ -97,7 +97,7 @@ async def test_an_escape_in_an_answer_is_not_obeyed() -> None:
 
 async def test_progress_is_a_bar_on_a_terminal() -> None:
     seen = Seen(terminal=True)
-    await seen.screen.show(stream(ProgressUpdate("reading", 1, 2), ProgressUpdate("reading", 2, 2), Completed("Read.")))
+    await seen.screen.show(stream(ProgressUpdate("parsing", 1, 2), ProgressUpdate("parsing", 2, 2), Completed("Read.")))
     assert "2/2" in seen.err
     assert "━" in seen.err
     assert seen.out == "Read.\n"
@@ -106,13 +106,13 @@ async def test_progress_is_a_bar_on_a_terminal() -> None:
 async def test_progress_is_a_line_a_stage_elsewhere() -> None:
     seen = Seen(terminal=False)
     steps = [
-        ProgressUpdate("reading", 1, 2),
-        ProgressUpdate("reading", 2, 2),
+        ProgressUpdate("parsing", 1, 2),
+        ProgressUpdate("parsing", 2, 2),
         ProgressUpdate("indexing", 5, 5),
         ProgressUpdate("thinking"),
     ]
     await seen.screen.show(stream(*steps))
-    assert re.fullmatch(r"reading: 2 of 2, \d+\.\d s\nindexing: 5 of 5, \d+\.\d s\n", seen.err)
+    assert re.fullmatch(r"parsing: 2 of 2, \d+\.\d s\nindexing: 5 of 5, \d+\.\d s\n", seen.err)
     assert not seen.out
 
 
@@ -153,12 +153,12 @@ async def test_lines_are_written_as_they_are() -> None:
 
 async def test_gathering_shows_nothing_but_progress() -> None:
     seen = Seen(terminal=False)
-    assert await seen.screen.collect(stream(ProgressUpdate("reading", 1, 1), Completed("x"))) == [
-        ProgressUpdate("reading", 1, 1),
+    assert await seen.screen.collect(stream(ProgressUpdate("parsing", 1, 1), Completed("x"))) == [
+        ProgressUpdate("parsing", 1, 1),
         Completed("x"),
     ]
     assert not seen.out
-    assert "reading" in seen.err
+    assert "parsing" in seen.err
 
 
 def test_trouble_is_a_sentence_and_a_hint_on_the_other_stream() -> None:
