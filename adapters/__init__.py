@@ -1,1 +1,1 @@
-"""Adapters: each translates one platform, and decides nothing."""
+"""Platform adapters: each translates between one platform and bot.platform, and makes no decisions."""

@@ -1,4 +1,4 @@
-"""What an adapter remembers of what came lately, however long it runs."""
+"""A dictionary of bounded size that drops its oldest entries."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Value = TypeVar("Value")
 
 
 class LRUDict(dict[Key, Value]):
-    """A dict in the order in which its keys were last set; beyond so many, the oldest goes."""
+    """Dict of at most `max_entries`; setting one more drops the key that was set longest ago."""
 
-    def __init__(self, most: int = MAX_ENTRIES) -> None:
+    def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
         super().__init__()
-        self._max_entries = most
+        self._max_entries = max_entries
 
     def __setitem__(self, key: Key, value: Value) -> None:
         self.pop(key, None)

@@ -1,4 +1,4 @@
-"""The console: a conversation in a terminal, or through a pipe; it translates lines to requests."""
+"""Terminal chat: turns lines from a terminal or a pipe into requests to the bot."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 async def converse(service: AdminService, settings: Settings, *, history: Sequence[ChatTurn] = ()) -> None:
-    """Converse until the person leaves (Ctrl-D, /quit) or the input ends.
+    """Run the chat until the user leaves (Ctrl-D, /quit) or the input ends.
 
-    Raises what keeps the service from opening; an error of a single question is told, and the conversation goes on.
+    Raises the error that keeps the service from opening. Errors of single questions are shown, and the chat goes on.
     """
     screen = Screen(hint=lambda: model_hint(settings))
-    dialogue = ChatSession(service, screen, settings.space, settings.retrieval_mode)
-    dialogue.history = tuple(history)
-    terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    conversation = ChatLoop(dialogue, interruptible=terminal)
-    if terminal:
-        from adapters.console.terminal_input import read_terminal  # noqa: PLC0415  - a pipe spares it
+    session = ChatSession(service, screen, settings.space, settings.retrieval_mode)
+    session.history = tuple(history)
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    chat_loop = ChatLoop(session, interruptible=is_terminal)
+    if is_terminal:
+        from adapters.console.terminal_input import read_terminal  # noqa: PLC0415  - slow to import, not needed for a pipe
 
-        lines = read_terminal(conversation.greet)
+        lines = read_terminal(chat_loop.greet)
     else:
-        from adapters.console.pipe_input import read_pipe  # noqa: PLC0415  - a terminal spares it
+        from adapters.console.pipe_input import read_pipe  # noqa: PLC0415  - not needed for a terminal
 
         lines = read_pipe(screen)
     async with aclosing(lines):
         async for line in lines:
-            if not await conversation.handle_line(line):
+            if not await chat_loop.handle_line(line):
                 break

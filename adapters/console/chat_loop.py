@@ -1,4 +1,4 @@
-"""What a line means: a question, or a word with a slash."""
+"""Handle the lines of a terminal chat: questions and slash commands."""
 
 from __future__ import annotations
 
@@ -27,66 +27,72 @@ WORD_COMMANDS = (*EXIT_COMMANDS, "help")
 
 
 class ChatLoop:
-    """Obeys one line after another. `interruptible`: Ctrl-C stops the answer, not the program."""
+    """Handles one line after another. `interruptible`: Ctrl-C stops the answer, not the program."""
 
-    def __init__(self, dialogue: ChatSession, *, interruptible: bool) -> None:
-        self._session = dialogue
+    def __init__(self, session: ChatSession, *, interruptible: bool) -> None:
+        self._session = session
         self._interruptible = interruptible
 
     async def greet(self) -> None:
-        """Say how much is known, once that can be said. Raises what keeps the service from opening."""
-        seen = await self._session.screen.collect(self._session.service.perform(GetStatus((self._session.space,))))
-        known = sum(sum(event.status.documents.values()) for event in seen if isinstance(event, StatusResult))
-        what = f"{pluralize(known, 'document')} here" if known else "Nothing here yet: `threadlore ingest PATH`"
-        self._session.screen.out.print(Text(f"{what}. /help shows what else there is, Ctrl-D leaves.", "dim"))
+        """Show the number of documents. Raises the error that keeps the service from opening."""
+        results = await self._session.screen.collect(self._session.service.perform(GetStatus((self._session.space,))))
+        document_count = sum(
+            sum(event.status.documents.values()) for event in results if isinstance(event, StatusResult)
+        )
+        summary = (
+            f"{pluralize(document_count, 'document')} here"
+            if document_count
+            else "Nothing here yet: `threadlore ingest PATH`"
+        )
+        self._session.screen.out.print(Text(f"{summary}. /help lists the commands, Ctrl-D quits.", "dim"))
 
     async def handle_line(self, line: str) -> bool:
-        """Do what a line says, and tell what went wrong; False: the person leaves."""
+        """Run a line and show errors. Returns False if the user leaves."""
         line = normalize_line(line)
-        word, _, rest = line.removeprefix("/").partition(" ")
-        slash = line.startswith("/")
-        if slash and word in EXIT_COMMANDS:
+        name, _, rest = line.removeprefix("/").partition(" ")
+        is_command = line.startswith("/")
+        if is_command and name in EXIT_COMMANDS:
             return False
         try:
-            work = self._run_command(word, rest.strip()) if slash else self._session.ask(line)
-            if not await self._run_to_end(work):
+            coroutine = self._run_command(name, rest.strip()) if is_command else self._session.ask(line)
+            if not await self._run_to_end(coroutine):
                 self._session.screen.out.print(Text("\n(stopped)", "dim"))
         except EngineError as error:
             self._session.screen.show_error(error)
         return True
 
-    async def _run_command(self, word: str, rest: str) -> None:
-        if word not in COMMANDS:
+    async def _run_command(self, name: str, rest: str) -> None:
+        if name not in COMMANDS:
             await show_help(self._session, "")
-            raise InvalidQuestion(f"There is no command /{word}.", hint="A question needs no slash.")
-        _, _, command = COMMANDS[word]
+            raise InvalidQuestion(f"Unknown command /{name}.", hint="Questions need no slash.")
+        _, _, command = COMMANDS[name]
         await command(self._session, rest)
 
-    async def _run_to_end(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Whether the work came to its end, and was not stopped by Ctrl-C."""
+    async def _run_to_end(self, coroutine: Coroutine[Any, Any, None]) -> bool:
+        """Run to the end; False if Ctrl-C stopped it."""
         if not self._interruptible:
-            await work
+            await coroutine
             return True
-        async with child_task(work) as task:
+        async with child_task(coroutine) as task:
             with _on_interrupt(task.cancel):
                 await asyncio.wait({task})
             return not task.cancelled()
 
 
 def normalize_line(line: str) -> str:
-    """A line as it is obeyed: one that only says exit, quit or help is meant as the command, not as a question."""
+    """Strip a line; a bare exit, quit or help becomes the slash command."""
     line = line.strip()
-    word = line.casefold().rstrip(".!")
-    return f"/{word}" if word in WORD_COMMANDS else line
+    name = line.casefold().rstrip(".!")
+    return f"/{name}" if name in WORD_COMMANDS else line
 
 
 @contextmanager
 def _on_interrupt(stop: Callable[[], object]) -> Iterator[None]:
-    """Let Ctrl-C do this, and nothing else, for a while."""
-    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT)
+    """Replace the effect of Ctrl-C within the block."""
+    loop, previous_handler = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT)
     loop.add_signal_handler(signal.SIGINT, stop)
     try:
         yield
     finally:
         loop.remove_signal_handler(signal.SIGINT)
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)

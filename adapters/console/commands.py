@@ -1,4 +1,4 @@
-"""The words that begin with a slash."""
+"""Slash commands of the terminal chat."""
 
 from __future__ import annotations
 
@@ -23,77 +23,77 @@ if TYPE_CHECKING:
 MODES: tuple[RetrievalMode, ...] = get_args(RetrievalMode)
 
 
-async def show_help(dialogue: ChatSession, _: str) -> None:
+async def show_help(session: ChatSession, _: str) -> None:
     """List the commands."""
     table = Table.grid(padding=(0, 2))
-    for name, (argument, about, _command) in COMMANDS.items():
-        table.add_row(Text(f"/{name} {argument}".strip(), "cyan"), about)
-    dialogue.screen.out.print(table)
+    for name, (argument, summary, _command) in COMMANDS.items():
+        table.add_row(Text(f"/{name} {argument}".strip(), "cyan"), summary)
+    session.screen.out.print(table)
 
 
-async def set_mode(dialogue: ChatSession, word: str) -> None:
-    """Search in another way from now on, or show the present one."""
-    chosen = next((mode for mode in MODES if mode == word.lower()), None)
-    if word and chosen is None:
-        raise InvalidQuestion(f"“{word}” is no mode.", hint=f"Modes: {', '.join(MODES)}.")
-    dialogue.mode = chosen or dialogue.mode
-    dialogue.screen.out.print(f"Mode: {dialogue.mode}")
+async def set_mode(session: ChatSession, name: str) -> None:
+    """Set the retrieval mode, or show the current one."""
+    new_mode = next((mode for mode in MODES if mode == name.lower()), None)
+    if name and new_mode is None:
+        raise InvalidQuestion(f"“{name}” is not a mode.", hint=f"Modes: {', '.join(MODES)}.")
+    session.mode = new_mode or session.mode
+    session.screen.out.print(f"Mode: {session.mode}")
 
 
-async def show_sources(dialogue: ChatSession, _: str) -> None:
-    """Show the last sources in full."""
-    if not dialogue.sources:
+async def show_sources(session: ChatSession, _: str) -> None:
+    """Show the full text of the last answer's sources."""
+    if not session.sources:
         raise InvalidQuestion("The last answer has no sources.", hint="Ask something first.")
-    dialogue.screen.out.print(tables.render_sources(dialogue.sources, "whole"))
+    session.screen.out.print(tables.render_sources(session.sources, "whole"))
 
 
-async def forget_document(dialogue: ChatSession, words: str) -> None:
-    """Forget a document, and with it what was said so far, which may quote it."""
+async def forget_document(session: ChatSession, words: str) -> None:
+    """Delete a document, and clear the chat history, which may quote it."""
     document = _require_argument(words, "/forget needs the key, path or title of a document.")
-    said = dialogue.history, dialogue.sources
-    dialogue.reset()  # at once: it may be broken off after the document is gone
+    previous = session.history, session.sources
+    session.reset()  # first: Ctrl-C may interrupt after the document was deleted
     try:
-        await dialogue.screen.show(dialogue.service.perform(Forget(document, (dialogue.space,), str(Path.cwd()))))
+        await session.screen.show(session.service.perform(Forget(document, (session.space,), str(Path.cwd()))))
     except (InvalidQuestion, NotFound):
-        dialogue.history, dialogue.sources = said
+        session.history, session.sources = previous
         raise
 
 
-async def show_graph(dialogue: ChatSession, words: str) -> None:
-    """Show a name with its relations."""
+async def show_graph(session: ChatSession, words: str) -> None:
+    """Show an entity and its relations."""
     name = _require_argument(words, "/graph needs a name.")
-    await dialogue.screen.show(dialogue.service.perform(GetEntity(name, (dialogue.space,))))
+    await session.screen.show(session.service.perform(GetEntity(name, (session.space,))))
 
 
-async def show_status(dialogue: ChatSession, _: str) -> None:
-    """Show numbers."""
-    await dialogue.screen.show(dialogue.service.perform(GetStatus((dialogue.space,))))
+async def show_status(session: ChatSession, _: str) -> None:
+    """Show the index status."""
+    await session.screen.show(session.service.perform(GetStatus((session.space,))))
 
 
-async def show_documents(dialogue: ChatSession, _: str) -> None:
+async def show_documents(session: ChatSession, _: str) -> None:
     """List the documents."""
-    await dialogue.screen.show(dialogue.service.perform(ListDocuments((dialogue.space,))))
+    await session.screen.show(session.service.perform(ListDocuments((session.space,))))
 
 
-async def start_new_chat(dialogue: ChatSession, _: str) -> None:
-    """Begin another conversation."""
-    dialogue.reset()
-    dialogue.screen.out.print("A new conversation.")
+async def start_new_chat(session: ChatSession, _: str) -> None:
+    """Start a new chat."""
+    session.reset()
+    session.screen.out.print("Started a new conversation.")
 
 
 def _require_argument(words: str, complaint: str) -> str:
     if not words:
-        raise InvalidQuestion(complaint, hint="/help shows how.")
+        raise InvalidQuestion(complaint, hint="See /help.")
     return words
 
 
 COMMANDS: Mapping[str, tuple[str, str, Command]] = {
-    "mode": ("X", f"how to search: {', '.join(MODES)}", set_mode),
-    "sources": ("", "the whole text of the last answer's sources", show_sources),
-    "graph": ("NAME", "what is known of a name, and its relations", show_graph),
+    "mode": ("X", f"retrieval mode: {', '.join(MODES)}", set_mode),
+    "sources": ("", "the full text of the last answer's sources", show_sources),
+    "graph": ("NAME", "an entity and its relations", show_graph),
     "documents": ("", "all documents, with their keys", show_documents),
-    "forget": ("DOCUMENT", "forget a document or chat: key, path or title", forget_document),
-    "status": ("", "how much is known, and what is still worked on", show_status),
-    "new": ("", "forget what was said so far", start_new_chat),
-    "help": ("", "this list", show_help),
+    "forget": ("DOCUMENT", "delete a document or chat by key, path or title", forget_document),
+    "status": ("", "what is indexed and what is still in progress", show_status),
+    "new": ("", "start a new conversation", start_new_chat),
+    "help": ("", "list these commands", show_help),
 }

@@ -1,4 +1,4 @@
-"""Lines from a pipe or a file, shown before they are answered."""
+"""Read chat lines from a pipe or a file, and echo them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def read_pipe(screen: Screen) -> AsyncGenerator[str]:
-    """Each line that is not blank, until the input ends."""
+    """Yield each non-blank line until the input ends."""
     while line := await asyncio.to_thread(sys.stdin.readline):
         if line.strip():
             screen.out.print(Text(f"› {strip_control_chars(line.strip())}", "bold"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The terminal as a platform: one person in a conversation with the bot, by the same ports as Slack and Discord."""
+"""The terminal as a Platform: one user in a direct conversation with the bot."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ if TYPE_CHECKING:
 
 NAME = "console"
 USER_ID = "you"
-CONSOLE_PLACE = Location(NAME, "", "terminal")
+CONSOLE_LOCATION = Location(NAME, "", "terminal")
 CITATION = re.compile(r"\[(\[\d+\])\]\([^()\s]*\)")
 REACTIONS: dict[Reaction, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
 
 
 def parse_line(line: str, number: int) -> MessageReceived | CommandInvoked:
-    """What a line means: `/learn PATH` shares a file, `/ask …` asks, `/word …` is a command, all else is a question."""
-    word, _, rest = line.strip().partition(" ")
-    id_, now = f"{datetime.now(UTC).timestamp():.6f}-{number}", datetime.now(UTC)
-    if word == "/learn" and rest.strip():
+    """Parse a line: `/learn PATH` shares a file, `/ask …` asks, `/word …` is a command, anything else is a question."""
+    command, _, rest = line.strip().partition(" ")
+    message_id, now = f"{datetime.now(UTC).timestamp():.6f}-{number}", datetime.now(UTC)
+    if command == "/learn" and rest.strip():
         return MessageReceived(
-            Message(id_, CONSOLE_PLACE, USER_ID, "", now, (build_upload(Path(rest.strip()).expanduser()),)),
+            Message(message_id, CONSOLE_LOCATION, USER_ID, "", now, (build_upload(Path(rest.strip()).expanduser()),)),
             addressed=False,
         )
-    if word.startswith("/") and word != "/ask":
-        return CommandInvoked(id_, CONSOLE_PLACE, USER_ID, word[1:], rest.strip(), time=now)
-    question = rest if word == "/ask" else line
-    return MessageReceived(Message(id_, CONSOLE_PLACE, USER_ID, question.strip(), now), addressed=True)
+    if command.startswith("/") and command != "/ask":
+        return CommandInvoked(message_id, CONSOLE_LOCATION, USER_ID, command[1:], rest.strip(), time=now)
+    question = rest if command == "/ask" else line
+    return MessageReceived(Message(message_id, CONSOLE_LOCATION, USER_ID, question.strip(), now), addressed=True)
 
 
 def build_upload(path: Path) -> Upload:
-    """A file of this machine. Raises PlatformError if there is none."""
+    """Describe a local file. Raises PlatformError if it does not exist."""
     if not path.is_file():
-        raise PlatformError(f"There is no file {path}.", hint="Check the path.")
+        raise PlatformError(f"File not found: {path}.", hint="Check the path.")
     return Upload(path.name, path.name, path.stat().st_size, "", path.absolute().as_uri())
 
 
@@ -68,11 +68,11 @@ class ConsolePlatform:
         self.out = out
         self._numbers = itertools.count(1)
 
-    async def fetch_channel(self, place: Location) -> Channel:
-        return Channel(place.without_thread, "terminal", "direct", frozenset({USER_ID}))
+    async def fetch_channel(self, location: Location) -> Channel:
+        return Channel(location.without_thread, "terminal", "direct", frozenset({USER_ID}))
 
     async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:  # noqa: ARG002 - the port's signature
-        raise PlatformError("Channels are not listed here.")
+        raise PlatformError("A terminal has no channels to list.")
 
     async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002 - the port's signature
         return Person(person, person, is_manager=True)
@@ -80,19 +80,19 @@ class ConsolePlatform:
     async def to_plain_text(self, workspace: str, text: str) -> str:  # noqa: ARG002 - the port's signature
         return text
 
-    def message_link(self, place: Location, message: str) -> str:  # noqa: ARG002 - what was typed has no address
+    def message_link(self, location: Location, message: str) -> str:  # noqa: ARG002 - typed lines have no URL
         return ""
 
-    async def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:  # noqa: ARG002 - the port's signature
-        nothing: tuple[Sequence[Message], ...] = ()
-        for page in nothing:
+    async def history(self, location: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:  # noqa: ARG002 - the port's signature
+        no_pages: tuple[Sequence[Message], ...] = ()
+        for page in no_pages:
             yield page
 
-    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:  # noqa: ARG002 - the port's signature
+    async def fetch_thread(self, location: Location, limit: int) -> ThreadPage:  # noqa: ARG002 - the port's signature
         return ThreadPage()
 
-    async def fetch_message(self, place: Location, message: str) -> Message | None:  # noqa: ARG002 - the port's signature
-        raise PlatformError("A terminal does not know what was typed before.")
+    async def fetch_message(self, location: Location, message: str) -> Message | None:  # noqa: ARG002 - the port's signature
+        raise PlatformError("A terminal keeps no messages.")
 
     async def fetch_file(self, upload: Upload, limit: int) -> bytes:
         path = Path(unquote(urlparse(upload.url).path))
@@ -104,11 +104,11 @@ class ConsolePlatform:
             raise DocumentTooLarge(f"{upload.name} is too large.")
         return data
 
-    async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:  # noqa: ARG002 - one person sees all
-        if sign is not None:
-            self.out.print(REACTIONS[sign])
+    async def set_reaction(self, location: Location, message: str, reaction: Reaction | None) -> None:  # noqa: ARG002 - there is one conversation
+        if reaction is not None:
+            self.out.print(REACTIONS[reaction])
 
-    async def post(self, place: Location, card: Card) -> str:  # noqa: ARG002 - there is one place
+    async def post(self, location: Location, card: Card) -> str:  # noqa: ARG002 - there is one conversation
         self.out.print(Text(strip_control_chars(card.text)), soft_wrap=True)
         return f"said-{next(self._numbers)}"
 
@@ -118,47 +118,47 @@ class ConsolePlatform:
             self.out.print(Text(strip_control_chars(card.picture.alt_text), "dim"), soft_wrap=True)
 
     async def replace_answer(self, target: ReplyTarget, text: str) -> None:
-        """Nothing: what a terminal shows cannot be changed."""
+        """Do nothing: printed text cannot be changed."""
 
     async def delete_answer(self, target: ReplyTarget) -> None:
-        """Nothing: what a terminal shows cannot be changed."""
+        """Do nothing: printed text cannot be changed."""
 
     def start_reply(self, target: ReplyTarget) -> ConsoleReply:
         return ConsoleReply(self.out, target.answer)
 
 
 def strip_citation_links(part: str) -> str:
-    """A part of an answer with mere numbers for its citations: a terminal shows Markdown as it is written."""
+    """Replace linked citations by bare numbers: a terminal shows Markdown as written."""
     return CITATION.sub(r"\1", part)
 
 
 @dataclass(slots=True)
 class ConsoleReply:
-    """Reply on a terminal: only what is new is written."""
+    """Reply on a terminal; prints only the new text."""
 
     out: Console
     reply_ref: str
     _shown: dict[int, int] = field(default_factory=dict)
 
-    async def show_status(self, words: str) -> None:
+    async def show_status(self, status: str) -> None:
         if not self._shown:
-            self.out.print(Text(words, "dim"))
+            self.out.print(Text(status, "dim"))
 
     async def show(self, parts: Sequence[str]) -> None:
         for number, part in enumerate(map(strip_citation_links, parts)):
             self.out.print(Text(strip_control_chars(part[self._shown.get(number, 0) :])), end="", soft_wrap=True)
             self._shown[number] = len(part)
 
-    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
+    async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
         await self.show(parts)
         self.out.print()
-        for source in closing.sources:
+        for source in footer.sources:
             self.out.print(
                 Text(strip_control_chars(f"  [{source.number}] {title_with_time(source.title, source.time)}"), "dim"),
                 soft_wrap=True,
             )
-        if closing.notice:
-            self.out.print(Text(strip_control_chars(closing.notice), "dim"), soft_wrap=True)
+        if footer.notice:
+            self.out.print(Text(strip_control_chars(footer.notice), "dim"), soft_wrap=True)
 
     async def replace(self, text: str) -> None:
         self._shown.clear()

@@ -1,4 +1,4 @@
-"""Running the bot on a terminal: lines in, replies out, until the input ends."""
+"""Run the bot on a terminal until the input ends."""
 
 from __future__ import annotations
 
@@ -24,40 +24,42 @@ if TYPE_CHECKING:
 EXIT_COMMANDS = ("/quit", "/exit")
 
 
-async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:  # noqa: ARG001 - every adapter is given these
-    """Converse until the person leaves, the input ends, or `stop` is set. Raises what breaks the conversation off."""
+async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:  # noqa: ARG001 - the signature of all adapters
+    """Run the bot until the user leaves, the input ends, or `stop` is set."""
     screen = Screen()
-    terminal = ConsolePlatform(screen.out)
-    bot.attach(terminal)
-    conversing = asyncio.create_task(_run_chat(bot, screen))
-    stopping = asyncio.create_task(stop.wait())
+    platform = ConsolePlatform(screen.out)
+    bot.attach(platform)
+    chat_task = asyncio.create_task(_run_chat(bot, screen))
+    stop_task = asyncio.create_task(stop.wait())
     try:
-        await asyncio.wait({conversing, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if conversing.done():
-            conversing.result()
+        await asyncio.wait({chat_task, stop_task}, return_when=asyncio.FIRST_COMPLETED)
+        if chat_task.done():
+            chat_task.result()
     finally:
-        stopping.cancel()
-        conversing.cancel()
-        await asyncio.gather(stopping, conversing, return_exceptions=True)
+        stop_task.cancel()
+        chat_task.cancel()
+        await asyncio.gather(stop_task, chat_task, return_exceptions=True)
 
 
 async def _run_chat(bot: Bot, screen: Screen) -> None:
     async def greet() -> None:
-        screen.out.print(Text("Ask anything; /learn PATH shares a file, /help shows the rest, Ctrl-D leaves.", "dim"))
+        screen.out.print(
+            Text("Ask anything; /learn PATH shares a file, /help lists the commands, Ctrl-D quits.", "dim")
+        )
 
     lines = read_terminal(greet) if sys.stdin.isatty() and sys.stdout.isatty() else read_pipe(screen)
     async with aclosing(lines):
         number = 0
         async for line in lines:
-            line = normalize_line(line)  # noqa: PLW2901  - meant so
+            line = normalize_line(line)  # noqa: PLW2901  - intended
             if line in EXIT_COMMANDS:
                 return
             number += 1
             bot.record_activity(NAME)
             try:
-                heard = parse_line(line, number)
+                event = parse_line(line, number)
                 await bot.receive(
-                    heard, f"{NAME}:{heard.message.id if isinstance(heard, MessageReceived) else heard.id}"
+                    event, f"{NAME}:{event.message.id if isinstance(event, MessageReceived) else event.id}"
                 )
                 await bot.event_queue.wait_until_idle()
             except EngineError as error:

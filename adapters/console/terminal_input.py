@@ -1,4 +1,4 @@
-"""Lines typed at a prompt, with editing, a history for as long as it is open, and completion of commands."""
+"""Read chat lines at a prompt with editing, command completion and a history in memory."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PROMPT = FormattedText([("bold ansicyan", "› ")])
 
 
 async def read_terminal(greet: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[str]:
-    """Each line until Ctrl-D; Ctrl-C empties it. `greet` runs beside the first prompt; what it raises ends all.
+    """Yield each line until Ctrl-D; Ctrl-C clears the line. `greet` runs during the first prompt; its error is raised.
 
-    Nothing of it is written down: a question may quote what is forgotten later.
+    The history is not saved: a question may quote a document that is deleted later.
     """
     words = WordCompleter([f"/{name}" for name in COMMANDS], sentence=True)
     session: PromptSession[str] = PromptSession(
@@ -48,7 +48,7 @@ async def read_terminal(greet: Callable[[], Coroutine[Any, Any, None]]) -> Async
 
 @dataclass(slots=True)
 class _Greeting:
-    """Begins once the prompt can be seen: what it waits for must not keep that back."""
+    """Runs `greet` once the prompt is visible, so that a slow service does not delay the prompt."""
 
     session: PromptSession[str]
     greet: Callable[[], Coroutine[Any, Any, None]]

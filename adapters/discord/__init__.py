@@ -41,19 +41,19 @@ async def run(bot: BotPort, settings: Settings, stop: asyncio.Event) -> None:
     logging.getLogger("discord").setLevel(logging.WARNING)
     configure_endpoints(settings)
     async with DiscordClient(bot, settings) as client:
-        serving = asyncio.create_task(client.start(token), name="discord")
-        stopping = asyncio.create_task(stop.wait(), name="discord stop")
+        client_task = asyncio.create_task(client.start(token), name="discord")
+        stop_task = asyncio.create_task(stop.wait(), name="discord stop")
         try:
-            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({client_task, stop_task}, return_when=asyncio.FIRST_COMPLETED)
             if not stop.is_set():
                 with _map_connection_errors(client):
-                    serving.result()
+                    client_task.result()
                 raise PlatformError("Discord ended the connection.")
         finally:
             client.platform.record_disconnect()
-            stopping.cancel()
-            serving.cancel()
-            await asyncio.gather(serving, stopping, return_exceptions=True)
+            stop_task.cancel()
+            client_task.cancel()
+            await asyncio.gather(client_task, stop_task, return_exceptions=True)
 
 
 @contextmanager

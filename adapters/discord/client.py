@@ -25,7 +25,7 @@ from adapters.discord.interactions.commands import build_command_tree
 from adapters.discord.interactions.interactions import InteractionHandler
 from adapters.discord.platform import DiscordPlatform
 from adapters.discord.replies.buttons import ActionButton
-from adapters.discord.translate import NAME, fingerprint, is_user_message, message_of, place_of, thread_place
+from adapters.discord.translate import NAME, fingerprint, is_user_message, location_of, message_of, thread_location
 from bot.platform.events import (
     ChannelRemoved,
     MessageEdited,
@@ -50,7 +50,7 @@ GUILD_READY_TIMEOUT = 1.0  # seconds without another server until all are taken 
 class DiscordClient(discord.Client):
     """Discord's events, translated. What is its own, and what Discord says itself, is left out."""
 
-    def __init__(self, ear: BotPort, settings: Settings) -> None:
+    def __init__(self, bot: BotPort, settings: Settings) -> None:
         super().__init__(
             intents=build_intents(),
             allowed_mentions=discord.AllowedMentions.none(),
@@ -58,11 +58,11 @@ class DiscordClient(discord.Client):
             enable_debug_events=True,  # tells of heartbeats too
             guild_ready_timeout=GUILD_READY_TIMEOUT,
         )
-        self._bot = ear
+        self._bot = bot
         self._settings = settings
         self._tree = build_command_tree(self)
         self.platform = DiscordPlatform(self, settings)
-        self.interactions = InteractionHandler(ear, self.platform)
+        self.interactions = InteractionHandler(bot, self.platform)
         guard_parsers(self)
 
     async def setup_hook(self) -> None:
@@ -77,9 +77,9 @@ class DiscordClient(discord.Client):
 
     async def on_ready(self) -> None:
         """The connection is new: what was said before it is to be caught up on."""
-        log.info("connected", platform=NAME, servers=len(self.guilds))
+        log.info("discord.connected", platform=NAME, guilds=len(self.guilds))
         if self.application_id is not None:
-            log.info("discord.invite_link", link=build_invite_url(self.application_id))
+            log.info("discord.invite_link_created", link=build_invite_url(self.application_id))
         self._bot.attach(self.platform)
         await self._bot.reconcile(NAME)
         for guild in self.guilds:  # perhaps it was added while it was away
@@ -102,24 +102,26 @@ class DiscordClient(discord.Client):
     async def on_message(self, message: discord.Message) -> None:
         if self._is_own(message) or not is_user_message(message):
             return
-        heard = message_of(message, await self._resolve_place(message), self._me)
-        await self._emit(MessageReceived(heard, heard.addressed), f"message:{message.id}")
+        received = message_of(message, await self._resolve_location(message), self._me)
+        await self._emit(MessageReceived(received, received.addressed), f"message:{message.id}")
 
     async def on_raw_message_edit(self, event: discord.RawMessageUpdateEvent) -> None:
         message = event.message
         if self._is_own(message) or not is_user_message(message):
             return
-        edited = message_of(message, await self._resolve_place(message), self._me)
+        edited = message_of(message, await self._resolve_location(message), self._me)
         await self._emit(MessageEdited(edited), f"edit:{message.id}:{fingerprint(edited)}")
 
     async def on_raw_message_delete(self, event: discord.RawMessageDeleteEvent) -> None:
-        place = await self.platform.channel_lookup.resolve_place(event.guild_id, event.channel_id)
-        await self._emit(MessagesDeleted(place, (str(event.message_id),)), f"delete:{event.message_id}")
+        location = await self.platform.channel_lookup.resolve_location(event.guild_id, event.channel_id)
+        await self._emit(MessagesDeleted(location, (str(event.message_id),)), f"delete:{event.message_id}")
 
     async def on_raw_bulk_message_delete(self, event: discord.RawBulkMessageDeleteEvent) -> None:
-        place = await self.platform.channel_lookup.resolve_place(event.guild_id, event.channel_id)
+        location = await self.platform.channel_lookup.resolve_location(event.guild_id, event.channel_id)
         ids = tuple(map(str, sorted(event.message_ids)))
-        await self._emit(MessagesDeleted(place, ids), f"deletes:{event.channel_id}:{ids[0] if ids else ''}:{len(ids)}")
+        await self._emit(
+            MessagesDeleted(location, ids), f"deletes:{event.channel_id}:{ids[0] if ids else ''}:{len(ids)}"
+        )
 
     async def on_thread_join(self, thread: discord.Thread) -> None:
         self.platform.channel_lookup.remember_channel(thread)
@@ -129,57 +131,57 @@ class DiscordClient(discord.Client):
 
     async def on_raw_thread_update(self, event: discord.RawThreadUpdateEvent) -> None:
         private = event.thread_type is discord.ChannelType.private_thread
-        place = thread_place(event.guild_id, event.thread_id, event.parent_id, private=private)
-        self.platform.channel_lookup.remember_thread(event.thread_id, place)
+        location = thread_location(event.guild_id, event.thread_id, event.parent_id, private=private)
+        self.platform.channel_lookup.remember_thread(event.thread_id, location)
 
     async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
         """Another title of a post is an edit of its first message."""
         if before.name == after.name or not isinstance(after.parent, discord.ForumChannel):
             return
         first = await call_with_retries("to read a post", lambda: after.fetch_message(after.id))
-        edited = message_of(first, place_of(after), self._me)
+        edited = message_of(first, location_of(after), self._me)
         await self._emit(MessageEdited(edited), f"edit:{first.id}:{fingerprint(edited)}")
 
     async def on_raw_thread_delete(self, event: discord.RawThreadDeleteEvent) -> None:
         private = event.thread_type is discord.ChannelType.private_thread
-        place = thread_place(event.guild_id, event.thread_id, event.parent_id, private=private)
+        location = thread_location(event.guild_id, event.thread_id, event.parent_id, private=private)
         self.platform.channel_lookup.forget_thread(event.thread_id)
-        await self._emit(ChannelRemoved(place.without_thread if private else place), f"gone:{event.thread_id}")
+        await self._emit(ChannelRemoved(location.without_thread if private else location), f"gone:{event.thread_id}")
 
     async def on_thread_remove(self, thread: discord.Thread) -> None:
         """The bot is not in a thread any more, or it was archived."""
         if thread.is_private():
-            await self._emit_changed(place_of(thread).without_thread)
+            await self._emit_changed(location_of(thread).without_thread)
 
     async def on_raw_thread_member_remove(self, event: discord.RawThreadMembersUpdate) -> None:
-        place = await self.platform.channel_lookup.resolve_place(event.guild_id, event.thread_id)
-        await self._emit_changed(place.without_thread)
+        location = await self.platform.channel_lookup.resolve_location(event.guild_id, event.thread_id)
+        await self._emit_changed(location.without_thread)
 
     async def on_guild_channel_update(self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel) -> None:
         if has_same_readers(before, after):
             return
-        await self._emit_changed(place_of(after))
+        await self._emit_changed(location_of(after))
         for thread in getattr(after, "threads", ()):
             if thread.is_private():
-                await self._emit_changed(place_of(thread).without_thread)
+                await self._emit_changed(location_of(thread).without_thread)
 
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
-        await self._emit(ChannelRemoved(place_of(channel)), f"gone:{channel.id}")
+        await self._emit(ChannelRemoved(location_of(channel)), f"gone:{channel.id}")
 
     async def on_guild_role_update(self, before: discord.Role, after: discord.Role) -> None:
         if before.permissions != after.permissions:
-            await self._emit_changed(_guild_place(after.guild))
+            await self._emit_changed(_guild_location(after.guild))
 
     async def on_guild_role_delete(self, role: discord.Role) -> None:
-        await self._emit_changed(_guild_place(role.guild))
+        await self._emit_changed(_guild_location(role.guild))
 
     async def on_guild_update(self, before: discord.Guild, after: discord.Guild) -> None:
         if before.owner_id != after.owner_id:
-            await self._emit_changed(_guild_place(after))
+            await self._emit_changed(_guild_location(after))
 
     async def on_member_update(self, before: discord.Member, after: discord.Member) -> None:
         if can_roles_change_access(after.guild, {*before.roles} ^ {*after.roles}):
-            await self._emit_changed(_guild_place(after.guild))
+            await self._emit_changed(_guild_location(after.guild))
 
     async def on_raw_member_remove(self, event: discord.RawMemberRemoveEvent) -> None:
         await self._emit_changed(Location(NAME, str(event.guild_id), ""))
@@ -192,27 +194,28 @@ class DiscordClient(discord.Client):
 
     async def on_error(self, event: str, /, *_args: Any, **_kwargs: Any) -> None:
         """Say in the log that something went wrong, and nothing of the event or the error: texts may stand in them."""
-        log.error("event_not_taken", event_name=event, error=type(sys.exception()).__name__)
+        log.error("discord.event_handler_failed", event_name=event, error=type(sys.exception()).__name__)
 
     async def _emit_installed(self, guild: discord.Guild) -> None:
         if guild.unavailable:
             return
-        speaking = find_announcement_channel(guild)
-        place = place_of(speaking) if speaking is not None else _guild_place(guild)
+        channel = find_announcement_channel(guild)
+        location = location_of(channel) if channel is not None else _guild_location(guild)
         since = guild.me.joined_at.isoformat() if guild.me.joined_at else ""
         await self._emit(
-            WorkspaceJoined(place, list_missing_permissions(guild)), f"installed:{guild.id}:{place.channel}:{since}"
+            WorkspaceJoined(location, list_missing_permissions(guild)),
+            f"installed:{guild.id}:{location.channel}:{since}",
         )
 
-    async def _emit_changed(self, place: Location) -> None:
-        await self._emit(VisibilityChanged(place), f"changed:{uuid4()}")
+    async def _emit_changed(self, location: Location) -> None:
+        await self._emit(VisibilityChanged(location), f"changed:{uuid4()}")
 
-    async def _emit(self, happening: PlatformEvent, key: str) -> None:
-        await self._bot.receive(happening, f"{NAME}:{key}")
+    async def _emit(self, event: PlatformEvent, key: str) -> None:
+        await self._bot.receive(event, f"{NAME}:{key}")
 
-    async def _resolve_place(self, message: discord.Message) -> Location:
+    async def _resolve_location(self, message: discord.Message) -> Location:
         if isinstance(message.channel, discord.PartialMessageable):
-            return await self.platform.channel_lookup.resolve_place(message.channel.guild_id, message.channel.id)
+            return await self.platform.channel_lookup.resolve_location(message.channel.guild_id, message.channel.id)
         return self.platform.channel_lookup.remember_channel(message.channel)
 
     def _is_own(self, message: discord.Message) -> bool:
@@ -225,5 +228,5 @@ class DiscordClient(discord.Client):
         return self.user
 
 
-def _guild_place(guild: discord.Guild) -> Location:
+def _guild_location(guild: discord.Guild) -> Location:
     return Location(NAME, str(guild.id), "")

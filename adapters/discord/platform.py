@@ -32,7 +32,7 @@ from adapters.discord.replies.posted_answers import PostedAnswers
 from adapters.discord.replies.refs import InteractionHandle
 from adapters.discord.replies.render import MAX_PART_LENGTH, render_markdown
 from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply
-from adapters.discord.translate import NAME, person_of, place_of
+from adapters.discord.translate import NAME, location_of, person_of
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
 from bot.platform.models import Channel, Location, Person
 from bot.platform.ports import MessageLimits
@@ -73,44 +73,44 @@ class DiscordPlatform:
         if self.disconnected_at is None:
             self.disconnected_at = time.monotonic()
 
-    async def fetch_channel(self, place: Location) -> Channel:
+    async def fetch_channel(self, location: Location) -> Channel:
         """The facts of a channel; who reads it follows from its overwrites and the members' roles."""
-        found = await self.channel_lookup.get_channel(place)
+        found = await self.channel_lookup.get_channel(location)
         if isinstance(found, discord.Thread):
-            return await self._thread_channel(place.without_thread, found)
+            return await self._thread_channel(location.without_thread, found)
         if isinstance(found, discord.DMChannel):
-            return await self._direct_channel(place.without_thread, found)
+            return await self._direct_channel(location.without_thread, found)
         if not isinstance(found, discord.abc.GuildChannel):
             raise PlatformError("This is no channel that can be read.")
         await self._load_members(found.guild)
         if is_open(found):
-            return Channel(place.without_thread, found.name, "open", adult=is_age_restricted(found))
+            return Channel(location.without_thread, found.name, "open", adult=is_age_restricted(found))
         return Channel(
-            place.without_thread, found.name, "closed", list_channel_readers(found), adult=is_age_restricted(found)
+            location.without_thread, found.name, "closed", list_channel_readers(found), adult=is_age_restricted(found)
         )
 
     async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:  # noqa: ARG002
         """Never asked for."""
         raise PlatformError("Channels are not listed here.")
 
-    async def _thread_channel(self, place: Location, thread: discord.Thread) -> Channel:
+    async def _thread_channel(self, location: Location, thread: discord.Thread) -> Channel:
         parent = thread.parent
         if parent is None:
             raise PlatformError("The channel of a thread is not known.")
         if not thread.is_private():
-            return await self.fetch_channel(place_of(parent))
+            return await self.fetch_channel(location_of(parent))
         await self._load_members(thread.guild)
         members = await call_with_retries("to list the members of a thread", thread.fetch_members)
-        inside = list_thread_readers(parent, (member.id for member in members))
-        return Channel(place, thread.name, "closed", inside, adult=is_age_restricted(parent))
+        readers = list_thread_readers(parent, (member.id for member in members))
+        return Channel(location, thread.name, "closed", readers, adult=is_age_restricted(parent))
 
-    async def _direct_channel(self, place: Location, channel: discord.DMChannel) -> Channel:
+    async def _direct_channel(self, location: Location, channel: discord.DMChannel) -> Channel:
         if not channel.recipient:
             fetched = await self.channel_lookup.fetch_channel(channel.id)
             channel = fetched if isinstance(fetched, discord.DMChannel) else channel
         if not channel.recipient:
             raise PlatformError("The person of a direct conversation is not known.")
-        return Channel(place, channel.recipient.display_name, "direct", frozenset({str(channel.recipient.id)}))
+        return Channel(location, channel.recipient.display_name, "direct", frozenset({str(channel.recipient.id)}))
 
     async def _load_members(self, guild: discord.Guild) -> None:
         """Wait until all members are known. Raises PlatformError, for then nobody knows who reads what."""
@@ -161,14 +161,14 @@ class DiscordPlatform:
 
         return await to_plain_text(text, guild, name)
 
-    def message_link(self, place: Location, message: str) -> str:
+    def message_link(self, location: Location, message: str) -> str:
         """The address of a message."""
-        where = self.channel_lookup.channel_of_message(place, message)
-        return f"https://discord.com/channels/{place.workspace or '@me'}/{where}/{message}"
+        channel = self.channel_lookup.channel_of_message(location, message)
+        return f"https://discord.com/channels/{location.workspace or '@me'}/{channel}/{message}"
 
-    async def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
+    async def history(self, location: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         """Pages of a channel's messages with those of its threads; a private thread has its own alone."""
-        found = await self._get_history_channel(place)
+        found = await self._get_history_channel(location)
         channels: list[histories.MessageChannel] = []
         if isinstance(found, histories.MESSAGE_CHANNELS):
             channels.append(found)
@@ -181,29 +181,31 @@ class DiscordPlatform:
         async for page in histories.fetch_pages(streams, self.channel_lookup.me):
             yield page
 
-    async def _get_history_channel(self, place: Location) -> FetchedChannel:
+    async def _get_history_channel(self, location: Location) -> FetchedChannel:
         """The channel of a place. Raises Withheld if Discord would say that nothing was ever said there."""
-        found = await self.channel_lookup.get_channel(place)
+        found = await self.channel_lookup.get_channel(location)
         if not can_read_history(found):
             raise PermissionDenied("The history of this channel is hidden: Read Message History is missing.")
         return found
 
-    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:
+    async def fetch_thread(self, location: Location, limit: int) -> ThreadPage:
         """The newest messages of a thread, oldest first, with the message that it began on and what that replies to."""
-        await self._get_history_channel(place)
-        return await histories.fetch_thread(self.channel_lookup, place, limit)
+        await self._get_history_channel(location)
+        return await histories.fetch_thread(self.channel_lookup, location, limit)
 
-    async def fetch_message(self, place: Location, message: str) -> Message | None:
+    async def fetch_message(self, location: Location, message: str) -> Message | None:
         """A message as it is now; None if it was deleted."""
-        return await histories.fetch_message(self.channel_lookup, place, message)
+        return await histories.fetch_message(self.channel_lookup, location, message)
 
     async def fetch_file(self, upload: Upload, limit: int) -> bytes:
         """Download a file of at most `limit` bytes. Its URL expires after about a day."""
         return (await self._downloader.download(upload, limit)).data
 
-    async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:
+    async def set_reaction(self, location: Location, message: str, reaction: Reaction | None) -> None:
         """Replace the bot's reaction on a message."""
-        await self._status_reactions.set(str(self.channel_lookup.channel_of_message(place, message)), message, sign)
+        await self._status_reactions.set(
+            str(self.channel_lookup.channel_of_message(location, message)), message, reaction
+        )
 
     async def add_reaction(self, channel: str, message: str, reaction: Reaction) -> None:
         """Add a reaction of the bot."""
@@ -219,15 +221,15 @@ class DiscordPlatform:
                 lambda: http.remove_own_reaction(int(channel), int(message), REACTIONS[reaction]),
             )
 
-    async def post(self, place: Location, card: Card) -> str:
+    async def post(self, location: Location, card: Card) -> str:
         """Say something to all readers of a place; gives the id of the first message."""
-        channel, quoted = await self._reply_channels.resolve_channel(place, place.thread)
+        channel, quoted_message = await self._reply_channels.resolve_channel(location, location.thread)
         found = self.client.get_channel(int(channel))
         if isinstance(found, discord.ForumChannel):
-            way: ChannelSink = ForumPostSink(self.client.http, found, uuid4().hex)
+            sink: ChannelSink = ForumPostSink(self.client.http, found, uuid4().hex)
         else:
-            way = ChannelSink(self.client.http, channel, uuid4().hex, quoted)
-        [first, *_] = await self._send_card(way, card)
+            sink = ChannelSink(self.client.http, channel, uuid4().hex, quoted_message)
+        [first, *_] = await self._send_card(sink, card)
         return first
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
@@ -242,28 +244,28 @@ class DiscordPlatform:
         except TokenExpired:
             pass
         if target.message and not target.private:
-            where = str(self.channel_lookup.channel_of_message(target.location, target.message))
+            channel = str(self.channel_lookup.channel_of_message(target.location, target.message))
             with suppress(PermissionDenied):
-                await self._send_card(ChannelSink(self.client.http, where, uuid4().hex, target.message), card)
+                await self._send_card(ChannelSink(self.client.http, channel, uuid4().hex, target.message), card)
                 return None
         await self._send_card(
             ChannelSink(self.client.http, await self._reply_channels.open_direct(target.person), uuid4().hex), card
         )
         return None
 
-    async def _send_card(self, way: ChannelSink, card: Card) -> list[str]:
-        return [(await way.write_part(part, "", sheet))[1] for part, sheet in enumerate(split_card(card))]
+    async def _send_card(self, sink: ChannelSink, card: Card) -> list[str]:
+        return [(await sink.write_part(part, "", outgoing))[1] for part, outgoing in enumerate(split_card(card))]
 
     async def _send_response(self, handle: InteractionHandle, card: Card) -> None:
-        way = InteractionSink(self.client, handle, self.pending_acks)
+        sink = InteractionSink(self.client, handle, self.pending_acks)
         first, *rest = split_card(card)
         if handle.is_button or handle.interaction in self._responded:
-            await way.send_followup(first)
+            await sink.send_followup(first)
         else:
-            await way.write_part(0, "", first)
+            await sink.write_part(0, "", first)
             self._responded[handle.interaction] = None
-        for sheet in rest:
-            await way.send_followup(sheet)
+        for outgoing in rest:
+            await sink.send_followup(outgoing)
 
     async def replace_answer(self, target: ReplyTarget, text: str) -> None:
         """Show this instead of a finished answer."""
@@ -281,6 +283,6 @@ class DiscordPlatform:
 def split_card(card: Card) -> list[OutgoingMessage]:
     """A card in as many messages as it needs; the picture is with the first, the buttons are with the last."""
     texts = [render_markdown(part) for part in split_message(card.text, MAX_PART_LENGTH) or ("",)]
-    made = [OutgoingMessage(text, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
-    made[-1] = OutgoingMessage(made[-1].content, card.buttons, made[-1].picture)
-    return made
+    messages = [OutgoingMessage(text, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
+    messages[-1] = OutgoingMessage(messages[-1].content, card.buttons, messages[-1].picture)
+    return messages

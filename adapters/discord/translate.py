@@ -21,15 +21,15 @@ AnyChannel: TypeAlias = (
 _SYSTEM_TYPES = {discord.MessageType.thread_starter_message}
 
 
-def place_of(channel: AnyChannel) -> Location:
+def location_of(channel: AnyChannel) -> Location:
     """The place of a channel or thread; a private thread is a channel of its own, which is one thread."""
     if isinstance(channel, discord.Thread):
-        return thread_place(channel.guild.id, channel.id, channel.parent_id, private=channel.is_private())
+        return thread_location(channel.guild.id, channel.id, channel.parent_id, private=channel.is_private())
     guild = getattr(channel, "guild_id", None) or getattr(getattr(channel, "guild", None), "id", "")
     return Location(NAME, str(guild), str(getattr(channel, "id", "")))
 
 
-def thread_place(guild: int, thread: int, parent: int, *, private: bool) -> Location:
+def thread_location(guild: int, thread: int, parent: int, *, private: bool) -> Location:
     """The place of a thread."""
     return Location(NAME, str(guild), str(thread if private else parent), str(thread))
 
@@ -48,7 +48,7 @@ def is_addressed(message: discord.Message, me: discord.abc.Snowflake) -> bool:
     return _reply_target_author(message) == me.id
 
 
-def message_of(message: discord.Message, place: Location, me: discord.abc.Snowflake) -> Message:
+def message_of(message: discord.Message, location: Location, me: discord.abc.Snowflake) -> Message:
     """What somebody said, as the bot (`me`) hears it; a program says nothing to it.
 
     The first message of a forum's post bears its title.
@@ -57,7 +57,7 @@ def message_of(message: discord.Message, place: Location, me: discord.abc.Snowfl
     by_bot = message.author.bot or message.webhook_id is not None
     return Message(
         id=str(message.id),
-        location=place,
+        location=location,
         author=str(message.author.id),
         text="\n".join(_texts(message)),
         time=message.created_at,
@@ -66,16 +66,16 @@ def message_of(message: discord.Message, place: Location, me: discord.abc.Snowfl
         by_bot=by_bot,
         title=thread.name if thread is not None and thread.id == message.id else "",
         own=message.author.id == me.id,
-        addressed=not by_bot and (not place.workspace or is_addressed(message, me)),
+        addressed=not by_bot and (not location.workspace or is_addressed(message, me)),
         replies_to=_reply_target_id(message),
     )
 
 
 def person_of(user: discord.Member | discord.User) -> Person:
     """Somebody; who is not (or no longer) in the guild may read nothing there."""
-    inside = isinstance(user, discord.Member)
-    manager = isinstance(user, discord.Member) and user.guild_permissions.manage_guild
-    return Person(str(user.id), user.display_name, is_guest=not inside, is_bot=user.bot, is_manager=manager)
+    is_member = isinstance(user, discord.Member)
+    is_manager = isinstance(user, discord.Member) and user.guild_permissions.manage_guild
+    return Person(str(user.id), user.display_name, is_guest=not is_member, is_bot=user.bot, is_manager=is_manager)
 
 
 def upload_of(attachment: discord.Attachment) -> Upload:
@@ -86,8 +86,8 @@ def upload_of(attachment: discord.Attachment) -> Upload:
 
 def fingerprint(message: Message) -> str:
     """Tells two states of a message apart."""
-    told = "\0".join([message.text, message.title, message.edited, *(upload.id for upload in message.uploads)])
-    return blake2b(told.encode(), digest_size=8).hexdigest()
+    state = "\0".join([message.text, message.title, message.edited, *(upload.id for upload in message.uploads)])
+    return blake2b(state.encode(), digest_size=8).hexdigest()
 
 
 def _reply_target_id(message: discord.Message) -> str:
@@ -106,7 +106,7 @@ def _reply_target_author(message: discord.Message) -> int | None:
 
 def _texts(message: discord.Message) -> Iterator[str]:
     """What it says, what it passes on, and what a program put into boxes."""
-    yield from filter(None, [message.content, *(passed.content for passed in message.message_snapshots)])
+    yield from filter(None, [message.content, *(snapshot.content for snapshot in message.message_snapshots)])
     if message.author.bot and not message.content:
         for embed in message.embeds:
             yield from filter(None, [embed.title, embed.description])
@@ -114,5 +114,5 @@ def _texts(message: discord.Message) -> Iterator[str]:
 
 def _attachments(message: discord.Message) -> Iterator[discord.Attachment]:
     yield from message.attachments
-    for passed in message.message_snapshots:
-        yield from passed.attachments
+    for snapshot in message.message_snapshots:
+        yield from snapshot.attachments

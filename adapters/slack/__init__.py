@@ -1,4 +1,4 @@
-"""Slack: a workspace in which the bot is an app, heard through a socket, answered through the Web API."""
+"""Slack adapter: receives events over Socket Mode and answers through the Web API."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ CONNECTION_TASK = "slack connection"
 
 
 async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
-    """Be an app in a workspace until told to stop. Raises SetupError if a token is not valid.
+    """Serve a workspace until `stop` is set. Raises SetupError if a token is invalid.
 
-    Raises PlatformError if nobody can say at the start who the bot is; later, connections are tried again here.
+    Raises PlatformError if Slack cannot identify the bot at the start; later failures to connect are retried here.
     """
     timeout = aiohttp.ClientTimeout(total=clients.TIMEOUT_SECONDS)
     async with aiohttp.ClientSession(timeout=timeout) as session:
-        study = await build_context(settings, session, RateLimits(), bot.supervisor)
-        platform = SlackPlatform(study, clients.history_client(settings, session), settings.membership_cache_seconds)
-        listener = Listener(bot, platform, study, list_commands(NAME))
-        app = listener.build_app(study.idempotent_client)
+        context = await build_context(settings, session, RateLimits(), bot.supervisor)
+        platform = SlackPlatform(context, clients.history_client(settings, session), settings.membership_cache_seconds)
+        listener = Listener(bot, platform, context, list_commands(NAME))
+        app = listener.build_app(context.idempotent_client)
         token = settings.slack_app_token.get_secret_value()
-        watchdog = SocketConnection(
+        connection = SocketConnection(
             app,
             token,
             lambda: bot.record_activity(NAME),
             listener.handle_reconnect,
-            failed=partial(_record_connection, bot),
+            on_attempt=partial(_record_connection, bot),
         )
-        bot.suspend_visibility(NAME)  # until it is known what changed while nobody listened
+        bot.suspend_visibility(NAME)  # until the changes during downtime are known
         bot.attach(platform)
         try:
-            await watchdog.run(stop)
+            await connection.run(stop)
         finally:
-            await watchdog.close()
+            await connection.close()
             await listener.close()
 
 
 def _record_connection(bot: Bot, error: BaseException | None) -> None:
-    """Let people see whether Slack can be reached."""
+    """Record the result of an attempt to connect for status pages."""
     if error is None:
         bot.supervisor.record_success(CONNECTION_TASK)
     else:
@@ -66,12 +66,17 @@ def _record_connection(bot: Bot, error: BaseException | None) -> None:
 
 
 async def build_context(
-    settings: Settings, session: aiohttp.ClientSession, pace: RateLimits, supervisor: Supervisor | None = None
+    settings: Settings, session: aiohttp.ClientSession, rate_limits: RateLimits, supervisor: Supervisor | None = None
 ) -> SlackContext:
-    """What replies share: the ways to call Slack, and the turns to do so. Raises SetupError."""
-    reader, writer = clients.idempotent_client(settings, session), clients.write_client(settings, session)
-    us = await fetch_identity(reader)
-    people = UserDirectory(reader, us)
-    letters = MessageSender(writer, pace)
-    streams = MessageStreams(writer, pace, people, letters)
-    return SlackContext(reader, writer, us, pace, people, letters, streams, supervisor or Supervisor())
+    """Identify the bot and build what replies share. Raises SetupError."""
+    idempotent_client, write_client = (
+        clients.idempotent_client(settings, session),
+        clients.write_client(settings, session),
+    )
+    identity = await fetch_identity(idempotent_client)
+    users = UserDirectory(idempotent_client, identity)
+    sender = MessageSender(write_client, rate_limits)
+    streams = MessageStreams(write_client, rate_limits, users, sender)
+    return SlackContext(
+        idempotent_client, write_client, identity, rate_limits, users, sender, streams, supervisor or Supervisor()
+    )

@@ -1,4 +1,4 @@
-"""The connection to Slack, watched: whoever stays silent for too long is taken for dead, and connected anew."""
+"""The Socket Mode connection to Slack: reconnects once it has been silent for too long."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 PING_INTERVAL = 5.0  # seconds between two pings
-CHECK_INTERVAL = 5.0  # seconds between two looks at the connection
+CHECK_INTERVAL = 5.0  # seconds between two checks of the connection
 MAX_SILENCE = 30.0  # seconds without an envelope or a pong, after which a connection is dead
 CONNECT_TIMEOUT = 20.0  # seconds until an attempt to connect counts as failed
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0  # between attempts to connect; doubled each time
@@ -32,35 +32,35 @@ FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0  # between attempts to connec
 class SocketConnection:
     """Keeps one socket open.
 
-    `alive` is called whenever Slack was heard of, `missed` whenever a connection was opened: what happened before is
-    not told by it. `failed` is told of each attempt to connect that failed, and of None once one succeeded.
+    `on_activity` is called for each sign of life from Slack, `on_reconnect` for each new connection: events before it
+    are lost. `on_attempt` gets the error of each failed attempt to connect, or None after a success.
     """
 
     def __init__(
         self,
         app: AsyncApp,
         app_token: str,
-        alive: Callable[[], None],
-        missed: Callable[[], None],
-        silence: float | None = None,
-        failed: Callable[[BaseException | None], object] = lambda _: None,
+        on_activity: Callable[[], None],
+        on_reconnect: Callable[[], None],
+        max_silence: float | None = None,
+        on_attempt: Callable[[BaseException | None], object] = lambda _: None,
     ) -> None:
         self._app = app
         self._token = app_token
-        self._on_activity = alive
-        self._on_reconnect = missed
-        self._max_silence = MAX_SILENCE if silence is None else silence
-        self._on_attempt = failed
+        self._on_activity = on_activity
+        self._on_reconnect = on_reconnect
+        self._max_silence = MAX_SILENCE if max_silence is None else max_silence
+        self._on_attempt = on_attempt
         self._check_interval = min(CHECK_INTERVAL, self._max_silence / 3)
         self._handler: AsyncSocketModeHandler | None = None
         self._last_activity = 0.0
 
     async def connect(self) -> None:
-        """Open a connection. Raises SetupError or PlatformError, saying why, if Slack gives none."""
+        """Open a connection. Raises SetupError or PlatformError if Slack refuses one."""
         with map_connect_errors(APP_TOKEN):
             opened = await self._web.apps_connections_open(app_token=self._token)
         if not isinstance(opened.get("url"), str):
-            raise PlatformUnavailable("Slack gave no address to connect to.")
+            raise PlatformUnavailable("Slack sent no URL to connect to.")
         handler = AsyncSocketModeHandler(self._app, self._token, logger=self._web.logger, ping_interval=PING_INTERVAL)
         handler.client.proxy = self._web.proxy
         handler.client.wss_uri = str(opened["url"])
@@ -68,43 +68,42 @@ class SocketConnection:
         self._handler, self._last_activity = handler, time.monotonic()
         try:
             with map_errors():
-                async with asyncio.timeout(
-                    CONNECT_TIMEOUT
-                ):  # the SDK goes on trying with an address that is good but once
+                # The SDK would retry a URL that is valid only once.
+                async with asyncio.timeout(CONNECT_TIMEOUT):
                     await handler.connect_async()  # type: ignore[no-untyped-call]
         except BaseException:
             await self.close()
             raise
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Keep a connection open until told to stop, whatever that takes. Raises SetupError once it cannot be."""
+        """Keep a connection open until `stop` is set. Raises SetupError if a token is refused."""
         failures = 0
         while not await _wait_for_event(stop, self._next_wait(failures)):
             if self._handler is not None and self._silent_seconds() < self._max_silence:
                 failures = 0
                 continue
             if self._handler is not None:
-                log.warning("connection_dead", seconds=round(self._silent_seconds()))
+                log.warning("slack.connection_lost", silent_seconds=round(self._silent_seconds()))
             try:
                 await self._reconnect()
             except SetupError:
                 raise
-            except Exception as error:  # noqa: BLE001  - whatever it was, another attempt is the remedy
-                log.warning("not_connected", error=error_code(error))
+            except Exception as error:  # noqa: BLE001  - any failure is retried
+                log.warning("slack.connect_failed", error=error_code(error))
                 self._on_attempt(error)
                 failures += 1
             else:
                 self._on_attempt(None)
 
     async def close(self) -> None:
-        """Close the connection; nothing more is heard."""
+        """Close the connection."""
         handler, self._handler = self._handler, None
         if handler is None:
             return
         try:
             await handler.close_async()  # type: ignore[no-untyped-call]
         except SLACK_ERRORS as error:
-            log.info("not_closed_cleanly", error=error_code(error))
+            log.info("slack.disconnect_failed", error=error_code(error))
         tasks = [
             handler.client.message_processor,
             handler.client.current_session_monitor,
@@ -113,7 +112,7 @@ class SocketConnection:
         await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
 
     async def _reconnect(self) -> None:
-        """Ask Slack who we are, which tells a dead network from a dead socket, and begin anew."""
+        """Check the bot token by a plain call, then open a new connection."""
         await self.close()
         with map_connect_errors(BOT_TOKEN):
             await self._web.auth_test()
@@ -127,10 +126,10 @@ class SocketConnection:
         return backoff_seconds(failures, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS) if failures else 0.0
 
     def _silent_seconds(self) -> float:
-        """Seconds since Slack was last heard of."""
-        ponged = self._handler.client.last_ping_pong_time if self._handler else None
-        if ponged is not None and time.time() - ponged < PING_INTERVAL * 2:
-            self._last_activity = max(self._last_activity, time.monotonic() - (time.time() - ponged))
+        """Return the seconds since the last sign of life from Slack."""
+        pong_time = self._handler.client.last_ping_pong_time if self._handler else None
+        if pong_time is not None and time.time() - pong_time < PING_INTERVAL * 2:
+            self._last_activity = max(self._last_activity, time.monotonic() - (time.time() - pong_time))
             self._on_activity()
         return time.monotonic() - self._last_activity
 
@@ -144,7 +143,7 @@ class SocketConnection:
 
 
 async def _wait_for_event(event: asyncio.Event, seconds: float) -> bool:
-    """Whether it happens within so many seconds."""
+    """Wait for an event for at most `seconds`; whether it was set."""
     try:
         async with asyncio.timeout(seconds):
             return await event.wait()

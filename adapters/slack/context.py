@@ -1,4 +1,4 @@
-"""What all replies of a workspace share."""
+"""State and clients shared by all replies of a workspace."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SlackContext:
-    """`reader` repeats a call that failed, `writer` never does.
+    """Shared state of a workspace.
 
-    `supervisor` runs what goes on in the background, and `tasks` are those of it that belong to replies. `taken` are
-    the messages of replies that are being written, `begun` their marks by answer.
+    `idempotent_client` retries failed calls, `write_client` never does. `supervisor` runs background tasks, `tasks`
+    are those that belong to replies. `active_messages` are ids (ts) of messages of replies in progress,
+    `refs_by_answer` their reply references by answer id.
     """
 
     idempotent_client: AsyncWebClient

@@ -1,4 +1,4 @@
-"""Who the bot is in its workspace."""
+"""The bot's identity in its workspace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BOT_TOKEN, APP_TOKEN = "THREADLORE_SLACK_BOT_TOKEN", "THREADLORE_SLACK_APP_TOKEN
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """The bot's workspace, its two ids there (as a user and as a bot), and the workspace's address, ending in "/"."""
+    """The workspace's id, the bot's user id and bot id there, and the workspace's URL, ending in "/"."""
 
     team: str
     user: str
@@ -25,20 +25,20 @@ class BotIdentity:
     url: str
 
     def is_author(self, user: str, bot: str) -> bool:
-        """Whether these ids of an author are ours."""
+        """Whether an author with these ids is the bot itself."""
         return bool((user and user == self.user) or (bot and bot == self.bot))
 
 
 async def fetch_identity(client: AsyncWebClient) -> BotIdentity:
-    """Ask Slack who we are. Raises SetupError if the token is not valid, PlatformError if nobody can say."""
+    """Fetch the bot's identity. Raises SetupError if the token is invalid, and PlatformError."""
     with map_connect_errors(BOT_TOKEN):
-        found = await client.auth_test()
-    if not (found.get("team_id") and found.get("user_id")):
-        raise PlatformUnavailable("Slack does not say who the bot is.")
-    url = str(found.get("url") or "https://app.slack.com/")
+        response = await client.auth_test()
+    if not (response.get("team_id") and response.get("user_id")):
+        raise PlatformUnavailable("Slack did not identify the bot.")
+    url = str(response.get("url") or "https://app.slack.com/")
     return BotIdentity(
-        team=str(found.get("team_id") or ""),
-        user=str(found.get("user_id") or ""),
-        bot=str(found.get("bot_id") or ""),
+        team=str(response.get("team_id") or ""),
+        user=str(response.get("user_id") or ""),
+        bot=str(response.get("bot_id") or ""),
         url=url if url.endswith("/") else url + "/",
     )

@@ -1,4 +1,4 @@
-"""Slack as the bot wants a platform (see bot.platform.ports.Platform)."""
+"""Implements bot.platform.ports.Platform for one Slack workspace."""
 
 from __future__ import annotations
 
@@ -39,68 +39,70 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 REACTIONS: dict[Reaction, str] = {"working": "hourglass_flowing_sand", "done": "white_check_mark", "failed": "warning"}
-PICTURE_NOTICE = "The picture is in our direct messages."
+PICTURE_NOTICE = "I sent you the picture in a direct message."
 
 
 class SlackPlatform:
-    """One workspace. `pager` must not repeat a call by itself when Slack asks to slow down."""
+    """One Slack workspace. `history_client` must not retry rate-limited calls by itself."""
 
     name = NAME
     limits = MessageLimits(max_length=11_000, write_interval=0.7, burst_length=256)
 
-    def __init__(self, study: SlackContext, pager: AsyncWebClient, member_age: float) -> None:
-        self._context = study
-        self._client = study.idempotent_client
-        self._max_member_age = member_age
-        self._channels = Channels(study.idempotent_client, study.identity, study.users)
-        self._history = ChannelHistory(pager, study.identity)
-        self._files = Files(study.idempotent_client)
-        self._private_messages = PrivateMessages(study)
-        self._user_groups = UserGroups(study.idempotent_client)
+    def __init__(self, context: SlackContext, history_client: AsyncWebClient, membership_cache_seconds: float) -> None:
+        self._context = context
+        self._client = context.idempotent_client
+        self._max_member_age = membership_cache_seconds
+        self._channels = Channels(context.idempotent_client, context.identity, context.users)
+        self._history = ChannelHistory(history_client, context.identity)
+        self._files = Files(context.idempotent_client)
+        self._private_messages = PrivateMessages(context)
+        self._user_groups = UserGroups(context.idempotent_client)
         self._is_listing_forbidden = False
-        self._posted_answers = PostedAnswers(study)
-        self._channel_names: TTLCache[str] = TTLCache(member_age, time.monotonic)
+        self._posted_answers = PostedAnswers(context)
+        self._channel_names: TTLCache[str] = TTLCache(membership_cache_seconds, time.monotonic)
         self._new_questions: LRUDict[tuple[str, str], None] = LRUDict()
         self._status_reactions = StatusReactions(self)
 
     def record_question(self, channel: str, message: str) -> bool:
-        """Note that a question came in this run, so that no answer to it can have been begun; False if it is noted."""
-        new = (channel, message) not in self._new_questions
+        """Record a question that arrived in this run, so it has no answer to recover; False if already recorded."""
+        is_new = (channel, message) not in self._new_questions
         self._new_questions[channel, message] = None
-        return new
+        return is_new
 
     def discard_question(self, channel: str, message: str) -> None:
-        """Take that back: the question was known already, perhaps since a former run."""
+        """Remove a recorded question: it was received before, perhaps in an earlier run."""
         self._new_questions.pop((channel, message), None)
 
-    # Facts.
+    # Channels and users.
 
-    async def fetch_channel(self, place: Location) -> Channel:
-        return await self._channels.fetch_channel(place)
+    async def fetch_channel(self, location: Location) -> Channel:
+        return await self._channels.fetch_channel(location)
 
     @property
     def listable_workspaces(self) -> Collection[str]:
-        """Our workspace, unless Slack forbids this app to list channels."""
+        """The bot's workspace, unless the app may not list channels."""
         return () if self._is_listing_forbidden else (self._context.identity.team,)
 
     async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
         if workspace != self._context.identity.team:
-            raise PermissionDenied("This is another workspace.")
+            raise PermissionDenied("The channel belongs to another workspace.")
         try:
             return await self._channels.list_channels(person)
         except ListingForbidden:
             self._is_listing_forbidden = True
             raise
 
-    async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - there is but one workspace
+    async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - there is one workspace
         return await self._context.users.get_person(person, self._max_member_age)
 
     async def to_plain_text(self, workspace: str, text: str) -> str:  # noqa: ARG002
         people, channels = find_mentioned_ids(text)
         names = await self._context.users.get_names(people)
-        found = await asyncio.gather(*(self._channel_name(id_) for id_ in channels))
-        shown = {id_: name for id_, name in zip(channels, found, strict=True) if name}
-        return to_plain_text(text, names, shown, await self._user_groups.get_names(find_mentioned_groups(text)))
+        channel_names = await asyncio.gather(*(self._channel_name(id_) for id_ in channels))
+        names_by_channel = {id_: name for id_, name in zip(channels, channel_names, strict=True) if name}
+        return to_plain_text(
+            text, names, names_by_channel, await self._user_groups.get_names(find_mentioned_groups(text))
+        )
 
     async def _channel_name(self, channel: str) -> str:
         try:
@@ -109,39 +111,39 @@ class SlackPlatform:
             return ""
 
     async def _open_name(self, channel: str) -> str:
-        """A channel that is hidden from the bot has no name, which is remembered too."""
+        """Fetch a public channel's name; empty for a channel hidden from the bot, which is cached too."""
         try:
             return await self._channels.fetch_open_name(channel)
         except PermissionDenied:
             return ""
 
     def invalidate_channel(self, channel: str) -> None:
-        """A channel may bear another name now, or be read by others; an empty one: any."""
+        """Drop a channel's cached name; an empty `channel` drops all."""
         self._channel_names.invalidate((channel,) if channel else ())
 
-    def message_link(self, place: Location, message: str) -> str:
-        address = f"{self._context.identity.url}archives/{place.channel}/p{message.replace('.', '')}"
-        inside = place.thread and place.thread != message
-        return f"{address}?thread_ts={place.thread}&cid={place.channel}" if inside else address
+    def message_link(self, location: Location, message: str) -> str:
+        url = f"{self._context.identity.url}archives/{location.channel}/p{message.replace('.', '')}"
+        is_reply = location.thread and location.thread != message
+        return f"{url}?thread_ts={location.thread}&cid={location.channel}" if is_reply else url
 
-    # Reading.
+    # Messages and files.
 
-    def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
-        return self._history.fetch_pages(place, since, before)
+    def history(self, location: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
+        return self._history.fetch_pages(location, since, before)
 
-    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:
-        return await self._history.fetch_thread(place, limit)
+    async def fetch_thread(self, location: Location, limit: int) -> ThreadPage:
+        return await self._history.fetch_thread(location, limit)
 
-    async def fetch_message(self, place: Location, message: str) -> Message | None:
-        return await self._history.fetch_message(place, message)
+    async def fetch_message(self, location: Location, message: str) -> Message | None:
+        return await self._history.fetch_message(location, message)
 
     async def fetch_file(self, upload: Upload, limit: int) -> bytes:
         return await self._files.download(upload, limit)
 
-    # Saying.
+    # Posting.
 
-    async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:
-        await self._status_reactions.set(place.channel, message, sign)
+    async def set_reaction(self, location: Location, message: str, reaction: Reaction | None) -> None:
+        await self._status_reactions.set(location.channel, message, reaction)
 
     async def add_reaction(self, channel: str, message: str, reaction: Reaction) -> None:
         """Add a reaction of the bot; a refusal is only logged."""
@@ -160,25 +162,25 @@ class SlackPlatform:
             if error_code(error) not in ("already_reacted", "no_reaction"):
                 log.warning("slack.reaction_failed", error=error_code(error))
 
-    async def post(self, place: Location, card: Card) -> str:
+    async def post(self, location: Location, card: Card) -> str:
         with map_errors():
-            posted = await self._context.sender.post(place.channel, place.thread, self._build_message(card))
+            posted = await self._context.sender.post(location.channel, location.thread, self._build_message(card))
         if card.picture:
-            await self._files.upload_picture(place.channel, place.thread, card.picture)
+            await self._files.upload_picture(location.channel, location.thread, card.picture)
         return posted
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
-        letter = self._build_message(card)
+        outgoing = self._build_message(card)
         with map_errors():
             if card.picture:
                 direct = await self._private_messages.open_direct(target.person)
                 await self._files.upload_picture(direct, "", card.picture)
                 if not target.location.channel.startswith("D"):
-                    letter = self._build_message(card, PICTURE_NOTICE)
-            await self._private_messages.send(target, letter)
+                    outgoing = self._build_message(card, PICTURE_NOTICE)
+            await self._private_messages.send(target, outgoing)
 
-    def _build_message(self, card: Card, more: str = "") -> OutgoingMessage:
-        text = f"{card.text}\n\n{more}" if more else card.text
+    def _build_message(self, card: Card, note: str = "") -> OutgoingMessage:
+        text = f"{card.text}\n\n{note}" if note else card.text
         return OutgoingMessage(defuse_mentions(text, self._context.users.get_name), buttons=card.buttons)
 
     async def replace_answer(self, target: ReplyTarget, text: str) -> None:
@@ -190,5 +192,5 @@ class SlackPlatform:
     def start_reply(self, target: ReplyTarget) -> Reply:
         if target.private:
             return EphemeralReply(target, self._context, self._private_messages)
-        fresh = (target.location.channel, target.message) in self._new_questions
-        return ThreadReply(target, self._context, fresh=fresh)
+        is_new = (target.location.channel, target.message) in self._new_questions
+        return ThreadReply(target, self._context, is_new=is_new)

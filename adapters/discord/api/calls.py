@@ -78,60 +78,60 @@ def build_rate_limit_trace() -> aiohttp.TraceConfig:
     """What an HTTP session needs so that `struck` learns of refusals which the library waits out by itself."""
     trace = aiohttp.TraceConfig()
 
-    async def note(_session: Any, _context: SimpleNamespace, params: aiohttp.TraceRequestEndParams) -> None:
-        strikes = _rate_limit_hits.get()
-        if strikes is not None and params.response.status == TOO_MANY_REQUESTS:
-            strikes.append(params.method)
+    async def on_request_end(_session: Any, _context: SimpleNamespace, params: aiohttp.TraceRequestEndParams) -> None:
+        hits = _rate_limit_hits.get()
+        if hits is not None and params.response.status == TOO_MANY_REQUESTS:
+            hits.append(params.method)
 
-    trace.on_request_end.append(note)
+    trace.on_request_end.append(on_request_end)
     return trace
 
 
 @contextmanager
 def count_rate_limits() -> Iterator[list[str]]:
     """Within it the list grows by every refusal for being too fast."""
-    strikes: list[str] = []
-    token = _rate_limit_hits.set(strikes)
+    hits: list[str] = []
+    token = _rate_limit_hits.set(hits)
     try:
-        yield strikes
+        yield hits
     finally:
         _rate_limit_hits.reset(token)
 
 
 @contextmanager
-def map_errors(what: str) -> Iterator[None]:
+def map_errors(action: str) -> Iterator[None]:
     """Turn the library's errors into ours. `what` completes “Discord does not allow …”."""
     try:
         yield
     except discord.HTTPException as error:
-        raise _to_platform_error(error, what) from None
+        raise _to_platform_error(error, action) from None
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         # The address stands in such an error, and a token may stand in the address.
-        raise DiscordUnreachable(f"Discord was not reached ({type(error).__name__}): {what}.") from None
+        raise DiscordUnreachable(f"Discord was not reached ({type(error).__name__}): {action}.") from None
     except RuntimeError as error:
         if "closed" not in str(error):
             raise
-        raise ClientClosed(f"The connection is closed: {what}.") from None
+        raise ClientClosed(f"The connection is closed: {action}.") from None
 
 
-async def call_with_retries(what: str, call: Callable[[], Awaitable[T]], *, again: bool = True) -> T:
+async def call_with_retries(action: str, call: Callable[[], Awaitable[T]], *, idempotent: bool = True) -> T:
     """What a call gives; it is repeated when Discord asks to wait, and if `again` also when it was not reached.
 
     Raises PlatformError, Withheld, Missing, Over, Unreached.
     """
     for attempt in range(1, MAX_ATTEMPTS):
         try:
-            with map_errors(what):
+            with map_errors(action):
                 return await _call_once(call)
         except _RetryAfter as wait:
             await asyncio.sleep(min(wait.seconds, MAX_WAIT_SECONDS))
         except ClientClosed:
             raise
         except DiscordUnreachable:
-            if not again:
+            if not idempotent:
                 raise
             await asyncio.sleep(backoff_seconds(attempt, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS))
-    with map_errors(what):
+    with map_errors(action):
         return await call()
 
 
@@ -162,23 +162,25 @@ def error_detail(error: discord.HTTPException) -> str:
     """What Discord says was wrong, on one line, without anything that may have been sent to it."""
     if not error.code:
         return ""  # not Discord's own words
-    said = " ".join(error.text[:MAX_DETAIL_LENGTH].split())
-    return _SENT_TEXT.sub("…", said)
+    text = " ".join(error.text[:MAX_DETAIL_LENGTH].split())
+    return _SENT_TEXT.sub("…", text)
 
 
-def _to_platform_error(error: discord.HTTPException, what: str) -> PlatformError:
+def _to_platform_error(error: discord.HTTPException, action: str) -> PlatformError:
     number = f"{error.status}, code {error.code}"
     expected = error.code in EXPIRED_TOKEN_CODES or isinstance(error, discord.NotFound)
-    tell = log.info if expected else log.warning
-    tell("discord.request_refused", what=what, status=error.status, code=error.code, reason=error_detail(error))
+    log_refusal = log.info if expected else log.warning
+    log_refusal(
+        "discord.request_refused", action=action, status=error.status, code=error.code, reason=error_detail(error)
+    )
     if error.code in EXPIRED_TOKEN_CODES:
-        return TokenExpired(f"Discord does not take an answer any more ({number}): {what}.")
+        return TokenExpired(f"Discord does not take an answer any more ({number}): {action}.")
     if error.status >= SERVER_ERROR or error.status == TOO_MANY_REQUESTS:
-        return PlatformUnavailable(f"Discord has trouble of its own, or asks to wait ({number}): {what}.")
+        return PlatformUnavailable(f"Discord has trouble of its own, or asks to wait ({number}): {action}.")
     if error.code == ARCHIVED_THREAD_CODE:
-        return ThreadArchived(f"The thread is archived ({number}): {what}.")
+        return ThreadArchived(f"The thread is archived ({number}): {action}.")
     if isinstance(error, discord.Forbidden) or error.code in UNREACHABLE_USER_CODES:
-        return PermissionDenied(f"Discord does not allow {what} ({number}).")
+        return PermissionDenied(f"Discord does not allow {action} ({number}).")
     if isinstance(error, discord.NotFound):
-        return UnknownResource(f"Discord does not know it ({number}): {what}.", error.code)
-    return PlatformError(f"Discord refused {what} ({number}).")
+        return UnknownResource(f"Discord does not know it ({number}): {action}.", error.code)
+    return PlatformError(f"Discord refused {action} ({number}).")

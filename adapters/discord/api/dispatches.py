@@ -36,15 +36,15 @@ def guard_parsers(client: discord.Client) -> None:
 
 
 def _guarded_parser(client: discord.Client, event: str, parse: Callable[[Any], None]) -> Callable[[Any], None]:
-    def parsed(data: Any) -> None:
+    def guarded(data: Any) -> None:
         try:
             parse(data)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next dispatch may be sound
-            log.warning("dispatch_not_parsed", event_name=event, error=type(error).__name__)
+            log.warning("discord.dispatch_parse_failed", event_name=event, error=type(error).__name__)
             if event == "GUILD_CREATE":
                 _remove_guild(client, data)
 
-    return parsed
+    return guarded
 
 
 def _remove_guild(client: discord.Client, data: Any) -> None:

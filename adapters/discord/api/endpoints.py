@@ -28,8 +28,8 @@ async def find_gateway(client: discord.Client, settings: Settings) -> None:
     """Ask another server than Discord's own for its gateway, unless it is set. Raises GatewayNotFound."""
     if settings.discord_gateway_url or not is_custom_api(settings):
         return
-    _, address, _ = await client.http.get_bot_gateway()
-    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(address).with_query(None)
+    _, url, _ = await client.http.get_bot_gateway()
+    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(url).with_query(None)
 
 
 def is_custom_api(settings: Settings) -> bool:

@@ -8,7 +8,7 @@ import discord
 
 from adapters.common.lru import LRUDict
 from adapters.discord.api.calls import UNKNOWN_CHANNEL, UNKNOWN_GUILD, UnknownResource, call_with_retries
-from adapters.discord.translate import NAME, place_of
+from adapters.discord.translate import NAME, location_of
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
 from bot.platform.models import Location
 
@@ -28,59 +28,59 @@ class ChannelLookup:
 
     def remember_channel(self, channel: AnyChannel) -> Location:
         """Remember a thread; gives the place of any channel."""
-        place = place_of(channel)
+        location = location_of(channel)
         if isinstance(channel, discord.Thread):
-            self._threads[channel.id] = place
-        return place
+            self._threads[channel.id] = location
+        return location
 
-    def remember_thread(self, thread: int, place: Location) -> None:
+    def remember_thread(self, thread: int, location: Location) -> None:
         """The place of a thread that may not be known otherwise."""
-        self._threads[thread] = place
+        self._threads[thread] = location
 
-    def get_cached_place(self, guild: int | None, channel: int) -> Location | None:
+    def get_cached_location(self, guild: int | None, channel: int) -> Location | None:
         """The place of a channel or thread, as far as it is known without asking."""
         if guild is None:
             return Location(NAME, "", str(channel))
         found = self._client.get_channel(channel)
         return self.remember_channel(found) if found is not None else self._threads.get(channel)
 
-    async def resolve_place(self, guild: int | None, channel: int) -> Location:
+    async def resolve_location(self, guild: int | None, channel: int) -> Location:
         """The place of a channel or thread; an archived thread that was never seen is asked for."""
-        if known := self.get_cached_place(guild, channel):
-            return known
+        if cached := self.get_cached_location(guild, channel):
+            return cached
         try:
             return self.remember_channel(await self.fetch_channel(channel))
         except (UnknownResource, PermissionDenied):
             return Location(NAME, str(guild or ""), str(channel))
 
-    async def resolve_thread_id(self, place: Location) -> int:
+    async def resolve_thread_id(self, location: Location) -> int:
         """The id of the thread of a place. Raises Missing if none was begun yet."""
-        thread = int(place.thread)
-        if self.get_cached_place(int(place.workspace), thread) is None:
+        thread = int(location.thread)
+        if self.get_cached_location(int(location.workspace), thread) is None:
             self.remember_channel(await self.fetch_channel(thread))
         return thread
 
-    async def get_channel(self, place: Location) -> FetchedChannel:
+    async def get_channel(self, location: Location) -> FetchedChannel:
         """The channel of a place. Raises ChannelGone, WorkspaceGone, and what `fetched` raises."""
-        if known := self._client.get_channel(int(place.channel)):
-            return known
-        await self.check_membership(place)
+        if cached := self._client.get_channel(int(location.channel)):
+            return cached
+        await self.check_membership(location)
         try:
-            return await self.fetch_channel(int(place.channel))
+            return await self.fetch_channel(int(location.channel))
         except UnknownResource as error:
-            if place.workspace and error.code == UNKNOWN_CHANNEL:
+            if location.workspace and error.code == UNKNOWN_CHANNEL:
                 raise ChannelGone("The channel was deleted.") from None
             raise
 
-    async def check_membership(self, place: Location) -> None:
+    async def check_membership(self, location: Location) -> None:
         """Check that the bot is in the server of a place. Raises WorkspaceGone, PlatformError."""
-        if not place.workspace:
+        if not location.workspace:
             return
-        if (known := self._client.get_guild(int(place.workspace))) is not None:
-            check_available(known)
+        if (cached := self._client.get_guild(int(location.workspace))) is not None:
+            check_available(cached)
             return
         try:
-            await call_with_retries("to look at a server", lambda: self._client.fetch_guild(int(place.workspace)))
+            await call_with_retries("to look at a server", lambda: self._client.fetch_guild(int(location.workspace)))
         except UnknownResource as error:
             if error.code == UNKNOWN_GUILD:
                 raise WorkspaceGone("The bot is not in this server.") from None
@@ -105,23 +105,25 @@ class ChannelLookup:
             raise PlatformUnavailable("The bot is not connected yet.")
         return self._client.user
 
-    def get_partial_channel(self, place: Location, channel: int) -> discord.PartialMessageable:
+    def get_partial_channel(self, location: Location, channel: int) -> discord.PartialMessageable:
         """The messages of a channel or thread, whether it is known or not."""
-        return self._client.get_partial_messageable(channel, guild_id=int(place.workspace) if place.workspace else None)
+        return self._client.get_partial_messageable(
+            channel, guild_id=int(location.workspace) if location.workspace else None
+        )
 
-    def channel_of_message(self, place: Location, message: str) -> int:
+    def channel_of_message(self, location: Location, message: str) -> int:
         """The id of the channel in which a message stands: the first one of a thread stands outside, save in a forum.
 
         Here `place` is where it is answered or indexed, which may be a thread that begins with it.
         """
-        if not place.thread:
-            return int(place.channel)
-        first_outside = place.thread == message and not self.is_forum(place)
-        return int(place.channel if first_outside else place.thread)
+        if not location.thread:
+            return int(location.channel)
+        first_outside = location.thread == message and not self.is_forum(location)
+        return int(location.channel if first_outside else location.thread)
 
-    def is_forum(self, place: Location) -> bool:
+    def is_forum(self, location: Location) -> bool:
         """Whether its channel consists of posts."""
-        return isinstance(self._client.get_channel(int(place.channel)), discord.ForumChannel)
+        return isinstance(self._client.get_channel(int(location.channel)), discord.ForumChannel)
 
 
 def check_available(guild: discord.Guild) -> None:

@@ -11,7 +11,7 @@ import discord
 import structlog
 
 from adapters.discord.api.calls import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UnknownResource, call_with_retries, map_errors
-from adapters.discord.translate import is_user_message, message_of, place_of
+from adapters.discord.translate import is_user_message, location_of, message_of
 from bot.errors import PlatformError
 from bot.platform.ports import ThreadPage
 
@@ -91,7 +91,7 @@ async def fetch_pages(streams: Sequence[MessageStream], me: discord.abc.Snowflak
     async with aclosing(merge_streams(streams)) as messages:
         async for message in messages:
             if is_user_message(message):
-                page.append(message_of(message, place_of(message.channel), me))
+                page.append(message_of(message, location_of(message.channel), me))
             if len(page) >= PAGE_SIZE:
                 yield page
                 page = []
@@ -113,7 +113,7 @@ async def list_threads(channel: ThreadParent, since: datetime) -> list[discord.T
                     break
                 found.append(thread)
     except PlatformError as error:
-        log.warning("archived_threads_unknown", channel=channel.id, error=type(error).__name__)
+        log.warning("discord.archived_threads_list_failed", channel=channel.id, error=type(error).__name__)
     return list({thread.id: thread for thread in found}.values())
 
 
@@ -122,55 +122,57 @@ def max_message_id() -> int:
     return discord.utils.time_snowflake(datetime.now(UTC) + timedelta(hours=1))
 
 
-async def fetch_thread(whereabouts: ChannelLookup, place: Location, limit: int) -> ThreadPage:
+async def fetch_thread(lookup: ChannelLookup, location: Location, limit: int) -> ThreadPage:
     """The newest messages of a thread, oldest first.
 
     If there is room, the message that it began on is before them, and before that the one to which that replied;
     a thread that was not begun yet has these alone.
     """
-    there = True
+    exists = True
     try:
-        inside = whereabouts.get_partial_channel(place, await whereabouts.resolve_thread_id(place))
-        found = await call_with_retries("to read a thread", lambda: _fetch_newest(inside, limit))
+        channel = lookup.get_partial_channel(location, await lookup.resolve_thread_id(location))
+        found = await call_with_retries("to read a thread", lambda: _fetch_newest(channel, limit))
     except UnknownResource as error:
         if error.code != UNKNOWN_CHANNEL:
             raise
-        found, there = [], False
-    whole = len(found) < limit  # what Discord itself says in a thread takes room too
-    if whole and place.thread != place.channel and not whereabouts.is_forum(place):
-        found = [*await _fetch_thread_start(whereabouts, place), *found][-limit:]
-    said = [message_of(each, _message_place(each, place), whereabouts.me) for each in found if is_user_message(each)]
-    return ThreadPage(said, whole, there)
+        found, exists = [], False
+    is_complete = len(found) < limit  # what Discord itself says in a thread takes room too
+    if is_complete and location.thread != location.channel and not lookup.is_forum(location):
+        found = [*await _fetch_thread_start(lookup, location), *found][-limit:]
+    messages = [
+        message_of(each, _message_location(each, location), lookup.me) for each in found if is_user_message(each)
+    ]
+    return ThreadPage(messages, is_complete, exists)
 
 
-async def fetch_message(whereabouts: ChannelLookup, place: Location, id_: str) -> Message | None:
+async def fetch_message(lookup: ChannelLookup, location: Location, message_id: str) -> Message | None:
     """A message as it is now; None if Discord says that it, or its thread, was deleted."""
-    await whereabouts.check_membership(place)
-    channel = whereabouts.get_partial_channel(place, whereabouts.channel_of_message(place, id_))
+    await lookup.check_membership(location)
+    channel = lookup.get_partial_channel(location, lookup.channel_of_message(location, message_id))
     try:
-        found = await call_with_retries("to read a message", lambda: channel.fetch_message(int(id_)))
+        found = await call_with_retries("to read a message", lambda: channel.fetch_message(int(message_id)))
     except UnknownResource as error:
-        if error.code == UNKNOWN_MESSAGE or (place.thread and error.code == UNKNOWN_CHANNEL):
+        if error.code == UNKNOWN_MESSAGE or (location.thread and error.code == UNKNOWN_CHANNEL):
             return None
         raise
-    return message_of(found, place, whereabouts.me)
+    return message_of(found, location, lookup.me)
 
 
 async def _fetch_newest(channel: discord.PartialMessageable, limit: int) -> list[discord.Message]:
     return [each async for each in channel.history(limit=limit, oldest_first=False)][::-1]
 
 
-async def _fetch_thread_start(whereabouts: ChannelLookup, place: Location) -> list[discord.Message]:
+async def _fetch_thread_start(lookup: ChannelLookup, location: Location) -> list[discord.Message]:
     """The message that a thread began on, behind the one to which it replied."""
-    parent = whereabouts.get_partial_channel(place, int(place.channel))
+    parent = lookup.get_partial_channel(location, int(location.channel))
     try:
-        first = await call_with_retries("to read a message", lambda: parent.fetch_message(int(place.thread)))
+        first = await call_with_retries("to read a message", lambda: parent.fetch_message(int(location.thread)))
     except PlatformError:
         return []
     replied = first.reference.resolved if first.type is discord.MessageType.reply and first.reference else None
     return [replied, first] if isinstance(replied, discord.Message) else [first]
 
 
-def _message_place(message: discord.Message, place: Location) -> Location:
+def _message_location(message: discord.Message, location: Location) -> Location:
     """The place of a message that belongs to a thread: inside of it, or in the channel before it."""
-    return place if str(message.channel.id) == place.thread else place.without_thread
+    return location if str(message.channel.id) == location.thread else location.without_thread

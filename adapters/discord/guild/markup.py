@@ -49,8 +49,13 @@ def _render_token(found: re.Match[str], guild: discord.Guild | None) -> str:
 
 
 def _channel_name(channel: discord.abc.GuildChannel | discord.Thread | None) -> str:
-    seen_by = channel.parent if isinstance(channel, discord.Thread) and not channel.is_private() else channel
-    if channel is None or seen_by is None or isinstance(seen_by, discord.Thread) or not is_open(seen_by):
+    visible_channel = channel.parent if isinstance(channel, discord.Thread) and not channel.is_private() else channel
+    if (
+        channel is None
+        or visible_channel is None
+        or isinstance(visible_channel, discord.Thread)
+        or not is_open(visible_channel)
+    ):
         return HIDDEN_CHANNEL
     return f"#{channel.name}"
 

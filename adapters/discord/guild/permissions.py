@@ -42,25 +42,25 @@ def read_permissions(channel: GuildChannel) -> discord.Permissions:
 
 def is_open(channel: GuildChannel) -> bool:
     """Whether every member of the guild can read it: everyone is allowed to, and nobody is denied it."""
-    need = read_permissions(channel)
-    if not need <= channel.permissions_for(channel.guild.default_role):
+    required = read_permissions(channel)
+    if not required <= channel.permissions_for(channel.guild.default_role):
         return False
     others = (rules for target, rules in channel.overwrites.items() if target.id != channel.guild.id)
-    return not any(rules.pair()[1].value & need.value for rules in others)
+    return not any(rules.pair()[1].value & required.value for rules in others)
 
 
-def list_channel_readers(channel: GuildChannel, *, also: discord.Permissions | None = None) -> frozenset[str]:
+def list_channel_readers(channel: GuildChannel, *, extra: discord.Permissions | None = None) -> frozenset[str]:
     """The members who can read it, and have these other permissions there too."""
-    need = read_permissions(channel) | also if also else read_permissions(channel)
-    alone = {target.id for target in channel.overwrites if not isinstance(target, discord.Role)}
-    alone.add(channel.guild.owner_id or 0)
+    required = read_permissions(channel) | extra if extra else read_permissions(channel)
+    named_members = {target.id for target in channel.overwrites if not isinstance(target, discord.Role)}
+    named_members.add(channel.guild.owner_id or 0)
     allowed: dict[tuple[int, ...], bool] = {}
     found = []
     for member in channel.guild.members:
         # Members with the same roles can do the same, unless the channel names one of them.
-        roles = (member.id,) if member.id in alone else tuple(sorted(role.id for role in member.roles))
+        roles = (member.id,) if member.id in named_members else tuple(sorted(role.id for role in member.roles))
         if roles not in allowed:
-            allowed[roles] = need <= channel.permissions_for(member)
+            allowed[roles] = required <= channel.permissions_for(member)
         if allowed[roles]:
             found.append(str(member.id))
     return frozenset(found)
@@ -68,8 +68,8 @@ def list_channel_readers(channel: GuildChannel, *, also: discord.Permissions | N
 
 def list_thread_readers(parent: GuildChannel, members: Iterable[int]) -> frozenset[str]:
     """Who can read a private thread: its members and those who manage threads, if they still see the channel."""
-    inside = frozenset(map(str, members)) & list_channel_readers(parent)
-    return inside | list_channel_readers(parent, also=discord.Permissions(manage_threads=True))
+    thread_members = frozenset(map(str, members)) & list_channel_readers(parent)
+    return thread_members | list_channel_readers(parent, extra=discord.Permissions(manage_threads=True))
 
 
 def is_age_restricted(channel: GuildChannel) -> bool:
@@ -81,8 +81,8 @@ def can_open_threads(channel: object) -> bool:
     """Whether the bot may begin a thread on a message there, and write in it."""
     if not isinstance(channel, discord.TextChannel):
         return False
-    own = channel.permissions_for(channel.guild.me)
-    return own.create_public_threads and own.send_messages_in_threads
+    permissions = channel.permissions_for(channel.guild.me)
+    return permissions.create_public_threads and permissions.send_messages_in_threads
 
 
 def can_read_history(channel: object) -> bool:
@@ -99,8 +99,8 @@ def find_announcement_channel(guild: discord.Guild) -> discord.TextChannel | Non
     everyone = guild.default_role
 
     def fits(channel: discord.TextChannel) -> bool:
-        own = channel.permissions_for(guild.me)
-        return own.view_channel and own.send_messages
+        permissions = channel.permissions_for(guild.me)
+        return permissions.view_channel and permissions.send_messages
 
     found = [each for each in (guild.system_channel, *guild.text_channels) if each is not None and fits(each)]
     seen = [each for each in found if each.permissions_for(everyone).view_channel]
@@ -109,8 +109,8 @@ def find_announcement_channel(guild: discord.Guild) -> discord.TextChannel | Non
 
 def list_missing_permissions(guild: discord.Guild) -> tuple[str, ...]:
     """The permissions that the bot needs and that its roles do not give it, in Discord's words."""
-    own = guild.me.guild_permissions
-    return tuple(name for name, each in REQUIRED_PERMISSIONS.items() if not each <= own)
+    permissions = guild.me.guild_permissions
+    return tuple(name for name, each in REQUIRED_PERMISSIONS.items() if not each <= permissions)
 
 
 def has_same_readers(before: GuildChannel, after: GuildChannel) -> bool:

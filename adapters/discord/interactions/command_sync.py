@@ -23,28 +23,28 @@ log = structlog.get_logger(__name__)
 SYNC_FILE = "discord-commands.json"
 
 
-async def sync_commands(tree: app_commands.CommandTree[Any], folder: Path, application: str) -> bool:
+async def sync_commands(tree: app_commands.CommandTree[Any], data_dir: Path, application: str) -> bool:
     """Make the application's commands those of the tree; whether anything was said.
 
     What was said last is kept in a file of the folder, by server and application. A refusal is logged: the
     commands stay as they were.
     """
-    now, before = commands_digest(tree), await asyncio.to_thread(_read, folder / SYNC_FILE)
-    if before.get(application) == now:
+    digest, digests = commands_digest(tree), await asyncio.to_thread(_read, data_dir / SYNC_FILE)
+    if digests.get(application) == digest:
         return False
     try:
         await call_with_retries("to register commands", tree.sync)
     except PlatformError as error:
-        log.warning("commands_not_registered", error=str(error), hint=error.hint)
+        log.warning("discord.command_registration_failed", error=str(error), hint=error.hint)
         return False
-    await asyncio.to_thread(_write, folder / SYNC_FILE, {**before, application: now})
+    await asyncio.to_thread(_write, data_dir / SYNC_FILE, {**digests, application: digest})
     return True
 
 
 def commands_digest(tree: app_commands.CommandTree[Any]) -> str:
     """Tells two sets of commands apart."""
-    told = [command.to_dict(tree) for command in tree.get_commands()]
-    return sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+    commands = [command.to_dict(tree) for command in tree.get_commands()]
+    return sha256(json.dumps(commands, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _read(path: Path) -> Mapping[str, str]:
@@ -56,6 +56,6 @@ def _read(path: Path) -> Mapping[str, str]:
     return found if isinstance(found, dict) else {}
 
 
-def _write(path: Path, said: Mapping[str, str]) -> None:
+def _write(path: Path, digests: Mapping[str, str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(said, indent=2), encoding="utf-8")
+    path.write_text(json.dumps(digests, indent=2), encoding="utf-8")

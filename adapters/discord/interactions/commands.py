@@ -154,7 +154,7 @@ async def ask_about(interaction: Interaction, message: discord.Message) -> None:
 @app_commands.context_menu(name="Add to knowledge")
 async def add_message(interaction: Interaction, message: discord.Message) -> None:
     """Read a message and its files."""
-    await _submit_command(interaction, "learn", on=message)
+    await _submit_command(interaction, "learn", target=message)
 
 
 def _build_plain_command(name: str) -> app_commands.Command[Any, ..., None]:
@@ -170,12 +170,12 @@ async def _submit_question(
     interaction: Interaction, question: str, files: Iterable[discord.Attachment], *, private: bool, mode: str = ""
 ) -> None:
     interactions = _interactions(interaction)
-    uploads, place = tuple(map(upload_of, files)), interactions.resolve_place(interaction)
+    uploads, location = tuple(map(upload_of, files)), interactions.resolve_location(interaction)
 
-    def asked(handle: str) -> QuestionAsked:
+    def build_event(handle: str) -> QuestionAsked:
         return QuestionAsked(
             str(interaction.id),
-            place,
+            location,
             str(interaction.user.id),
             question,
             discord.utils.utcnow(),
@@ -186,7 +186,7 @@ async def _submit_question(
             may_write=_can_write(interaction),
         )
 
-    await interactions.submit(interaction, asked, private=private)
+    await interactions.submit(interaction, build_event, private=private)
 
 
 async def _submit_command(
@@ -194,27 +194,33 @@ async def _submit_command(
     command: str,
     words: str = "",
     files: Iterable[discord.Attachment] = (),
-    on: discord.Message | None = None,
+    target: discord.Message | None = None,
 ) -> None:
     """`on`: the message from whose menu the command was chosen."""
     interactions = _interactions(interaction)
-    uploads, place = tuple(map(upload_of, files)), interactions.resolve_place(interaction)
-    message = message_of(on, place, interactions.me) if on is not None else None
+    uploads, location = tuple(map(upload_of, files)), interactions.resolve_location(interaction)
+    message = message_of(target, location, interactions.me) if target is not None else None
 
-    def called(handle: str) -> CommandInvoked:
-        identity, person, now = str(interaction.id), str(interaction.user.id), discord.utils.utcnow()
-        able = _can_write(interaction)
-        return CommandInvoked(identity, place, person, command, words, uploads, handle, message, now, able)
+    def build_event(handle: str) -> CommandInvoked:
+        interaction_id, person, now = str(interaction.id), str(interaction.user.id), discord.utils.utcnow()
+        may_write = _can_write(interaction)
+        return CommandInvoked(
+            interaction_id, location, person, command, words, uploads, handle, message, now, may_write
+        )
 
-    await interactions.submit(interaction, called, private=True)
+    await interactions.submit(interaction, build_event, private=True)
 
 
 def _can_write(interaction: Interaction) -> bool:
     """Whether whoever gives a command may also write messages there; alone with the bot, everybody may."""
-    able = interaction.permissions
+    may_write = interaction.permissions
     if interaction.guild_id is None:
         return True
-    return able.send_messages_in_threads if isinstance(interaction.channel, discord.Thread) else able.send_messages
+    return (
+        may_write.send_messages_in_threads
+        if isinstance(interaction.channel, discord.Thread)
+        else may_write.send_messages
+    )
 
 
 def _interactions(interaction: Interaction) -> InteractionHandler:

@@ -43,7 +43,7 @@ class BotPort(Protocol):
     def attach(self, platform: DiscordPlatform) -> None:
         """The platform can answer calls."""
 
-    async def receive(self, happening: PlatformEvent, *keys: str) -> bool:
+    async def receive(self, event: PlatformEvent, *keys: str) -> bool:
         """Keep what happened; durable when it returns. False: one of the keys is known."""
 
     def suspend_visibility(self, platform: str) -> None:
@@ -52,7 +52,7 @@ class BotPort(Protocol):
     async def reconcile(self, platform: str) -> None:
         """The connection had been lost: look for what was missed."""
 
-    async def suggest_names(self, person: str, place: Location, prefix: str) -> list[str]:
+    async def suggest_names(self, person: str, location: Location, prefix: str) -> list[str]:
         """Names within what a person may read."""
 
     def record_activity(self, platform: str) -> None:
@@ -62,8 +62,8 @@ class BotPort(Protocol):
 class InteractionHandler:
     """What people do with commands and buttons."""
 
-    def __init__(self, ear: BotPort, platform: DiscordPlatform) -> None:
-        self._bot = ear
+    def __init__(self, bot: BotPort, platform: DiscordPlatform) -> None:
+        self._bot = bot
         self._platform = platform
 
     @property
@@ -71,57 +71,65 @@ class InteractionHandler:
         """The bot."""
         return self._platform.channel_lookup.me
 
-    def resolve_place(self, interaction: Interaction) -> Location:
+    def resolve_location(self, interaction: Interaction) -> Location:
         """Where it was done."""
         if interaction.channel is None:
             return Location(NAME, str(interaction.guild_id or ""), "")
         return self._platform.channel_lookup.remember_channel(interaction.channel)
 
-    async def submit(self, interaction: Interaction, make: Callable[[str], PlatformEvent], *, private: bool) -> None:
+    async def submit(
+        self, interaction: Interaction, build_event: Callable[[str], PlatformEvent], *, private: bool
+    ) -> None:
         """Keep it, and acknowledge it; `make` is given its handle. It is first kept, so that no crash loses it.
 
         The first response decides whether one person alone sees the answer.
         """
-        click = interaction.type is discord.InteractionType.component
+        is_button = interaction.type is discord.InteractionType.component
         handle = InteractionHandle(
             str(interaction.id),
             str(interaction.application_id),
             interaction.token,
             time.time() + TOKEN_LIFETIME,
             is_private=private,
-            is_button=click,
+            is_button=is_button,
         )
         self._platform.pending_acks.start(handle.interaction)
-        hearing = asyncio.create_task(self._bot.receive(make(str(handle)), f"discord:interaction:{interaction.id}"))
+        receiving = asyncio.create_task(
+            self._bot.receive(build_event(str(handle)), f"discord:interaction:{interaction.id}")
+        )
         try:
-            await asyncio.wait({hearing}, timeout=ACKNOWLEDGE_AFTER)
-            await self._acknowledge(interaction, private=private and not click)
+            await asyncio.wait({receiving}, timeout=ACKNOWLEDGE_AFTER)
+            await self._acknowledge(interaction, private=private and not is_button)
         finally:
             self._platform.pending_acks.finish(handle.interaction)
         try:
-            await hearing
+            await receiving
         except EngineError as error:
-            log.warning("interaction_not_kept", error=type(error).__name__, hint=error.hint)
+            log.warning("discord.interaction_enqueue_failed", error=type(error).__name__, hint=error.hint)
             target = ReplyTarget(
-                "", self.resolve_place(interaction), str(interaction.user.id), private=True, handle=str(handle)
+                "", self.resolve_location(interaction), str(interaction.user.id), private=True, handle=str(handle)
             )
             await self._platform.send_private(target, Card(texts.describe_error(error)))
 
     async def handle_button(self, interaction: Interaction, action: str, value: str) -> None:
         """A button was pressed; what is said about it, the one who pressed it sees alone."""
-        identity, place, person = str(interaction.id), self.resolve_place(interaction), str(interaction.user.id)
+        interaction_id, location, person = (
+            str(interaction.id),
+            self.resolve_location(interaction),
+            str(interaction.user.id),
+        )
 
-        def clicked(handle: str) -> ButtonPressed:
-            return ButtonPressed(identity, place, person, action, value, handle)
+        def build_event(handle: str) -> ButtonPressed:
+            return ButtonPressed(interaction_id, location, person, action, value, handle)
 
-        await self.submit(interaction, clicked, private=True)
+        await self.submit(interaction, build_event, private=True)
 
-    async def suggest_names(self, interaction: Interaction, beginning: str) -> list[str]:
+    async def suggest_names(self, interaction: Interaction, prefix: str) -> list[str]:
         """Names that the asker may know of; none if they cannot be had."""
         try:
-            return await self._bot.suggest_names(str(interaction.user.id), self.resolve_place(interaction), beginning)
+            return await self._bot.suggest_names(str(interaction.user.id), self.resolve_location(interaction), prefix)
         except EngineError as error:
-            log.warning("no_suggestions", error=type(error).__name__)
+            log.warning("discord.autocomplete_failed", error=type(error).__name__)
             return []
 
     async def _acknowledge(self, interaction: Interaction, *, private: bool) -> None:
@@ -131,7 +139,7 @@ class InteractionHandler:
                 lambda: interaction.response.defer(ephemeral=private, thinking=not _is_button(interaction)),
             )
         except PlatformError as error:
-            log.warning("not_acknowledged", error=str(error))
+            log.warning("discord.acknowledge_failed", error=str(error))
 
 
 def _is_button(interaction: Interaction) -> bool:

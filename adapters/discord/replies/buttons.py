@@ -57,20 +57,20 @@ def build_view(buttons: Sequence[Button]) -> discord.ui.View | None:
     """Buttons below a message, or None without any; one whose id would be too long is left out, and logged."""
     fitting = [button for button in buttons if len(encode_custom_id(button.action, button.value)) <= MAX_ID_LENGTH]
     if len(fitting) < len(buttons):
-        log.warning("buttons_too_long", actions=[button.action for button in buttons if button not in fitting])
+        log.warning("discord.buttons_dropped", actions=[button.action for button in buttons if button not in fitting])
     if not fitting:
         return None
-    shown = discord.ui.View(timeout=None)
+    view = discord.ui.View(timeout=None)
     for button in fitting[:MAX_BUTTONS]:
-        shown.add_item(ActionButton(button.action, button.value, button.label))
-    return shown
+        view.add_item(ActionButton(button.action, button.value, button.label))
+    return view
 
 
 def encode_custom_id(action: str, value: str) -> str:
     """The id of a button; Discord's own long numbers in it are written shorter where it would not fit."""
-    whole = f"tl:{action}:{value}"
-    if len(whole) <= MAX_ID_LENGTH:
-        return whole
+    custom_id = f"tl:{action}:{value}"
+    if len(custom_id) <= MAX_ID_LENGTH:
+        return custom_id
     return f"tl:{action}:" + _SNOWFLAKE.sub(lambda found: f"~{_to_base36(int(found[0]))}~", value)
 
 

@@ -45,7 +45,7 @@ class MessageSink(Protocol):
     def handle(self) -> str:
         """What alone can change these messages (Mark.handle); empty if they are in a channel."""
 
-    async def write_part(self, part: int, message: str, sheet: OutgoingMessage) -> PostedIds:
+    async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
         """Send a part, or if it was sent before as this message, change it."""
 
     async def delete_part(self, message: str) -> None:
@@ -63,18 +63,18 @@ class ChannelSink:
         self._answer = answer
         self._reference = reference
 
-    async def write_part(self, part: int, message: str, sheet: OutgoingMessage) -> PostedIds:
+    async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
         """A message which somebody deleted meanwhile stays deleted."""
         if not message:
-            return await self._send(part, sheet)
-        await self._edit(message, sheet)
+            return await self._send(part, outgoing)
+        await self._edit(message, outgoing)
         return self.channel, message
 
-    async def _edit(self, message: str, sheet: OutgoingMessage) -> None:
+    async def _edit(self, message: str, outgoing: OutgoingMessage) -> None:
         with suppress(UnknownResource):
             await call_with_retries(
                 "to change its message",
-                lambda: self._http.edit_message(int(self.channel), int(message), params=build_edit_params(sheet)),
+                lambda: self._http.edit_message(int(self.channel), int(message), params=build_edit_params(outgoing)),
             )
 
     async def delete_part(self, message: str) -> None:
@@ -84,20 +84,20 @@ class ChannelSink:
                 "to delete its message", lambda: self._http.delete_message(int(self.channel), int(message))
             )
 
-    async def _send(self, part: int, sheet: OutgoingMessage) -> PostedIds:
+    async def _send(self, part: int, outgoing: OutgoingMessage) -> PostedIds:
         # Only the first part quotes the question.
         reference = self._reference if part == 0 else ""
         sent = await call_with_retries(
             "to write there",
             lambda: self._http.send_message(
-                int(self.channel), params=build_create_params(sheet, build_nonce(self._answer, part), reference)
+                int(self.channel), params=build_create_params(outgoing, build_nonce(self._answer, part), reference)
             ),
         )
         message = str(sent["id"])
         if not _is_same_message(
-            sent, sheet
+            sent, outgoing
         ):  # it was sent before, by a former run or in vain, and is given as it stands
-            await self._edit(message, sheet)
+            await self._edit(message, outgoing)
         return str(sent.get("channel_id", self.channel)), message
 
 
@@ -108,64 +108,64 @@ class ForumPostSink(ChannelSink):
         super().__init__(http, str(forum.id), answer)
         self._forum = forum
 
-    async def _send(self, part: int, sheet: OutgoingMessage) -> PostedIds:
+    async def _send(self, part: int, outgoing: OutgoingMessage) -> PostedIds:
         if part:
-            return await super()._send(part, sheet)
+            return await super()._send(part, outgoing)
         thread, message = await call_with_retries(
-            "to begin a post there", lambda: self._create_post(sheet), again=False
+            "to begin a post there", lambda: self._create_post(outgoing), idempotent=False
         )
         self.channel = str(thread.id)
         return self.channel, str(message.id)
 
-    async def _create_post(self, sheet: OutgoingMessage) -> discord.channel.ThreadWithMessage:
-        forum, shown = self._forum, build_view(sheet.buttons)
+    async def _create_post(self, outgoing: OutgoingMessage) -> discord.channel.ThreadWithMessage:
+        forum, view = self._forum, build_view(outgoing.buttons)
         return await forum.create_thread(
-            name=build_thread_title(sheet.content) or "…",
-            content=sheet.content,
-            files=_build_files(sheet),
+            name=build_thread_title(outgoing.content) or "…",
+            content=outgoing.content,
+            files=_build_files(outgoing),
             applied_tags=forum.available_tags[:1] if forum.flags.require_tag else [],
             allowed_mentions=NO_MENTIONS,
             suppress_embeds=True,
-            view=shown if shown is not None else discord.utils.MISSING,
+            view=view if view is not None else discord.utils.MISSING,
         )
 
 
-def _is_same_message(sent: Mapping[str, Any], sheet: OutgoingMessage) -> bool:
+def _is_same_message(sent: Mapping[str, Any], outgoing: OutgoingMessage) -> bool:
     """Whether a message is what was to be sent, as far as Discord gives it back."""
-    same = str(sent.get("content")).strip() == sheet.content.strip()
-    return same and bool(sent.get("components")) == bool(sheet.buttons)
+    same_content = str(sent.get("content")).strip() == outgoing.content.strip()
+    return same_content and bool(sent.get("components")) == bool(outgoing.buttons)
 
 
 def build_create_params(
-    sheet: OutgoingMessage, once: str | None = None, reference: str = "", flags: discord.MessageFlags = NO_EMBEDS
+    outgoing: OutgoingMessage, nonce: str | None = None, reference: str = "", flags: discord.MessageFlags = NO_EMBEDS
 ) -> MultipartParameters:
     """A message to be sent. With the same `once` it is sent once in a few minutes."""
     quoted = {"message_id": reference, "fail_if_not_exists": False}
     return handle_message_parameters(
-        content=sheet.content,
-        view=shown if (shown := build_view(sheet.buttons)) is not None else discord.utils.MISSING,
-        files=_build_files(sheet) or discord.utils.MISSING,
-        nonce=once,
+        content=outgoing.content,
+        view=view if (view := build_view(outgoing.buttons)) is not None else discord.utils.MISSING,
+        files=_build_files(outgoing) or discord.utils.MISSING,
+        nonce=nonce,
         message_reference=quoted if reference else discord.utils.MISSING,  # type: ignore[arg-type]
         flags=flags,
         allowed_mentions=NO_MENTIONS,
     )
 
 
-def build_edit_params(sheet: OutgoingMessage) -> MultipartParameters:
+def build_edit_params(outgoing: OutgoingMessage) -> MultipartParameters:
     """A message as it shall be from now on, without a box that a former version put below it."""
     return handle_message_parameters(
-        content=sheet.content,
+        content=outgoing.content,
         embeds=[],
-        view=build_view(sheet.buttons),
-        attachments=_build_files(sheet) or discord.utils.MISSING,
+        view=build_view(outgoing.buttons),
+        attachments=_build_files(outgoing) or discord.utils.MISSING,
         flags=NO_EMBEDS,
         allowed_mentions=NO_MENTIONS,
     )
 
 
-def _build_files(sheet: OutgoingMessage) -> list[discord.File]:
-    if sheet.picture is None:
+def _build_files(outgoing: OutgoingMessage) -> list[discord.File]:
+    if outgoing.picture is None:
         return []
-    picture = sheet.picture
+    picture = outgoing.picture
     return [discord.File(BytesIO(picture.data), filename=picture.name, description=picture.alt_text[:1024])]

@@ -46,26 +46,26 @@ class ReplyChannels:
         )
         return str(channel["id"])
 
-    async def resolve_channel(self, place: Location, message: str) -> tuple[str, str]:
+    async def resolve_channel(self, location: Location, message: str) -> tuple[str, str]:
         """Where something is said in a place, and the message that it quotes: a thread that begins with it quotes none.
 
         A thread is begun on the message if there is none, and if the bot may.
         """
-        if place.thread and place.thread != message:
-            return str(self.channel_lookup.channel_of_message(place, "")), message
-        if not place.workspace or not (place.thread or message):
-            return place.channel, message
-        return await self._resolve_thread(place, message or place.thread)
+        if location.thread and location.thread != message:
+            return str(self.channel_lookup.channel_of_message(location, "")), message
+        if not location.workspace or not (location.thread or message):
+            return location.channel, message
+        return await self._resolve_thread(location, message or location.thread)
 
-    async def _resolve_thread(self, place: Location, message: str) -> tuple[str, str]:
-        if self.channel_lookup.get_cached_place(int(place.workspace), int(message)) is not None:
+    async def _resolve_thread(self, location: Location, message: str) -> tuple[str, str]:
+        if self.channel_lookup.get_cached_location(int(location.workspace), int(message)) is not None:
             return message, ""
-        parent = self.client.get_channel(int(place.channel))
+        parent = self.client.get_channel(int(location.channel))
         if isinstance(parent, discord.TextChannel):
-            there = can_open_threads(parent) and await self._create_thread(parent, int(message))
+            exists = can_open_threads(parent) and await self._create_thread(parent, int(message))
         else:
-            there = await self._is_thread(int(message))
-        return (message, "") if there else (place.channel, message)
+            exists = await self._is_thread(int(message))
+        return (message, "") if exists else (location.channel, message)
 
     async def _is_thread(self, thread: int) -> bool:
         try:
@@ -86,7 +86,8 @@ class ReplyChannels:
             return True
         except (PlatformError, TimeoutError):
             return (
-                self.channel_lookup.get_cached_place(question.guild.id if question.guild else None, message) is not None
+                self.channel_lookup.get_cached_location(question.guild.id if question.guild else None, message)
+                is not None
             )
         return True
 
@@ -116,8 +117,8 @@ async def _create_named_thread(question: discord.PartialMessage, name: str) -> d
 class DestinationFinder:
     """The opening for one target."""
 
-    def __init__(self, doors: ReplyChannels, target: ReplyTarget) -> None:
-        self._reply_channels = doors
+    def __init__(self, reply_channels: ReplyChannels, target: ReplyTarget) -> None:
+        self._reply_channels = reply_channels
         self._target = target
         self._handle = InteractionHandle.parse(target.handle)
 
@@ -128,35 +129,35 @@ class DestinationFinder:
 
     async def find(self) -> tuple[MessageSink, ReplyRef]:
         """The way, and what was written on it before."""
-        mark = ReplyRef.parse(self._target.reply_ref)
+        ref = ReplyRef.parse(self._target.reply_ref)
         if self._handle is not None:
             if self._handle.expires_at <= time.time():
-                return await self.find_fallback(mark)
-            way = InteractionSink(self._reply_channels.client, self._handle, self._reply_channels.pending_acks)
-            return way, await self._with_followups(mark)
-        if mark.messages:
-            return self._build_sink(mark.channel, self._target.message), mark
+                return await self.find_fallback(ref)
+            sink = InteractionSink(self._reply_channels.client, self._handle, self._reply_channels.pending_acks)
+            return sink, await self._with_followups(ref)
+        if ref.messages:
+            return self._build_sink(ref.channel, self._target.message), ref
         return await self._find_by_message()
 
-    async def find_fallback(self, mark: ReplyRef) -> tuple[MessageSink, ReplyRef]:
+    async def find_fallback(self, ref: ReplyRef) -> tuple[MessageSink, ReplyRef]:
         """In the channel, and if nobody else may see it, in a DM; there all begins anew."""
         target = self._target
         if self.is_private and target.location.workspace:
             return self._build_sink(await self._reply_channels.open_direct(target.person)), ReplyRef("", ())
-        original = mark.messages[0] if mark.messages else ""
-        return self._build_sink(mark.channel or target.location.thread or target.location.channel, original), mark
+        original = ref.messages[0] if ref.messages else ""
+        return self._build_sink(ref.channel or target.location.thread or target.location.channel, original), ref
 
     async def _find_by_message(self) -> tuple[MessageSink, ReplyRef]:
         target = self._target
         if target.private:
             return self._build_sink(await self._reply_channels.open_direct(target.person)), ReplyRef("", ())
-        channel, quoted = await self._reply_channels.resolve_channel(target.location, target.message)
-        return self._build_sink(channel, quoted), await self._find_posted(channel, quoted)
+        channel, quoted_message = await self._reply_channels.resolve_channel(target.location, target.message)
+        return self._build_sink(channel, quoted_message), await self._find_posted(channel, quoted_message)
 
-    def _build_sink(self, channel: str, quoted: str = "") -> ChannelSink:
-        return ChannelSink(self._reply_channels.client.http, channel, self._target.answer, quoted)
+    def _build_sink(self, channel: str, quoted_message: str = "") -> ChannelSink:
+        return ChannelSink(self._reply_channels.client.http, channel, self._target.answer, quoted_message)
 
-    async def _find_posted(self, channel: str, quoted: str) -> ReplyRef:
+    async def _find_posted(self, channel: str, quoted_message: str) -> ReplyRef:
         """What a former run wrote of this answer without noting it: the bot's own messages behind the question."""
         me, found = self._reply_channels.client.user, list[str]()
         if me is None or not self._target.message or not self._is_old():
@@ -165,7 +166,7 @@ class DestinationFinder:
             own = message.author.id == me.id and not message.is_system()
             if found and not (own and message.reference is None):
                 break
-            if own and (found or _is_reply_to(message, quoted)):
+            if own and (found or _is_reply_to(message, quoted_message)):
                 found.append(str(message.id))
         return ReplyRef(channel, tuple(found))
 
@@ -174,29 +175,31 @@ class DestinationFinder:
         asked = self._target.asked_at
         return asked is not None and (datetime.now(UTC) - asked).total_seconds() > MAX_FRESH_AGE
 
-    async def _with_followups(self, mark: ReplyRef) -> ReplyRef:
+    async def _with_followups(self, ref: ReplyRef) -> ReplyRef:
         """What a former run added to the first message before it could note so."""
-        if not mark.messages or self.is_private or self._handle is None or self._handle.is_button:
-            return mark
-        original = int(mark.messages[0])
-        behind = [
+        if not ref.messages or self.is_private or self._handle is None or self._handle.is_button:
+            return ref
+        original = int(ref.messages[0])
+        followups = [
             str(message.id)
-            for message in await self._fetch_after(int(mark.channel), original)
+            for message in await self._fetch_after(int(ref.channel), original)
             if message.interaction_metadata is not None
             and message.interaction_metadata.original_response_message_id == original
         ]
-        return ReplyRef(mark.channel, (mark.messages[0], *(behind or mark.messages[1:])))
+        return ReplyRef(ref.channel, (ref.messages[0], *(followups or ref.messages[1:])))
 
     async def _fetch_after(self, channel: int, message: int) -> list[discord.Message]:
         """The messages behind one, oldest first; none if they may not be read."""
-        where = self._reply_channels.client.get_partial_messageable(channel)
+        partial_channel = self._reply_channels.client.get_partial_messageable(channel)
         try:
             with map_errors("to look for its own messages"):
-                return [each async for each in where.history(limit=SEARCH_LIMIT, after=discord.Object(message))]
+                return [
+                    each async for each in partial_channel.history(limit=SEARCH_LIMIT, after=discord.Object(message))
+                ]
         except PlatformError:
             return []
 
 
-def _is_reply_to(message: discord.Message, quoted: str) -> bool:
+def _is_reply_to(message: discord.Message, quoted_message: str) -> bool:
     reference = message.reference.message_id if message.reference else None
-    return str(reference or "") == quoted
+    return str(reference or "") == quoted_message

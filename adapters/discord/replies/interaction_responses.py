@@ -55,11 +55,11 @@ class InteractionSink:
         self,
         client: discord.Client,
         handle: InteractionHandle,
-        acknowledged: PendingAcks,
+        pending_acks: PendingAcks,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._handle = handle
-        self._pending_acks = acknowledged
+        self._pending_acks = pending_acks
         self._now = now
         self._session = discord.Webhook.partial(int(handle.application), handle.token, client=client).session
 
@@ -68,27 +68,27 @@ class InteractionSink:
         """The handle, if one person alone sees the messages: a channel does not know them."""
         return str(self._handle) if self._handle.is_private else ""
 
-    async def write_part(self, part: int, message: str, sheet: OutgoingMessage) -> PostedIds:
+    async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
         """Send a part, or if it was sent before as this message, change it."""
         await self._wait_until_ready()
         try:
-            sent = await self._write_part(part, message, sheet)
+            sent = await self._write_part(part, message, outgoing)
         except UnknownResource as error:
             raise TokenExpired(str(error)) from None
         return str(sent.get("channel_id", "")), str(sent["id"])
 
-    async def _write_part(self, part: int, message: str, sheet: OutgoingMessage) -> Mapping[str, Any]:
+    async def _write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> Mapping[str, Any]:
         if part == ORIGINAL_PART and not self._handle.is_button:
-            return await call_with_retries("to answer a command", lambda: self._edit_original(sheet))
+            return await call_with_retries("to answer a command", lambda: self._edit_original(outgoing))
         if message:
-            return await call_with_retries("to change an answer to a command", lambda: self._edit(message, sheet))
-        return await self.send_followup(sheet)
+            return await call_with_retries("to change an answer to a command", lambda: self._edit(message, outgoing))
+        return await self.send_followup(outgoing)
 
-    async def send_followup(self, sheet: OutgoingMessage) -> Mapping[str, Any]:
+    async def send_followup(self, outgoing: OutgoingMessage) -> Mapping[str, Any]:
         """Send one more message."""
         await self._wait_until_ready()
         # Nothing tells such a message from its repetition, so it is not repeated when the network fails.
-        return await call_with_retries("to answer a command", lambda: self._send(sheet), again=False)
+        return await call_with_retries("to answer a command", lambda: self._send(outgoing), idempotent=False)
 
     async def delete_part(self, message: str) -> None:
         """Delete a part."""
@@ -101,8 +101,8 @@ class InteractionSink:
         if self._now() >= self._handle.expires_at:
             raise TokenExpired("The time to answer this command is over.")
 
-    async def _edit_original(self, sheet: OutgoingMessage) -> Any:
-        params = build_edit_params(sheet)
+    async def _edit_original(self, outgoing: OutgoingMessage) -> Any:
+        params = build_edit_params(outgoing)
         return await async_context.get().edit_original_interaction_response(
             int(self._handle.application),
             self._handle.token,
@@ -112,8 +112,8 @@ class InteractionSink:
             files=params.files,
         )
 
-    async def _edit(self, message: str, sheet: OutgoingMessage) -> Any:
-        params = build_edit_params(sheet)
+    async def _edit(self, message: str, outgoing: OutgoingMessage) -> Any:
+        params = build_edit_params(outgoing)
         return await async_context.get().edit_webhook_message(
             int(self._handle.application),
             self._handle.token,
@@ -124,8 +124,8 @@ class InteractionSink:
             files=params.files,
         )
 
-    async def _send(self, sheet: OutgoingMessage) -> Any:
-        params = build_create_params(sheet, flags=EPHEMERAL if self._handle.is_private else NO_EMBEDS)
+    async def _send(self, outgoing: OutgoingMessage) -> Any:
+        params = build_create_params(outgoing, flags=EPHEMERAL if self._handle.is_private else NO_EMBEDS)
         return await async_context.get().execute_webhook(
             int(self._handle.application),
             self._handle.token,

@@ -33,49 +33,49 @@ STARTER_MESSAGE = discord.MessageType.thread_starter_message
 class PostedAnswers:
     """The messages that the mark of an answer names."""
 
-    def __init__(self, client: discord.Client, acknowledged: PendingAcks) -> None:
+    def __init__(self, client: discord.Client, pending_acks: PendingAcks) -> None:
         self._client = client
         self._http = client.http
-        self._pending_acks = acknowledged
+        self._pending_acks = pending_acks
 
     async def replace(self, target: ReplyTarget, text: str) -> None:
         """Show this in the first message that is still there, and delete the others. Raises PlatformError.
 
         What one person alone sees stays as it is once the token of its command is of no use.
         """
-        mark, shown = ReplyRef.parse(target.reply_ref), False
-        if handle := InteractionHandle.parse(mark.handle):
+        ref, is_shown = ReplyRef.parse(target.reply_ref), False
+        if handle := InteractionHandle.parse(ref.handle):
             with suppress(TokenExpired):
-                await self._replace_private(handle, mark.messages, OutgoingMessage(render_markdown(text)))
+                await self._replace_private(handle, ref.messages, OutgoingMessage(render_markdown(text)))
             return
-        for message in mark.messages:
-            if shown:
-                await self._delete(mark.channel, message)
+        for message in ref.messages:
+            if is_shown:
+                await self._delete(ref.channel, message)
             else:
-                shown = await self._rewrite(mark.channel, message, OutgoingMessage(render_markdown(text)))
+                is_shown = await self._rewrite(ref.channel, message, OutgoingMessage(render_markdown(text)))
 
     async def _replace_private(
-        self, handle: InteractionHandle, messages: Sequence[str], sheet: OutgoingMessage
+        self, handle: InteractionHandle, messages: Sequence[str], outgoing: OutgoingMessage
     ) -> None:
-        way = InteractionSink(self._client, handle, self._pending_acks)
+        sink = InteractionSink(self._client, handle, self._pending_acks)
         first, *others = messages
-        await way.write_part(ORIGINAL_PART, first, sheet)
+        await sink.write_part(ORIGINAL_PART, first, outgoing)
         for message in others:
-            await way.delete_part(message)
+            await sink.delete_part(message)
 
     async def delete(self, target: ReplyTarget) -> None:
         """Delete all messages. Raises PlatformError."""
-        mark = ReplyRef.parse(target.reply_ref)
-        for message in mark.messages:
-            await self._delete(mark.channel, message)
-        if mark.channel and mark.channel == target.message:  # a thread that began with the question
-            await self._delete_if_empty(int(mark.channel))
+        ref = ReplyRef.parse(target.reply_ref)
+        for message in ref.messages:
+            await self._delete(ref.channel, message)
+        if ref.channel and ref.channel == target.message:  # a thread that began with the question
+            await self._delete_if_empty(int(ref.channel))
 
-    async def _rewrite(self, channel: str, message: str, sheet: OutgoingMessage) -> bool:
+    async def _rewrite(self, channel: str, message: str, outgoing: OutgoingMessage) -> bool:
         """Whether the message shows it now; else it was deleted."""
 
         def edit() -> Awaitable[object]:
-            return self._http.edit_message(int(channel), int(message), params=build_edit_params(sheet))
+            return self._http.edit_message(int(channel), int(message), params=build_edit_params(outgoing))
 
         try:
             await self._call_unarchived(channel, lambda: call_with_retries("to change its message", edit))
@@ -107,7 +107,7 @@ class PostedAnswers:
         try:
             await call_with_retries("to archive a thread", lambda: self._http.edit_channel(int(channel), archived=True))
         except PlatformError as error:
-            log.info("thread_stays_open", error=str(error))
+            log.info("discord.thread_archive_failed", error=str(error))
 
     async def _delete_if_empty(self, thread: int) -> None:
         """Delete a thread of ours in which nothing was said; it is archived where that is not allowed."""
@@ -125,7 +125,7 @@ class PostedAnswers:
         if not isinstance(found, discord.Thread) or self._client.user is None or found.owner_id != self._client.user.id:
             return False
 
-        async def said() -> list[discord.Message]:
+        async def fetch() -> list[discord.Message]:
             return [each async for each in found.history(limit=2)]
 
-        return all(each.type is STARTER_MESSAGE for each in await call_with_retries("to read a thread", said))
+        return all(each.type is STARTER_MESSAGE for each in await call_with_retries("to read a thread", fetch))

@@ -20,8 +20,8 @@ class ReplyRef:
     handle: str = ""
 
     def __str__(self) -> str:
-        own = f":{self.handle}" if self.handle else ""
-        return f"{self.channel}:{','.join(self.messages)}{own}" if self.messages else ""
+        suffix = f":{self.handle}" if self.handle else ""
+        return f"{self.channel}:{','.join(self.messages)}{suffix}" if self.messages else ""
 
     @classmethod
     def parse(cls, text: str) -> ReplyRef:

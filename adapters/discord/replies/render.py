@@ -38,11 +38,11 @@ _NOISE = re.compile(r"<[@#][!&]?\d+>|[*_`~|>#]+|<a?:(\w+):\d+>")
 def render_markdown(markdown: str) -> str:
     """What is sent for a part of an answer; not longer than a message may be if the part is not."""
     for text in ("\n".join(_convert_lines(markdown, tables=True)), "\n".join(_convert_lines(markdown, tables=False))):
-        quiet = "".join(
+        rendered = "".join(
             part if index % 2 else _LINKS.sub(_suppress_preview, part) for index, part in enumerate(_CODE.split(text))
         )
-        if len(quiet) <= MAX_MESSAGE_LENGTH:
-            return quiet.strip() or "…"
+        if len(rendered) <= MAX_MESSAGE_LENGTH:
+            return rendered.strip() or "…"
     return markdown[:MAX_MESSAGE_LENGTH]
 
 
@@ -53,20 +53,20 @@ def render_partial(markdown: str) -> str:
     return text + more if len(text) + len(more) <= MAX_MESSAGE_LENGTH and text != "…" else text
 
 
-def render_sources(closing: AnswerFooter) -> str:
+def render_sources(footer: AnswerFooter) -> str:
     """The lines below an answer, empty if there is nothing to be said in them; in no box, for previews are off."""
-    lines = _limit_lines([_render_source(cited) for cited in closing.sources])
-    note = " ".join(closing.notice.split())[:_MAX_NOTICE]
-    return "\n".join([*(["**Sources**"] if lines else []), *lines, *([f"-# {note}"] if note else [])])
+    lines = _limit_lines([_render_source(source) for source in footer.sources])
+    notice = " ".join(footer.notice.split())[:_MAX_NOTICE]
+    return "\n".join([*(["**Sources**"] if lines else []), *lines, *([f"-# {notice}"] if notice else [])])
 
 
-def append_sources(texts: Sequence[str], closing: AnswerFooter) -> list[str]:
+def append_sources(texts: Sequence[str], footer: AnswerFooter) -> list[str]:
     """The messages of an answer with what stands below it: in the last one if there is room, else in one of its own."""
-    below = render_sources(closing)
-    if not below:
+    footer_text = render_sources(footer)
+    if not footer_text:
         return list(texts)
-    joined = f"{texts[-1]}\n\n{below}"
-    return [*texts[:-1], joined] if len(joined) <= MAX_MESSAGE_LENGTH else [*texts, below]
+    joined = f"{texts[-1]}\n\n{footer_text}"
+    return [*texts[:-1], joined] if len(joined) <= MAX_MESSAGE_LENGTH else [*texts, footer_text]
 
 
 def build_thread_title(question: str) -> str:
@@ -81,20 +81,20 @@ def build_thread_title(question: str) -> str:
 def _limit_lines(lines: Sequence[str]) -> Sequence[str]:
     """As many lines as may be shown, and how many are not."""
     for shown in range(min(len(lines), MAX_SOURCE_LINES), 0, -1):
-        rest = len(lines) - shown
-        told = [*lines[:shown], f"… +{rest}"] if rest else lines
-        if len(told) <= MAX_SOURCE_LINES and len("\n".join(told)) <= _MAX_SOURCES_LENGTH:
-            return told
+        hidden = len(lines) - shown
+        kept = [*lines[:shown], f"… +{hidden}"] if hidden else lines
+        if len(kept) <= MAX_SOURCE_LINES and len("\n".join(kept)) <= _MAX_SOURCES_LENGTH:
+            return kept
     return ()
 
 
-def _render_source(cited: FooterSource) -> str:
-    title = " ".join(cited.title.replace("[", "(").replace("]", ")").split())[:_MAX_TITLE]
-    time = f" · <t:{int(cited.time.timestamp())}:f>" if cited.time else ""
-    if not cited.link:
-        return f"**[{cited.number}]** {title or '—'}{time}"
-    link = quote(cited.link, safe=SAFE_CHARACTERS)
-    return f"**[{cited.number}]** " + (f"[{title}](<{link}>)" if title else f"<{link}>") + time
+def _render_source(source: FooterSource) -> str:
+    title = " ".join(source.title.replace("[", "(").replace("]", ")").split())[:_MAX_TITLE]
+    time = f" · <t:{int(source.time.timestamp())}:f>" if source.time else ""
+    if not source.link:
+        return f"**[{source.number}]** {title or '—'}{time}"
+    link = quote(source.link, safe=SAFE_CHARACTERS)
+    return f"**[{source.number}]** " + (f"[{title}](<{link}>)" if title else f"<{link}>") + time
 
 
 def _suppress_preview(found: re.Match[str]) -> str:
@@ -102,10 +102,10 @@ def _suppress_preview(found: re.Match[str]) -> str:
     if bare := found["bare"]:
         url = bare.rstrip(".,;:!?'\"*_~|")
         return f"<{url}>{bare[len(url) :]}"
-    if (to := found["to"]) is None:
+    if (target := found["to"]) is None:
         return found[0]
     words = found["words"]
-    return f"<{to}>" if not words or "://" in words else f"[{words}](<{to}>)"
+    return f"<{target}>" if not words or "://" in words else f"[{words}](<{target}>)"
 
 
 def _convert_lines(markdown: str, *, tables: bool) -> Iterator[str]:

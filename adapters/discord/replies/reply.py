@@ -31,12 +31,12 @@ class EditThrottle:
 
     def __init__(
         self,
-        every: float = EDIT_INTERVAL,
+        min_interval: float = EDIT_INTERVAL,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.interval = every
-        self._min_interval = every
+        self.interval = min_interval
+        self._min_interval = min_interval
         self._clock = clock
         self._sleep = sleep
         self._next = 0.0
@@ -48,16 +48,14 @@ class EditThrottle:
 
     async def wait(self) -> None:
         """Wait for it, but not longer than usual: at the end Discord itself says how long."""
-        left = min(self._next - self._clock(), self._min_interval)
-        if left > 0:
-            await self._sleep(left)
+        wait = min(self._next - self._clock(), self._min_interval)
+        if wait > 0:
+            await self._sleep(wait)
 
-    def record_write(self, strikes: int) -> None:
+    def record_write(self, hits: int) -> None:
         """Something was written, after so many refusals for being too early."""
         self.interval = (
-            min(self.interval * 2**strikes, MAX_EDIT_INTERVAL)
-            if strikes
-            else max(self._min_interval, self.interval * 0.75)
+            min(self.interval * 2**hits, MAX_EDIT_INTERVAL) if hits else max(self._min_interval, self.interval * 0.75)
         )
         self._next = self._clock() + self.interval
 
@@ -68,7 +66,7 @@ class Destination(Protocol):
     async def find(self) -> tuple[MessageSink, ReplyRef]:
         """The way, and what was written on it before."""
 
-    async def find_fallback(self, mark: ReplyRef) -> tuple[MessageSink, ReplyRef]:
+    async def find_fallback(self, ref: ReplyRef) -> tuple[MessageSink, ReplyRef]:
         """Another one, once the time of the first is over; what can be changed on it of what was written before."""
 
     @property
@@ -79,10 +77,10 @@ class Destination(Protocol):
 class DiscordReply:
     """A Reply: its parts are messages, of which only those are written that changed."""
 
-    def __init__(self, opening: Destination, mark: str = "", pace: EditThrottle | None = None) -> None:
-        self._destination = opening
-        self._ref = ReplyRef.parse(mark)
-        self._throttle = pace or EditThrottle()
+    def __init__(self, destination: Destination, ref: str = "", throttle: EditThrottle | None = None) -> None:
+        self._destination = destination
+        self._ref = ReplyRef.parse(ref)
+        self._throttle = throttle or EditThrottle()
         self._sink: MessageSink | None = None
         self._messages: list[OutgoingMessage | None] = []
         self._has_text = False
@@ -92,10 +90,10 @@ class DiscordReply:
         """The messages that it stands in."""
         return str(self._ref)
 
-    async def show_status(self, words: str) -> None:
+    async def show_status(self, status: str) -> None:
         """Show at once that it is worked on."""
         if not self._has_text and self._throttle.can_write_soon:
-            await self._write([OutgoingMessage(f"*{words.strip('*_ ')}*")])
+            await self._write([OutgoingMessage(f"*{status.strip('*_ ')}*")])
 
     async def show(self, parts: Sequence[str]) -> bool:
         """The answer so far; False if it comes too early: nothing is written then."""
@@ -113,49 +111,49 @@ class DiscordReply:
         )
         return True
 
-    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
+    async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
         """The whole answer, with its sources and buttons below the last part, or in one more if they do not fit."""
         await self._throttle.wait()
         self._has_text = True
         texts = [render_markdown(part) for part in parts] or ["…"]
-        texts = append_sources(texts, closing)
-        last = OutgoingMessage(texts.pop(), closing.buttons)
+        texts = append_sources(texts, footer)
+        last = OutgoingMessage(texts.pop(), footer.buttons)
         await self._write([*map(OutgoingMessage, texts), last])
         await self._delete_extra(len(texts) + 1)
 
     async def replace(self, text: str) -> None:
         """Say this instead, at once. What one person alone saw can be taken back for a quarter of an hour."""
         self._has_text = True
-        sheets = [OutgoingMessage(render_markdown(part)) for part in split_message(text, MAX_PART_LENGTH) or ("",)]
+        messages = [OutgoingMessage(render_markdown(part)) for part in split_message(text, MAX_PART_LENGTH) or ("",)]
         try:
-            await self._write(sheets, everywhere=not self._destination.is_private)
-            await self._delete_extra(len(sheets))
+            await self._write(messages, allow_fallback=not self._destination.is_private)
+            await self._delete_extra(len(messages))
         except TokenExpired:
             if not self._destination.is_private:
                 raise
 
-    async def _write(self, sheets: Sequence[OutgoingMessage], *, everywhere: bool = True) -> None:
-        for part, sheet in enumerate(sheets):
-            if part < len(self._messages) and self._messages[part] == sheet:
+    async def _write(self, messages: Sequence[OutgoingMessage], *, allow_fallback: bool = True) -> None:
+        for part, outgoing in enumerate(messages):
+            if part < len(self._messages) and self._messages[part] == outgoing:
                 continue
             try:
-                await self._write_part(part, sheet)
+                await self._write_part(part, outgoing)
             except TokenExpired:
-                if not everywhere:
+                if not allow_fallback:
                     raise
                 await self._switch_sink()
-                return await self._write(sheets)
+                return await self._write(messages)
         return None
 
-    async def _write_part(self, part: int, sheet: OutgoingMessage) -> None:
-        way = await self._open_sink()
+    async def _write_part(self, part: int, outgoing: OutgoingMessage) -> None:
+        sink = await self._open_sink()
         written = self._ref.messages
-        with count_rate_limits() as strikes:
-            channel, message = await way.write_part(part, written[part] if part < len(written) else "", sheet)
-        self._throttle.record_write(len(strikes))
-        self._ref = ReplyRef(channel, (*written[:part], message, *written[part + 1 :]), way.handle)
+        with count_rate_limits() as hits:
+            channel, message = await sink.write_part(part, written[part] if part < len(written) else "", outgoing)
+        self._throttle.record_write(len(hits))
+        self._ref = ReplyRef(channel, (*written[:part], message, *written[part + 1 :]), sink.handle)
         self._messages += [None] * (part + 1 - len(self._messages))
-        self._messages[part] = sheet
+        self._messages[part] = outgoing
 
     async def _open_sink(self) -> MessageSink:
         if self._sink is None:
@@ -168,9 +166,9 @@ class DiscordReply:
 
     async def _delete_extra(self, length: int) -> None:
         """Delete the messages behind these, which a longer answer left."""
-        way = await self._open_sink()
-        superfluous = self._ref.messages[length:]
-        for message in superfluous:
-            await way.delete_part(message)
+        sink = await self._open_sink()
+        extra = self._ref.messages[length:]
+        for message in extra:
+            await sink.delete_part(message)
         self._ref = replace(self._ref, messages=self._ref.messages[:length])
         del self._messages[length:]

@@ -1,4 +1,4 @@
-"""What Slack refuses, in the words of the bot."""
+"""Map errors of the Slack SDK to bot.errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ACCESS_ERRORS = frozenset(
         "user_not_in_channel",
     ]
 )
-# What only a person can change, of a token that connects: those of its words that Slack gives while one connects.
+# Errors while connecting that only the operator can fix.
 SETUP_ERRORS = frozenset(
     [
         "account_inactive",
@@ -43,9 +43,9 @@ SETUP_ERRORS = frozenset(
         "token_revoked",
     ]
 )
-CHANNEL_NOT_FOUND = "channel_not_found"  # also of a private channel that the bot was put out of
+CHANNEL_NOT_FOUND = "channel_not_found"  # also for a private channel from which the bot was removed
 NOT_FOUND_ERRORS = frozenset(["message_not_found", "thread_not_found"])
-# Slack's own trouble, or that of a proxy between.
+# Temporary failures of Slack, or of a proxy.
 UNAVAILABLE_ERRORS = frozenset(
     [
         "fatal_error",
@@ -58,17 +58,17 @@ UNAVAILABLE_ERRORS = frozenset(
     ]
 )
 SERVER_ERROR = 500
-DEFAULT_RETRY_AFTER = 30.0  # seconds, when Slack asks to slow down and does not say for how long
+DEFAULT_RETRY_AFTER = 30.0  # seconds, when Slack sends no Retry-After
 
 
 class MessageNotFound(PlatformError):
-    """Slack does not know a message or a thread."""
+    """The message or thread does not exist."""
 
     hint = "It was deleted."
 
 
 def error_code(error: BaseException) -> str:
-    """Slack's own word for what went wrong; for other errors their kind. Neither holds what anybody said."""
+    """Slack's error code, or the class name of any other error. Contains no message text."""
     if not isinstance(error, SlackApiError):
         return type(error).__name__
     if retry_after_seconds(error) is not None:
@@ -78,19 +78,19 @@ def error_code(error: BaseException) -> str:
 
 
 def retry_after_seconds(error: BaseException) -> float | None:
-    """Seconds that Slack asks to wait; None if this is another error."""
+    """Seconds that Slack asks to wait; None for other errors."""
     if not isinstance(error, SlackApiError):
         return None
     data = getattr(error.response, "data", None)
     named = isinstance(data, dict) and data.get("error") in ("ratelimited", "rate_limited")
     if not named and getattr(error.response, "status_code", 0) != 429:
         return None
-    told = str(error.response.headers.get("Retry-After", ""))
-    return float(told) if told.isdigit() else DEFAULT_RETRY_AFTER
+    retry_after = str(error.response.headers.get("Retry-After", ""))
+    return float(retry_after) if retry_after.isdigit() else DEFAULT_RETRY_AFTER
 
 
 def missing_scopes(error: BaseException) -> frozenset[str]:
-    """The scopes that the app lacks for a call; none if this is another error."""
+    """Scopes that the app lacks for a call; empty for other errors."""
     data = getattr(error.response, "data", None) if isinstance(error, SlackApiError) else None
     if not isinstance(data, dict) or data.get("error") != "missing_scope":
         return frozenset()
@@ -98,46 +98,46 @@ def missing_scopes(error: BaseException) -> frozenset[str]:
 
 
 def to_platform_error(error: BaseException) -> PlatformError:
-    """The error as the bot knows it."""
-    word = error_code(error)
+    """Convert an error of the SDK to a PlatformError."""
+    code = error_code(error)
     if not isinstance(error, SlackApiError):
-        return PlatformUnavailable(f"Slack was not reached: {word}.")
+        return PlatformUnavailable(f"Slack could not be reached: {code}.")
     if is_unavailable(error):
-        return PlatformUnavailable(f"Slack has trouble of its own: {word}.")
-    return _error_class(word)(f"Slack refused: {word}.")
+        return PlatformUnavailable(f"Slack is unavailable: {code}.")
+    return _error_class(code)(f"Slack refused: {code}.")
 
 
 def is_unavailable(error: SlackApiError) -> bool:
-    """Whether Slack could not answer now, whatever it was asked."""
+    """Whether Slack is temporarily unable to answer any call."""
     status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
     return bool(status >= SERVER_ERROR) or error_code(error) in UNAVAILABLE_ERRORS
 
 
-def _error_class(word: str) -> type[PlatformError]:
-    if word == CHANNEL_NOT_FOUND:
+def _error_class(code: str) -> type[PlatformError]:
+    if code == CHANNEL_NOT_FOUND:
         return ChannelGone
-    if word in NOT_FOUND_ERRORS:
+    if code in NOT_FOUND_ERRORS:
         return MessageNotFound
-    return PermissionDenied if word in ACCESS_ERRORS else PlatformError
+    return PermissionDenied if code in ACCESS_ERRORS else PlatformError
 
 
 @contextmanager
 def map_connect_errors(token: str) -> Iterator[None]:
-    """What goes wrong while one connects by the token of this setting: SetupError if only a person can change it."""
+    """Map errors while connecting; `token` names the setting. Raises SetupError if the operator must act."""
     try:
         yield
     except SLACK_ERRORS as error:
-        word, lacking = error_code(error), ", ".join(sorted(missing_scopes(error)))
-        if word not in SETUP_ERRORS:
+        code, scopes = error_code(error), ", ".join(sorted(missing_scopes(error)))
+        if code not in SETUP_ERRORS:
             raise to_platform_error(error) from error
-        way = f"Give the app the scope {lacking} and install it again" if lacking else "Install the app again"
-        hint = f"{way} (api.slack.com/apps), and copy its token into {token}."
-        raise SetupError(f"Slack does not accept {token}: {word}.", hint=hint) from error
+        action = f"Give the app the scope {scopes} and install it again" if scopes else "Install the app again"
+        hint = f"{action} (api.slack.com/apps), and copy its token into {token}."
+        raise SetupError(f"Slack does not accept {token}: {code}.", hint=hint) from error
 
 
 @contextmanager
 def map_errors() -> Iterator[None]:
-    """Whatever goes wrong with Slack in here becomes a PlatformError."""
+    """Convert errors of Slack calls to PlatformError."""
     try:
         yield
     except SLACK_ERRORS as error:

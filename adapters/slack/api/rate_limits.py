@@ -1,4 +1,4 @@
-"""How often Slack may be called: what is asked for is given now, in a while, or not in time."""
+"""Client-side rate limits for Slack calls."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-MIN_PAUSE = 0.01  # seconds; nobody waits for less, so that clocks of coarse grain cannot make a loop spin
+MIN_PAUSE = 0.01  # seconds; prevents busy loops on coarse clocks
 
 
 class SlidingWindow:
-    """At most `limit` calls within any `span` seconds; closed altogether for as long as the platform asks."""
+    """At most `limit` calls within any `span` seconds; `block` stops all calls for a while."""
 
     def __init__(
         self,
@@ -40,14 +40,14 @@ class SlidingWindow:
         return max(self._blocked_until - now, self._calls[0] + self._span - now if full else 0.0, 0.0)
 
     def try_acquire(self) -> bool:
-        """A turn if there is one now."""
+        """Take a turn if one is free now."""
         if self.wait_seconds > 0:
             return False
         self._calls.append(self._clock())
         return True
 
     async def acquire(self, within: float | None = None) -> bool:
-        """Wait for a turn; False, at once, if none can come within so many seconds."""
+        """Wait for a turn; returns False at once if none will be free within `within` seconds."""
         until = None if within is None else self._clock() + within
         while not self.try_acquire():
             pause = max(self.wait_seconds, MIN_PAUSE)
@@ -57,16 +57,16 @@ class SlidingWindow:
         return True
 
     def block(self, seconds: float) -> None:
-        """Give no turns for so long."""
+        """Allow no calls for `seconds`."""
         self._blocked_until = max(self._blocked_until, self._clock() + seconds)
 
 
 class RateLimits:
-    """The turns of one workspace, shared by all its replies.
+    """Rate limits of one workspace, shared by all its replies.
 
     chat.startStream, chat.stopStream: 20 a minute; chat.appendStream: 100; chat.update: 50; chat.postMessage: one a
     second in a channel (docs.slack.dev, rate limits). Appends and updates are spread over the minute. `urgent` calls
-    take something back that must not be seen, and do not queue behind others.
+    remove text that must not stay visible, and do not queue behind others.
     """
 
     def __init__(
@@ -84,5 +84,5 @@ class RateLimits:
         self._posts: dict[str, SlidingWindow] = {}
 
     def posts(self, channel: str) -> SlidingWindow:
-        """The turns to post in a channel."""
+        """The limit for posts in a channel."""
         return self._posts.setdefault(channel, SlidingWindow(1, 1.05, self.clock, self.sleep))

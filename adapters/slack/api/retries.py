@@ -64,7 +64,9 @@ def is_outcome_unknown(error: BaseException) -> bool:
     return isinstance(error, (aiohttp.ClientError, TimeoutError, SlackClientError))
 
 
-async def call_in_turn(window: SlidingWindow, call: Callable[[], Awaitable[Result]], *, again: bool = True) -> Result:
+async def call_in_turn(
+    window: SlidingWindow, call: Callable[[], Awaitable[Result]], *, idempotent: bool = True
+) -> Result:
     """Call in a turn of the rate window, and again whenever Slack asks to slow down.
 
     `again`: the call is idempotent, so it is also repeated when its outcome is unknown. Raises what Slack refuses,
@@ -76,7 +78,7 @@ async def call_in_turn(window: SlidingWindow, call: Callable[[], Awaitable[Resul
             return await call()
         except (SlackClientError, aiohttp.ClientError, TimeoutError) as error:
             wait = retry_after_seconds(error)
-            if attempt == MAX_WRITE_ATTEMPTS or (wait is None and not (again and is_outcome_unknown(error))):
+            if attempt == MAX_WRITE_ATTEMPTS or (wait is None and not (idempotent and is_outcome_unknown(error))):
                 raise
             window.block(backoff_seconds(attempt, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS) if wait is None else wait)
     raise AssertionError

@@ -48,10 +48,10 @@ SUGGESTED_PROMPTS = (
 class Listener:
     """Hears everything that Slack says. `commands` are the names of the bot's commands."""
 
-    def __init__(self, bot: Bot, platform: SlackPlatform, study: SlackContext, commands: Collection[str]) -> None:
+    def __init__(self, bot: Bot, platform: SlackPlatform, context: SlackContext, commands: Collection[str]) -> None:
         self._bot = bot
         self._platform = platform
-        self._context = study
+        self._context = context
         self._commands = commands
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -74,49 +74,49 @@ class Listener:
         self._bot.record_activity(NAME)
         event = body.get("event") or {}
         try:
-            told = translate.translate_event(body, self._context.identity)
+            translated = translate.translate_event(body, self._context.identity)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             self._handle_unparsed(str(event.get("type")), error)
             return
-        noted = SIDE_HANDLERS.get(str(event.get("type")))
-        if noted is not None:
-            await noted(self, event)
-        if told is not None:
-            await self._submit(told, first=set(request.headers.get(RETRY_HEADER) or ()) <= {"0"})
+        handler = SIDE_HANDLERS.get(str(event.get("type")))
+        if handler is not None:
+            await handler(self, event)
+        if translated is not None:
+            await self._submit(translated, is_first=set(request.headers.get(RETRY_HEADER) or ()) <= {"0"})
 
-    def _handle_unparsed(self, kind: str, error: Exception) -> None:
+    def _handle_unparsed(self, event_type: str, error: Exception) -> None:
         """An event makes no sense, nor will it if it is sent again. What it may have told of channels is looked for."""
-        log.error("event_not_parsed", kind=kind, error=type(error).__name__)
-        if kind not in MESSAGE_EVENTS:
+        log.error("slack.event_parse_failed", event_type=event_type, error=type(error).__name__)
+        if event_type not in MESSAGE_EVENTS:
             self.handle_reconnect()
 
     async def handle_command(self, body: dict[str, Any], ack: AsyncAck) -> None:
         """A slash command."""
         self._bot.record_activity(NAME)
         await self._submit(
-            calling.parse_command(body, self._context.identity, self._commands, datetime.now(UTC)), first=True
+            calling.parse_command(body, self._context.identity, self._commands, datetime.now(UTC)), is_first=True
         )
         await ack()
 
     async def handle_action(self, body: dict[str, Any], ack: AsyncAck) -> None:
         """A button."""
         self._bot.record_activity(NAME)
-        told = calling.parse_click(body, self._context.identity)
-        if told is not None:
-            await self._submit(told, first=True)
+        translated = calling.parse_click(body, self._context.identity)
+        if translated is not None:
+            await self._submit(translated, is_first=True)
         await ack()
 
-    async def _submit(self, told: TranslatedEvent, *, first: bool) -> None:
+    async def _submit(self, translated: TranslatedEvent, *, is_first: bool) -> None:
         """Give it to the bot. `first`: it was not sent before."""
-        happening = told.event
-        if isinstance(happening, VisibilityChanged | ChannelRemoved):
-            self._platform.invalidate_channel(happening.location.channel)
-        if not (first and isinstance(happening, MessageReceived)):
-            await self._bot.receive(happening, *told.keys)
+        event = translated.event
+        if isinstance(event, VisibilityChanged | ChannelRemoved):
+            self._platform.invalidate_channel(event.location.channel)
+        if not (is_first and isinstance(event, MessageReceived)):
+            await self._bot.receive(event, *translated.keys)
             return
-        question = happening.message.location.channel, happening.message.id
-        new = self._platform.record_question(*question)
-        if not await self._bot.receive(happening, *told.keys) and new:
+        question = event.message.location.channel, event.message.id
+        is_new = self._platform.record_question(*question)
+        if not await self._bot.receive(event, *translated.keys) and is_new:
             self._platform.discard_question(*question)
 
     # What is no happening.
@@ -124,8 +124,8 @@ class Listener:
     async def handle_user_change(self, event: Mapping[str, Any]) -> None:
         """Somebody came or changed; if they may read more or less than before, that concerns all channels."""
         if self._context.users.save_user(event.get("user") or {}):
-            stamp = event.get("event_ts") or event.get("cache_ts") or datetime.now(UTC).timestamp()
-            key = f"{NAME}:person:{(event.get('user') or {}).get('id')}:{stamp}"
+            changed_at = event.get("event_ts") or event.get("cache_ts") or datetime.now(UTC).timestamp()
+            key = f"{NAME}:person:{(event.get('user') or {}).get('id')}:{changed_at}"
             await self._bot.receive(
                 VisibilityChanged(Location(NAME, self._context.identity.team, ""), members_only=True), key
             )
@@ -139,7 +139,7 @@ class Listener:
 
     async def handle_rate_limited(self, _event: Mapping[str, Any]) -> None:
         """Slack drops events for a while: there are too many."""
-        log.warning("events_held_back", hint="Slack sends 30,000 an hour at most.")
+        log.warning("slack.events_rate_limited", hint="Slack sends 30,000 an hour at most.")
 
     async def _set_prompts(self, channel: str) -> None:
         await self._context.idempotent_client.assistant_threads_setSuggestedPrompts(
@@ -158,7 +158,7 @@ class Listener:
 
     def handle_reconnect(self) -> None:
         """Events may have been lost: let the bot look for them, and get to know people anew."""
-        log.info("connected", workspace=self._context.identity.team)
+        log.info("slack.connected", workspace=self._context.identity.team)
         self._context.users.invalidate()
         self._run_in_background(self._context.users.preload())
         self._platform.invalidate_channel("")
@@ -170,21 +170,23 @@ class Listener:
         await cancel_tasks(*self._tasks)
 
 
-def build_authorize(study: SlackContext) -> Callable[..., Awaitable[AuthorizeResult]]:
+def build_authorize(context: SlackContext) -> Callable[..., Awaitable[AuthorizeResult]]:
     """Tells who we are, as it was found out at the start: an envelope must not hang on another call."""
-    us, token = study.identity, study.idempotent_client.token
+    identity, token = context.identity, context.idempotent_client.token
 
-    async def tell(team_id: str | None) -> AuthorizeResult:
-        return AuthorizeResult(enterprise_id=None, team_id=team_id, bot_user_id=us.user, bot_id=us.bot, bot_token=token)
+    async def authorize(team_id: str | None) -> AuthorizeResult:
+        return AuthorizeResult(
+            enterprise_id=None, team_id=team_id, bot_user_id=identity.user, bot_id=identity.bot, bot_token=token
+        )
 
-    return tell
+    return authorize
 
 
 async def _log_errors(work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
     except (EngineError, *SLACK_ERRORS) as error:
-        log.warning("not_shown", error=error_code(error))
+        log.warning("slack.view_publish_failed", error=error_code(error))
 
 
 SIDE_HANDLERS = {

@@ -38,25 +38,29 @@ class TranslatedEvent:
     keys: tuple[str, ...]
 
 
-def translate_event(body: Event, us: BotIdentity) -> TranslatedEvent | None:
+def translate_event(body: Event, identity: BotIdentity) -> TranslatedEvent | None:
     """What an event of the Events API says; None if it means nothing to the bot."""
     event = body.get("event") or {}
     translate = EVENT_TRANSLATORS.get(str(event.get("type")))
-    happening = translate(event, us) if translate else None
-    return TranslatedEvent(happening, (_event_key(body, event), *_message_keys(happening))) if happening else None
+    platform_event = translate(event, identity) if translate else None
+    return (
+        TranslatedEvent(platform_event, (_event_key(body, event), *_message_keys(platform_event)))
+        if platform_event
+        else None
+    )
 
 
 def _event_key(body: Event, event: Event) -> str:
-    known = body.get("event_id") or f"{event.get('type')}:{_channel_id(event)}:{event.get('event_ts')}"
-    return f"{NAME}:event:{known}"
+    event_id = body.get("event_id") or f"{event.get('type')}:{_channel_id(event)}:{event.get('event_ts')}"
+    return f"{NAME}:event:{event_id}"
 
 
-def _message_keys(happening: PlatformEvent) -> tuple[str, ...]:
+def _message_keys(platform_event: PlatformEvent) -> tuple[str, ...]:
     """`message` and `app_mention` tell of the same message: it is heard once."""
-    if not isinstance(happening, MessageReceived):
+    if not isinstance(platform_event, MessageReceived):
         return ()
-    place = happening.message.location
-    return (f"{NAME}:message:{place.workspace}:{place.channel}:{happening.message.id}",)
+    location = platform_event.message.location
+    return (f"{NAME}:message:{location.workspace}:{location.channel}:{platform_event.message.id}",)
 
 
 def _channel_id(event: Event) -> str:
@@ -64,108 +68,112 @@ def _channel_id(event: Event) -> str:
     return str(channel.get("id") or "") if isinstance(channel, dict) else str(channel)
 
 
-def _place(event: Event, us: BotIdentity) -> Location:
-    return Location(NAME, us.team, _channel_id(event))
+def _location(event: Event, identity: BotIdentity) -> Location:
+    return Location(NAME, identity.team, _channel_id(event))
 
 
 # Messages.
 
 
-def _mention(event: Event, us: BotIdentity) -> PlatformEvent | None:
+def _mention(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """Somebody mentioned us."""
-    said = parse_message({**event, "subtype": event.get("subtype") or ""}, _place(event, us), us)
-    return MessageReceived(_strip_mention(said, us), addressed=not said.by_bot) if said else None
+    message = parse_message({**event, "subtype": event.get("subtype") or ""}, _location(event, identity), identity)
+    return MessageReceived(_strip_mention(message, identity), addressed=not message.by_bot) if message else None
 
 
-def _message(event: Event, us: BotIdentity) -> PlatformEvent | None:
+def _message(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """A message came, changed or went, or Slack says something about the channel."""
     subtype = str(event.get("subtype") or "")
-    special = SUBTYPE_TRANSLATORS.get(subtype)
-    if special:
-        return special(event, us)
-    said = parse_message(event, _place(event, us), us)
-    if said is None or event.get("hidden"):
+    translate = SUBTYPE_TRANSLATORS.get(subtype)
+    if translate:
+        return translate(event, identity)
+    message = parse_message(event, _location(event, identity), identity)
+    if message is None or event.get("hidden"):
         return None
-    addressed = not said.by_bot and (event.get("channel_type") == "im" or is_bot_mentioned(said.text, us))
-    return MessageReceived(_strip_mention(said, us) if addressed else said, addressed=addressed)
+    addressed = not message.by_bot and (event.get("channel_type") == "im" or is_bot_mentioned(message.text, identity))
+    return MessageReceived(_strip_mention(message, identity) if addressed else message, addressed=addressed)
 
 
-def _strip_mention(said: Message, us: BotIdentity) -> Message:
+def _strip_mention(message: Message, identity: BotIdentity) -> Message:
     """The message without our name at its beginning, where it is no part of what is asked."""
-    return replace(said, text=re.sub(rf"^\s*(<@{re.escape(us.user)}(\|[^>]*)?>[\s,:]*)+", "", said.text))
+    return replace(message, text=re.sub(rf"^\s*(<@{re.escape(identity.user)}(\|[^>]*)?>[\s,:]*)+", "", message.text))
 
 
-def _edited(event: Event, us: BotIdentity) -> PlatformEvent | None:
+def _edited(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """A message differs: the bot compares it. The root of a thread that was deleted leaves a tombstone."""
     now = event.get("message") or {}
     if is_tombstone(now):
-        return MessagesDeleted(_place(event, us), (str(now.get("ts")),))
-    said = parse_message(now, _place(event, us), us)
-    return MessageEdited(said) if said else None
+        return MessagesDeleted(_location(event, identity), (str(now.get("ts")),))
+    message = parse_message(now, _location(event, identity), identity)
+    return MessageEdited(message) if message else None
 
 
-def _deleted(event: Event, us: BotIdentity) -> PlatformEvent | None:
+def _deleted(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """A message is gone."""
     before = event.get("previous_message") or {}
     ts, root = str(event.get("deleted_ts") or before.get("ts") or ""), str(before.get("thread_ts") or "")
-    if not ts or us.is_author(str(before.get("user") or ""), str(before.get("bot_id") or "")):
+    if not ts or identity.is_author(str(before.get("user") or ""), str(before.get("bot_id") or "")):
         return None
-    return MessagesDeleted(replace(_place(event, us), thread="" if root == ts else root), (ts,))
+    return MessagesDeleted(replace(_location(event, identity), thread="" if root == ts else root), (ts,))
 
 
 # Channels and people.
 
 
-def _changed(event: Event, us: BotIdentity) -> PlatformEvent | None:
-    return VisibilityChanged(_place(event, us))
+def _changed(event: Event, identity: BotIdentity) -> PlatformEvent | None:
+    return VisibilityChanged(_location(event, identity))
 
 
-def _gone(event: Event, us: BotIdentity) -> PlatformEvent | None:
-    return ChannelRemoved(_place(event, us))
+def _gone(event: Event, identity: BotIdentity) -> PlatformEvent | None:
+    return ChannelRemoved(_location(event, identity))
 
 
-def _joined(event: Event, us: BotIdentity) -> PlatformEvent | None:
+def _joined(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """Somebody came: the bot itself was taken in, or there is one more reader."""
-    if event.get("user") == us.user:
-        return BotAdded(_place(event, us), by=str(event.get("inviter") or ""))
-    return _members_changed(event, us)
+    if event.get("user") == identity.user:
+        return BotAdded(_location(event, identity), by=str(event.get("inviter") or ""))
+    return _members_changed(event, identity)
 
 
-def _members_changed(event: Event, us: BotIdentity) -> VisibilityChanged:
+def _members_changed(event: Event, identity: BotIdentity) -> VisibilityChanged:
     """Other people are in a channel; with those of another workspace it may be another kind of channel too."""
-    return VisibilityChanged(_place(event, us), members_only=event.get("team") == us.team)
+    return VisibilityChanged(_location(event, identity), members_only=event.get("team") == identity.team)
 
 
-def _left(event: Event, us: BotIdentity) -> PlatformEvent | None:
+def _left(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """Somebody went: the bot itself was put out, or there is one reader less."""
-    return ChannelRemoved(_place(event, us)) if event.get("user") == us.user else _members_changed(event, us)
+    return (
+        ChannelRemoved(_location(event, identity))
+        if event.get("user") == identity.user
+        else _members_changed(event, identity)
+    )
 
 
-def _file_deleted(event: Event, us: BotIdentity) -> PlatformEvent | None:
+def _file_deleted(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """A file is gone, wherever it was shared."""
     file = str(event.get("file_id") or "")
-    return FilesRemoved(Location(NAME, us.team, ""), (file,)) if file else None
+    return FilesRemoved(Location(NAME, identity.team, ""), (file,)) if file else None
 
 
-def _file_unshared(event: Event, us: BotIdentity) -> PlatformEvent | None:
+def _file_unshared(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """A file is no longer shared in one channel."""
-    file, place = str(event.get("file_id") or ""), _place(event, us)
-    return FilesRemoved(place, (file,)) if file and place.channel else None
+    file, location = str(event.get("file_id") or ""), _location(event, identity)
+    return FilesRemoved(location, (file,)) if file and location.channel else None
 
 
-def _uninstalled(_event: Event, us: BotIdentity) -> PlatformEvent | None:
-    return WorkspaceLeft(NAME, us.team, "app_uninstalled")
+def _uninstalled(_event: Event, identity: BotIdentity) -> PlatformEvent | None:
+    return WorkspaceLeft(NAME, identity.team, "app_uninstalled")
 
 
-def _revoked(event: Event, us: BotIdentity) -> PlatformEvent | None:
+def _revoked(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """Tokens were revoked: ours, or those of people, which the bot never has."""
     bots = (event.get("tokens") or {}).get("bot") or ()
-    return WorkspaceLeft(NAME, us.team, "tokens_revoked") if us.user in bots else None
+    return WorkspaceLeft(NAME, identity.team, "tokens_revoked") if identity.user in bots else None
 
 
-def _id_changed(event: Event, us: BotIdentity) -> PlatformEvent | None:
+def _id_changed(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """A channel got another id when its workspace was moved: who may read it must be asked anew."""
-    return VisibilityChanged(Location(NAME, us.team, str(event.get("old_channel_id") or "")))
+    return VisibilityChanged(Location(NAME, identity.team, str(event.get("old_channel_id") or "")))
 
 
 SUBTYPE_TRANSLATORS: Mapping[str, Callable[[Event, BotIdentity], PlatformEvent | None]] = {

@@ -54,20 +54,20 @@ class PostedMessage:
 class AnswerMessages:
     """`target.mark`: what a former run began, as `mark` gives it."""
 
-    def __init__(self, target: ReplyTarget, study: SlackContext) -> None:
+    def __init__(self, target: ReplyTarget, context: SlackContext) -> None:
         self._target = target
-        self._context = study
+        self._context = context
         self._channel = target.location.channel
         self._root = target.location.thread or target.message
         self._is_unconfirmed = False  # a message may have been begun that nobody told us of
         self._saved_ids = [ts for ts in target.reply_ref.partition(":")[2].split(",") if ts]
         self.messages: list[PostedMessage] = []
-        study.active_messages.update(self._saved_ids)
+        context.active_messages.update(self._saved_ids)
 
     @property
     def ref(self) -> str:
         """The channel and the ids of the messages: `C1:1700000000.000100,1700000009.000200`."""
-        ids = [ts for said in self.messages for ts in said.ids]
+        ids = [ts for posted in self.messages for ts in posted.ids]
         return f"{self._channel}:{','.join(ids)}" if ids else self._target.reply_ref
 
     async def recover(self) -> None:
@@ -76,180 +76,187 @@ class AnswerMessages:
         try:
             found = await self._find_unfinished()
         except PlatformError as error:
-            log.warning("thread_not_searched", error=str(error))
+            log.warning("slack.recovery_search_failed", error=str(error))
         for ts in [*self._saved_ids, *(ts for ts in found if ts not in self._saved_ids)]:
             self._add_message(PostedMessage(ts, None, is_streaming=True, updated_at=self._now - REWRITE_INTERVAL))
 
     def release(self) -> None:
         """The answer is finished: its messages are no concern of other replies any more."""
-        self._context.active_messages.difference_update(self._saved_ids, *(said.ids for said in self.messages))
+        self._context.active_messages.difference_update(self._saved_ids, *(posted.ids for posted in self.messages))
         self._context.refs_by_answer.pop(self._target.answer, None)
 
     # While the answer grows: never waiting for a turn.
 
-    async def write_partial(self, number: int, letter: OutgoingMessage, words: str, *, last: bool) -> bool:
+    async def write_partial(self, number: int, outgoing: OutgoingMessage, status: str, *, last: bool) -> bool:
         """Bring a message as near to this as Slack allows now; whether it is there. A stream before the last ends."""
         if number == len(self.messages) and not await self._adopt_unconfirmed():
-            return await self._start_message(number, letter, words, last=last)
-        said = self.messages[number]
-        if said.can_grow_to(letter.text) and not last and self._context.rate_limits.stops.wait_seconds <= 0:
-            return await self._stop_stream(said, letter, words)
-        if said.text == letter.text:
+            return await self._start_message(number, outgoing, status, last=last)
+        posted = self.messages[number]
+        if posted.can_grow_to(outgoing.text) and not last and self._context.rate_limits.stops.wait_seconds <= 0:
+            return await self._stop_stream(posted, outgoing, status)
+        if posted.text == outgoing.text:
             return True
-        if said.can_grow_to(letter.text):
-            return self._context.rate_limits.appends.try_acquire() and await self._append(said, letter)
-        if self._now - said.updated_at < REWRITE_INTERVAL or self._context.rate_limits.updates.wait_seconds > 0:
+        if posted.can_grow_to(outgoing.text):
+            return self._context.rate_limits.appends.try_acquire() and await self._append(posted, outgoing)
+        if self._now - posted.updated_at < REWRITE_INTERVAL or self._context.rate_limits.updates.wait_seconds > 0:
             return False
-        await self.rewrite(said, letter)
+        await self.rewrite(posted, outgoing)
         return True
 
-    async def send_keepalive(self, words: str) -> None:
+    async def send_keepalive(self, status: str) -> None:
         """A sign of life for streams that have long been silent."""
-        for said in self.messages:
-            silent = said.is_streaming and said.text is not None and self._now - said.updated_at >= KEEPALIVE_AFTER
+        for posted in self.messages:
+            silent = (
+                posted.is_streaming and posted.text is not None and self._now - posted.updated_at >= KEEPALIVE_AFTER
+            )
             if silent and self._context.rate_limits.appends.try_acquire():
-                said.updated_at = self._now
-                await self._context.streams.send_keepalive(self._channel, said.ts, words)
+                posted.updated_at = self._now
+                await self._context.streams.send_keepalive(self._channel, posted.ts, status)
 
-    async def _start_message(self, number: int, letter: OutgoingMessage, words: str, *, last: bool) -> bool:
+    async def _start_message(self, number: int, outgoing: OutgoingMessage, status: str, *, last: bool) -> bool:
         """The first words of a message: as a stream if it will grow, else posted."""
         ts = None
         self._is_unconfirmed = True
         try:
             if self._root and last:
-                ts = await self._context.streams.start(self._target, letter.text, "" if number else words)
+                ts = await self._context.streams.start(self._target, outgoing.text, "" if number else status)
         except SLACK_ERRORS as error:
-            log.warning("stream_may_have_begun", error=error_code(error))
+            log.warning("slack.stream_start_uncertain", error=error_code(error))
             if await self._adopt_unconfirmed():
                 return False
         self._is_unconfirmed = False
         if ts is not None:
-            self._add_message(PostedMessage(ts, letter.text, is_streaming=True, updated_at=self._now))
-        elif not has_sentence(letter.text) or self._context.rate_limits.posts(self._channel).wait_seconds > 0:
+            self._add_message(PostedMessage(ts, outgoing.text, is_streaming=True, updated_at=self._now))
+        elif not has_sentence(outgoing.text) or self._context.rate_limits.posts(self._channel).wait_seconds > 0:
             return False  # a notification shows the first words of a post
         else:
-            await self._post(letter)
+            await self._post(outgoing)
         return True
 
-    async def _append(self, said: PostedMessage, letter: OutgoingMessage) -> bool:
+    async def _append(self, posted: PostedMessage, outgoing: OutgoingMessage) -> bool:
         """Let a stream grow; one that has ended, or of which nobody knows what it shows, is rewritten instead."""
-        before, said.text = said.text or "", None  # nobody knows, if this is cut short
+        before, posted.text = posted.text or "", None  # nobody knows, if this is cut short
         try:
-            await self._context.streams.append(self._channel, said.ts, letter.text[len(before) :])
+            await self._context.streams.append(self._channel, posted.ts, outgoing.text[len(before) :])
         except SLACK_ERRORS as error:
             pause = retry_after_seconds(error)
             if pause is not None:
                 self._context.rate_limits.appends.block(pause)
-                said.text = before
+                posted.text = before
                 return False
-            log.info("stream_ended", error=error_code(error))
-            said.is_streaming = error_code(error) != STREAM_ENDED_ERROR
-            await self.rewrite(said, letter)
+            log.info("slack.stream_append_failed", error=error_code(error))
+            posted.is_streaming = error_code(error) != STREAM_ENDED_ERROR
+            await self.rewrite(posted, outgoing)
             return True
-        said.text, said.updated_at = letter.text, self._now
+        posted.text, posted.updated_at = outgoing.text, self._now
         return True
 
     # For good: whatever it takes.
 
-    async def finish_message(self, number: int, letter: OutgoingMessage, words: str) -> None:
+    async def finish_message(self, number: int, outgoing: OutgoingMessage, status: str) -> None:
         """A message in its last form. Raises what Slack refuses."""
-        if letter.footer is not None and letter.text and not letter.is_within_limit:
-            await self.finish_message(number, replace(letter, footer=None), words)
-            said = self.messages[number]
-            said.overflow_ids.append(await self._post_followup(replace(letter, text="")))
+        if outgoing.footer is not None and outgoing.text and not outgoing.is_within_limit:
+            await self.finish_message(number, replace(outgoing, footer=None), status)
+            posted = self.messages[number]
+            posted.overflow_ids.append(await self._post_followup(replace(outgoing, text="")))
             self._record_ref()
         elif number == len(self.messages) and not await self._adopt_unconfirmed():
-            await self._post(letter)
-        elif not await self._try_finish(self.messages[number], letter, words):
-            await self.rewrite(self.messages[number], letter)
+            await self._post(outgoing)
+        elif not await self._try_finish(self.messages[number], outgoing, status):
+            await self.rewrite(self.messages[number], outgoing)
 
-    async def _try_finish(self, said: PostedMessage, letter: OutgoingMessage, words: str) -> bool:
+    async def _try_finish(self, posted: PostedMessage, outgoing: OutgoingMessage, status: str) -> bool:
         """Whether the message has its last form, or takes it by growing."""
-        if said.can_grow_to(letter.text):
-            return await self._stop_stream(said, letter, words)
-        return not said.is_streaming and said.text == letter.text and letter.footer is None and not said.overflow_ids
+        if posted.can_grow_to(outgoing.text):
+            return await self._stop_stream(posted, outgoing, status)
+        return (
+            not posted.is_streaming
+            and posted.text == outgoing.text
+            and outgoing.footer is None
+            and not posted.overflow_ids
+        )
 
-    async def _stop_stream(self, said: PostedMessage, letter: OutgoingMessage, words: str) -> bool:
+    async def _stop_stream(self, posted: PostedMessage, outgoing: OutgoingMessage, status: str) -> bool:
         """End a stream with the rest; False if it has to be rewritten."""
-        rest, said.text = letter.text[len(said.text or "") :], None
-        words = words if said is self.messages[0] else ""
+        rest, posted.text = outgoing.text[len(posted.text or "") :], None
+        status = status if posted is self.messages[0] else ""
         try:
-            await self._context.streams.stop((self._channel, said.ts), rest, words, letter)
+            await self._context.streams.stop((self._channel, posted.ts), rest, status, outgoing)
         except SLACK_ERRORS as error:
-            log.info("stream_not_ended", error=error_code(error))
-            said.is_streaming = error_code(error) != STREAM_ENDED_ERROR
+            log.info("slack.stream_stop_failed", error=error_code(error))
+            posted.is_streaming = error_code(error) != STREAM_ENDED_ERROR
             return False
-        said.text, said.is_streaming, said.updated_at = letter.text, False, self._now
+        posted.text, posted.is_streaming, posted.updated_at = outgoing.text, False, self._now
         return True
 
-    async def rewrite(self, said: PostedMessage, letter: OutgoingMessage, *, urgent: bool = False) -> None:
+    async def rewrite(self, posted: PostedMessage, outgoing: OutgoingMessage, *, urgent: bool = False) -> None:
         """Show this in a message, whatever it showed before; what does not fit follows below."""
-        if said.is_streaming:
-            await self._abort_stream(said, urgent=urgent)
-        for ts in said.overflow_ids:
+        if posted.is_streaming:
+            await self._abort_stream(posted, urgent=urgent)
+        for ts in posted.overflow_ids:
             await self._delete(ts)
-        said.overflow_ids.clear()
+        posted.overflow_ids.clear()
         try:
-            await self._context.sender.update(self._channel, said.ts, letter, urgent=urgent)
+            await self._context.sender.update(self._channel, posted.ts, outgoing, urgent=urgent)
         except SlackApiError as error:
             if error_code(error) == STREAM_OPEN_ERROR:
-                await self._abort_stream(said, urgent=urgent)
-                await self._context.sender.update(self._channel, said.ts, letter, urgent=urgent)
+                await self._abort_stream(posted, urgent=urgent)
+                await self._context.sender.update(self._channel, posted.ts, outgoing, urgent=urgent)
             elif error_code(error) in NOT_EDITABLE_ERRORS:
-                said.ts = await self._post_followup(letter)
+                posted.ts = await self._post_followup(outgoing)
             elif error_code(error) in TOO_LONG_ERRORS:
-                first, *rest = _split_message(letter)
-                await self._context.sender.update(self._channel, said.ts, first)
-                said.overflow_ids += [await self._post_followup(piece) for piece in rest]
+                first, *rest = _split_message(outgoing)
+                await self._context.sender.update(self._channel, posted.ts, first)
+                posted.overflow_ids += [await self._post_followup(piece) for piece in rest]
             else:
                 raise
-        said.text, said.updated_at = letter.text, self._now
+        posted.text, posted.updated_at = outgoing.text, self._now
         self._record_ref()
 
     async def delete_extra(self, length: int) -> None:
         """Delete the messages that the answer does not need any more."""
-        for said in self.messages[length:]:
-            if said.is_streaming:
-                await self._abort_stream(said)
-            for ts in said.ids:
+        for posted in self.messages[length:]:
+            if posted.is_streaming:
+                await self._abort_stream(posted)
+            for ts in posted.ids:
                 await self._delete(ts)
         del self.messages[length:]
 
-    async def _post(self, letter: OutgoingMessage) -> None:
+    async def _post(self, outgoing: OutgoingMessage) -> None:
         """Post a message; if nobody knows whether it was, look."""
         self._is_unconfirmed = True
         try:
-            ts = await self._context.sender.post(self._channel, self._root, letter)
+            ts = await self._context.sender.post(self._channel, self._root, outgoing)
         except SLACK_ERRORS as error:
             if error_code(error) in TOO_LONG_ERRORS:
-                first, *rest = _split_message(letter)
-                said = PostedMessage(
-                    await self._post_followup(first), letter.text, is_streaming=False, updated_at=self._now
+                first, *rest = _split_message(outgoing)
+                posted = PostedMessage(
+                    await self._post_followup(first), outgoing.text, is_streaming=False, updated_at=self._now
                 )
-                said.overflow_ids += [await self._post_followup(piece) for piece in rest]
-                self._add_message(said)
+                posted.overflow_ids += [await self._post_followup(piece) for piece in rest]
+                self._add_message(posted)
                 return
             if not is_outcome_unknown(error):
                 self._is_unconfirmed = False
                 raise
-            log.warning("message_may_be_posted", error=error_code(error))
+            log.warning("slack.post_uncertain", error=error_code(error))
             if await self._adopt_unconfirmed():
-                await self.rewrite(self.messages[-1], letter)
+                await self.rewrite(self.messages[-1], outgoing)
                 return
-            ts = await self._context.sender.post(self._channel, self._root, letter)
-        self._add_message(PostedMessage(ts, letter.text, is_streaming=False, updated_at=self._now))
+            ts = await self._context.sender.post(self._channel, self._root, outgoing)
+        self._add_message(PostedMessage(ts, outgoing.text, is_streaming=False, updated_at=self._now))
 
-    async def _post_followup(self, letter: OutgoingMessage) -> str:
-        ts = await self._context.sender.post(self._channel, self._root, letter)
+    async def _post_followup(self, outgoing: OutgoingMessage) -> str:
+        ts = await self._context.sender.post(self._channel, self._root, outgoing)
         self._context.active_messages.add(ts)
         return ts
 
-    async def _abort_stream(self, said: PostedMessage, *, urgent: bool = False) -> None:
+    async def _abort_stream(self, posted: PostedMessage, *, urgent: bool = False) -> None:
         try:
-            await self._context.streams.abort(self._channel, said.ts, urgent=urgent)
+            await self._context.streams.abort(self._channel, posted.ts, urgent=urgent)
         except SLACK_ERRORS as error:
-            log.info("stream_had_ended", error=error_code(error))
-        said.is_streaming = False
+            log.info("slack.stream_already_stopped", error=error_code(error))
+        posted.is_streaming = False
 
     async def _delete(self, ts: str) -> None:
         try:
@@ -274,14 +281,14 @@ class AnswerMessages:
             return True
         return False
 
-    def _add_message(self, said: PostedMessage) -> None:
+    def _add_message(self, posted: PostedMessage) -> None:
         """Remember a message as ours."""
         self._is_unconfirmed = False
-        self.messages.append(said)
+        self.messages.append(posted)
         self._record_ref()
 
     def _record_ref(self) -> None:
-        self._context.active_messages.update(ts for said in self.messages for ts in said.ids)
+        self._context.active_messages.update(ts for posted in self.messages for ts in posted.ids)
         self._context.refs_by_answer[self._target.answer] = self.ref
 
     @property
@@ -289,7 +296,7 @@ class AnswerMessages:
         return self._context.rate_limits.clock()
 
 
-def _split_message(letter: OutgoingMessage) -> list[OutgoingMessage]:
+def _split_message(outgoing: OutgoingMessage) -> list[OutgoingMessage]:
     """A letter as several: what stands below comes with the last."""
-    texts = split_message(letter.text, MAX_PIECE_LENGTH)
-    return [replace(letter, text=text, footer=None) for text in texts[:-1]] + [replace(letter, text=texts[-1])]
+    texts = split_message(outgoing.text, MAX_PIECE_LENGTH)
+    return [replace(outgoing, text=text, footer=None) for text in texts[:-1]] + [replace(outgoing, text=texts[-1])]

@@ -82,77 +82,88 @@ def blocks_length(blocks: Iterable[Block]) -> int:
     return sum(map(_text_length, blocks))
 
 
-def _text_length(thing: object) -> int:
-    if isinstance(thing, dict):
+def _text_length(node: object) -> int:
+    if isinstance(node, dict):
         return sum(
             len(v) if k in ("text", "url", "value", "fallback") and isinstance(v, str) else _text_length(v)
-            for k, v in thing.items()
+            for k, v in node.items()
         )
-    return sum(map(_text_length, thing)) if isinstance(thing, list) else 0
+    return sum(map(_text_length, node)) if isinstance(node, list) else 0
 
 
 # What stands below an answer.
 
 
-def build_footer(end: AnswerFooter, asker: str, form: BlockFormat, room: int = MAX_BLOCKS_LENGTH) -> list[Block]:
+def build_footer(
+    footer: AnswerFooter, asker: str, form: BlockFormat, max_length: int = MAX_BLOCKS_LENGTH
+) -> list[Block]:
     """Sources, a note and buttons, in no more than `room` characters if that can be had by leaving words out."""
-    full = _build_footer(end, asker, form, words=MAX_EXCERPT_LENGTH)
-    return full if blocks_length(full) <= room else _build_footer(end, asker, form, words=0)
+    full = _build_footer(footer, asker, form, excerpt_length=MAX_EXCERPT_LENGTH)
+    return full if blocks_length(full) <= max_length else _build_footer(footer, asker, form, excerpt_length=0)
 
 
-def _build_footer(end: AnswerFooter, asker: str, form: BlockFormat, words: int) -> list[Block]:
+def _build_footer(footer: AnswerFooter, asker: str, form: BlockFormat, excerpt_length: int) -> list[Block]:
     if form is BlockFormat.BARE:
         return []
-    listed = _citations(end.sources, words) if form is BlockFormat.RICH else _source_sections(end.sources, words)
-    note = [_context_block(end.notice)] if end.notice else []
-    return [*listed, *note, *build_buttons(end.buttons, form, block=f"{ID_PREFIX}.answer.{end.answer}", asker=asker)]
+    sources_list = (
+        _citations(footer.sources, excerpt_length)
+        if form is BlockFormat.RICH
+        else _source_sections(footer.sources, excerpt_length)
+    )
+    notice = [_context_block(footer.notice)] if footer.notice else []
+    return [
+        *sources_list,
+        *notice,
+        *build_buttons(footer.buttons, form, block=f"{ID_PREFIX}.answer.{footer.answer}", asker=asker),
+    ]
 
 
-def footer_text(end: AnswerFooter) -> str:
+def footer_text(footer: AnswerFooter) -> str:
     """Sources and note as text, where blocks are refused."""
     lines = [
         f"[{source.number}] {title_with_time(source.title, source.time)} {source.link}".rstrip()
-        for source in end.sources[:MAX_SOURCES]
+        for source in footer.sources[:MAX_SOURCES]
     ]
-    return "\n".join(filter(None, ("\n".join(lines), end.notice)))
+    return "\n".join(filter(None, ("\n".join(lines), footer.notice)))
 
 
-def _citations(sources: Sequence[FooterSource], words: int) -> list[Block]:
+def _citations(sources: Sequence[FooterSource], excerpt_length: int) -> list[Block]:
     """A list of citation elements."""
     if not sources:
         return []
     heading = {"type": "rich_text_section", "elements": [{"type": "text", "text": "Sources", "style": {"bold": True}}]}
     lines = [
-        {"type": "rich_text_section", "elements": _citation_elements(source, words)} for source in sources[:MAX_SOURCES]
+        {"type": "rich_text_section", "elements": _citation_elements(source, excerpt_length)}
+        for source in sources[:MAX_SOURCES]
     ]
-    listed = {"type": "rich_text_list", "style": "bullet", "indent": 0, "elements": lines}
-    return [{"type": "rich_text", "elements": [heading, listed]}]
+    sources_list = {"type": "rich_text_list", "style": "bullet", "indent": 0, "elements": lines}
+    return [{"type": "rich_text", "elements": [heading, sources_list]}]
 
 
-def _citation_elements(source: FooterSource, words: int) -> list[Block]:
+def _citation_elements(source: FooterSource, excerpt_length: int) -> list[Block]:
     """One source: what it is called, and what it says."""
-    said = source.excerpt[:words].strip()
-    when: list[Block] = [{"type": "text", "text": " · "}, _date(source.time)] if source.time else []
-    after = [*when, *([{"type": "text", "text": f" — {said}"}] if said else [])]
+    excerpt = source.excerpt[:excerpt_length].strip()
+    date: list[Block] = [{"type": "text", "text": " · "}, _date(source.time)] if source.time else []
+    after = [*date, *([{"type": "text", "text": f" — {excerpt}"}] if excerpt else [])]
     if not is_web_link(source.link):
         return [{"type": "text", "text": f"[{source.number}] {source.title}"}, *after]
     number = {"type": "text", "text": f"[{source.number}] "}
     kind = {"citation_type": "message" if "/archives/" in source.link else "web"}
-    named = {"type": "citation", "url": source.link, "text": source.title or source.link, "index": source.number}
-    return [number, {**named, "details": kind}, *after]
+    citation = {"type": "citation", "url": source.link, "text": source.title or source.link, "index": source.number}
+    return [number, {**citation, "details": kind}, *after]
 
 
-def _source_sections(sources: Sequence[FooterSource], words: int) -> list[Block]:
+def _source_sections(sources: Sequence[FooterSource], excerpt_length: int) -> list[Block]:
     """The same as lines of Slack's own markup."""
     lines = []
     for source in sources[:MAX_SOURCES]:
         title = escape(f"[{source.number}] {source.title}".strip())
-        named = (
+        citation = (
             f"<{escape(quote(source.link, safe=URL_SAFE_CHARACTERS))}|{title}>" if is_web_link(source.link) else title
         )
-        named += f" · {_date_token(source.time)}" if source.time else ""
-        said = escape(source.excerpt[:words].strip())
-        lines.append(f"{named} — {said}" if said else named)
+        citation += f" · {_date_token(source.time)}" if source.time else ""
+        excerpt = escape(source.excerpt[:excerpt_length].strip())
+        lines.append(f"{citation} — {excerpt}" if excerpt else citation)
     if not lines:
         return []
     return [_section(piece) for piece in split_rendered("\n".join(["*Sources*", *lines]), MAX_SECTION_LENGTH)]
@@ -178,17 +189,17 @@ def _context_block(text: str) -> Block:
 # Buttons: their names and values come back when they are pressed.
 
 
-def build_buttons(given: Sequence[Button], form: BlockFormat, block: str, asker: str = "") -> list[Block]:
+def build_buttons(buttons: Sequence[Button], form: BlockFormat, block: str, asker: str = "") -> list[Block]:
     """Feedback and trash in their own row, the rest below it. The trash is seen by the asker alone."""
-    if form is BlockFormat.BARE or not given:
+    if form is BlockFormat.BARE or not buttons:
         return []
-    named = {button.action: button for button in given}
-    rich = form is BlockFormat.RICH and {"up", "down"} <= named.keys()
+    citation = {button.action: button for button in buttons}
+    rich = form is BlockFormat.RICH and {"up", "down"} <= citation.keys()
     special = ("up", "down", "delete") if rich else ()
-    rest = [button for button in given if button.action not in special]
+    rest = [button for button in buttons if button.action not in special]
     rows = [rest[at : at + MAX_ROW_BUTTONS] for at in range(0, len(rest), MAX_ROW_BUTTONS)]
     return [
-        *([_feedback(named, block, asker)] if rich else []),
+        *([_feedback(citation, block, asker)] if rich else []),
         *(_button_row(row, f"{block}.{number}") for number, row in enumerate(rows)),
     ]
 
@@ -206,17 +217,17 @@ def _button_row(row: Sequence[Button], block: str) -> Block:
     return {"type": "actions", "block_id": block[:255], "elements": elements}
 
 
-def _feedback(named: Mapping[str, Button], block: str, asker: str) -> Block:
+def _feedback(citation: Mapping[str, Button], block: str, asker: str) -> Block:
     elements: list[Block] = [
         {
             "type": "feedback_buttons",
             "action_id": f"{ID_PREFIX}.feedback",
-            "positive_button": _feedback_button(named["up"]),
-            "negative_button": _feedback_button(named["down"]),
+            "positive_button": _feedback_button(citation["up"]),
+            "negative_button": _feedback_button(citation["down"]),
         }
     ]
-    if "delete" in named:
-        elements.append(_delete_button(named["delete"], asker))
+    if "delete" in citation:
+        elements.append(_delete_button(citation["delete"], asker))
     return {"type": "context_actions", "block_id": block[:255], "elements": elements}
 
 
@@ -236,28 +247,28 @@ def _label(text: str) -> Block:
 
 def parse_action(action_id: str, value: str) -> tuple[str, str] | None:
     """The action and the value of a button that came back; None if it is not one of ours."""
-    own, _, rest = action_id.partition(".")
-    if own != ID_PREFIX or not rest:
+    prefix, _, rest = action_id.partition(".")
+    if prefix != ID_PREFIX or not rest:
         return None
     action = rest.partition(".")[0]
     if action == "feedback":
-        thumb, _, of = value.partition(" ")
-        return thumb, of
+        rating, _, ref = value.partition(" ")
+        return rating, ref
     return action, value
 
 
 # Cards and the home tab.
 
 
-def build_card(shown: Card, form: BlockFormat) -> list[Block]:
+def build_card(card: Card, form: BlockFormat) -> list[Block]:
     """A card."""
     return [
-        *build_body(defuse_mentions(shown.text), form),
-        *build_buttons(shown.buttons, form, block=f"{ID_PREFIX}.card"),
+        *build_body(defuse_mentions(card.text), form),
+        *build_buttons(card.buttons, form, block=f"{ID_PREFIX}.card"),
     ]
 
 
-def build_home(shown: Card) -> Mapping[str, Any]:
+def build_home(card: Card) -> Mapping[str, Any]:
     """The home tab: it knows sections, but no Markdown."""
-    row = build_buttons(shown.buttons, BlockFormat.SIMPLE, block=f"{ID_PREFIX}.home")
-    return {"type": "home", "blocks": [*build_sections(defuse_mentions(shown.text))[:90], *row]}
+    row = build_buttons(card.buttons, BlockFormat.SIMPLE, block=f"{ID_PREFIX}.home")
+    return {"type": "home", "blocks": [*build_sections(defuse_mentions(card.text))[:90], *row]}

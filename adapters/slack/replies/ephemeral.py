@@ -34,67 +34,67 @@ log = structlog.get_logger(__name__)
 class PrivateMessages:
     """What one person alone is told."""
 
-    def __init__(self, study: SlackContext) -> None:
-        self._context = study
+    def __init__(self, context: SlackContext) -> None:
+        self._context = context
 
-    async def send(self, target: ReplyTarget, letter: OutgoingMessage) -> None:
+    async def send(self, target: ReplyTarget, outgoing: OutgoingMessage) -> None:
         """Tell somebody something where they asked. Raises what Slack refuses in every way."""
-        if target.handle and await self._send_response(target, letter):
+        if target.handle and await self._send_response(target, outgoing):
             return
         if target.location.channel.startswith("D"):
-            await self._context.sender.post(target.location.channel, target.location.thread or target.message, letter)
-        elif not (target.location.channel and await self._post_ephemeral(target, letter)):
-            await self._context.sender.post(await self.open_direct(target.person), "", letter)
+            await self._context.sender.post(target.location.channel, target.location.thread or target.message, outgoing)
+        elif not (target.location.channel and await self._post_ephemeral(target, outgoing)):
+            await self._context.sender.post(await self.open_direct(target.person), "", outgoing)
 
     async def open_direct(self, person: str) -> str:
         """The channel of a person's conversation with the bot."""
         opened = await self._context.idempotent_client.conversations_open(users=[person])
         return str((opened.get("channel") or {}).get("id") or "")
 
-    async def _send_response(self, target: ReplyTarget, letter: OutgoingMessage) -> bool:
+    async def _send_response(self, target: ReplyTarget, outgoing: OutgoingMessage) -> bool:
         """Use the response address: it takes five messages in half an hour. Whether this was one of them."""
         client = self._context.write_client
-        hook = AsyncWebhookClient(
+        webhook = AsyncWebhookClient(
             target.handle,
             session=client.session,
             logger=client.logger,
             retry_handlers=response_url_handlers(),
         )
-        hook.proxy = client.proxy
-        fixed = {"response_type": "ephemeral", "replace_original": False, **NO_UNFURL, **NO_LINKIFY}
+        webhook.proxy = client.proxy
+        options = {"response_type": "ephemeral", "replace_original": False, **NO_UNFURL, **NO_LINKIFY}
         try:
             for form in BlockFormat:
-                sent = await hook.send_dict({**fixed, **letter.build_arguments(form)})
-                refusal = parse_response_error(sent.status_code, sent.body)
+                response = await webhook.send_dict({**options, **outgoing.build_arguments(form)})
+                refusal = parse_response_error(response.status_code, response.body)
                 if not refusal:
                     return True
-                log.info("response_refused", status=sent.status_code, error=refusal)
+                log.info("slack.response_url_rejected", status=response.status_code, error=refusal)
                 if refusal not in INVALID_BLOCKS_ERRORS:
                     break
         except SLACK_ERRORS as error:
-            log.info("response_refused", error=error_code(error))
+            log.info("slack.response_url_rejected", error=error_code(error))
         return False
 
-    async def _post_ephemeral(self, target: ReplyTarget, letter: OutgoingMessage) -> bool:
+    async def _post_ephemeral(self, target: ReplyTarget, outgoing: OutgoingMessage) -> bool:
         """Show it to the person in the channel; False if that cannot be."""
 
-        async def send(given: dict[str, Any]) -> str:
-            sent = await self._context.write_client.chat_postEphemeral(
+        async def send(arguments: dict[str, Any]) -> str:
+            response = await self._context.write_client.chat_postEphemeral(
                 channel=target.location.channel,
                 user=target.person,
                 thread_ts=target.location.thread or None,
                 **NO_LINKIFY,
-                **given,
+                **arguments,
             )
-            return str(sent.get("message_ts") or "")
+            return str(response.get("message_ts") or "")
 
         try:
             turns = self._context.rate_limits.posts(target.person)
             await self._context.sender.send_in_best_format(
-                lambda form: call_in_turn(turns, lambda: send(letter.build_arguments(form)), again=False)
+                lambda form: call_in_turn(turns, lambda: send(outgoing.build_arguments(form)), idempotent=False)
             )
         except SlackApiError as error:
-            log.info("ephemeral_refused", error=error_code(error))
+            log.info("slack.ephemeral_rejected", error=error_code(error))
             return False
         return True
 
@@ -105,12 +105,12 @@ def parse_response_error(status: int, body: str) -> str:
     if status == HTTP_OK and text == "ok":
         return ""
     try:
-        told_ = json.loads(text)
+        payload = json.loads(text)
     except ValueError:
         return text[:MAX_ERROR_LENGTH] if ERROR_CODE_PATTERN.fullmatch(text[:MAX_ERROR_LENGTH]) else "unreadable_answer"
-    if not isinstance(told_, dict):
+    if not isinstance(payload, dict):
         return "unreadable_answer"
-    return "" if status == HTTP_OK and told_.get("ok") is True else str(told_.get("error") or "unknown")
+    return "" if status == HTTP_OK and payload.get("ok") is True else str(payload.get("error") or "unknown")
 
 
 class EphemeralReply:
@@ -118,32 +118,32 @@ class EphemeralReply:
 
     reply_ref = ""
 
-    def __init__(self, target: ReplyTarget, study: SlackContext, whispers: PrivateMessages) -> None:
+    def __init__(self, target: ReplyTarget, context: SlackContext, private_messages: PrivateMessages) -> None:
         self._target = target
-        self._context = study
-        self._private_messages = whispers
+        self._context = context
+        self._private_messages = private_messages
 
-    async def show_status(self, words: str) -> None:
+    async def show_status(self, status: str) -> None:
         """Nothing: Slack lets nobody take it away again, and it would stay above the answer."""
 
     async def show(self, parts: Sequence[str]) -> None:
         """Nothing: what was whispered cannot be rewritten."""
 
-    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
+    async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
         """The whole answer. Raises PlatformError."""
-        letters = [OutgoingMessage(self._defuse(part), self._target.person) for part in parts or ("…",)]
-        last = replace(letters[-1], footer=closing)
-        ends = [last] if last.is_within_limit else [letters[-1], replace(last, text="")]
-        for letter in [*letters[:-1], *ends]:
-            await self._send(letter)
+        messages = [OutgoingMessage(self._defuse(part), self._target.person) for part in parts or ("…",)]
+        last = replace(messages[-1], footer=footer)
+        ends = [last] if last.is_within_limit else [messages[-1], replace(last, text="")]
+        for outgoing in [*messages[:-1], *ends]:
+            await self._send(outgoing)
 
     async def replace(self, text: str) -> None:
         """Say this instead of the answer. Raises PlatformError."""
         await self._send(OutgoingMessage(self._defuse(text)))
 
-    async def _send(self, letter: OutgoingMessage) -> None:
+    async def _send(self, outgoing: OutgoingMessage) -> None:
         with map_errors():
-            await self._private_messages.send(self._target, letter)
+            await self._private_messages.send(self._target, outgoing)
 
     def _defuse(self, text: str) -> str:
         return defuse_mentions(text, self._context.users.get_name)

@@ -43,16 +43,16 @@ def defuse_mentions(markdown: str, name: Callable[[str], str] = lambda _: "") ->
 
     It grows at the end as its source does, so that a stream can be continued.
     """
-    named = USER_MENTION.sub(lambda found: f"@{sanitize_inline(name(found[1])) or 'somebody'}", markdown)
-    return MENTION_START.sub(rf"<\1{WORD_JOINER}", named)
+    with_names = USER_MENTION.sub(lambda found: f"@{sanitize_inline(name(found[1])) or 'somebody'}", markdown)
+    return MENTION_START.sub(rf"<\1{WORD_JOINER}", with_names)
 
 
 def to_mrkdwn(markdown: str) -> str:
     """Slack's own markup, for the places that do not know standard Markdown."""
-    page = MrkdwnWriter()
+    writer = MrkdwnWriter()
     for token in MARKDOWN_PARSER.parse(markdown):
-        page.add_token(token)
-    return "\n".join(page.lines).strip("\n")
+        writer.add_token(token)
+    return "\n".join(writer.lines).strip("\n")
 
 
 class MrkdwnWriter:
@@ -104,8 +104,8 @@ class MrkdwnWriter:
         if self._row is not None:
             self._row.append(text)
             return
-        shown = f"*{text.replace('*', '')}*" if self._heading else text
-        self.lines.append("&gt; " * self._quoted + "    " * max(len(self._lists) - 1, 0) + self._marker + shown)
+        line = f"*{text.replace('*', '')}*" if self._heading else text
+        self.lines.append("&gt; " * self._quoted + "    " * max(len(self._lists) - 1, 0) + self._marker + line)
         self._marker = ""
 
     def _set_marker(self) -> None:
@@ -134,8 +134,8 @@ def _render_inline(tokens: Sequence[Token]) -> str:
                 text += ">" if _is_link(links.pop()) else ""
             case "image" | "html_inline":
                 text += escape(token.content)
-            case kind:
-                text += INLINE_MARKUP.get(kind, "")
+            case token_type:
+                text += INLINE_MARKUP.get(token_type, "")
     return text
 
 
@@ -155,8 +155,8 @@ def notification_text(markdown: str, limit: int) -> str:
 
 def status_sentence(status: str) -> str:
     """What a status says behind the bot's name, as a line of its own."""
-    bare = status.removeprefix("is ")
-    return bare[:1].upper() + bare[1:]
+    sentence = status.removeprefix("is ")
+    return sentence[:1].upper() + sentence[1:]
 
 
 def split_rendered(text: str, limit: int) -> list[str]:

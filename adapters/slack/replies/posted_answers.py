@@ -26,8 +26,8 @@ NOT_EDITABLE_ERRORS = frozenset(("cant_update_message", "edit_window_closed"))
 class PostedAnswers:
     """The messages that the mark of an answer names."""
 
-    def __init__(self, study: SlackContext) -> None:
-        self._context = study
+    def __init__(self, context: SlackContext) -> None:
+        self._context = context
 
     async def replace(self, target: ReplyTarget, text: str) -> None:
         """Show this in the first message that is still there, and delete the others. Raises PlatformError.
@@ -35,14 +35,14 @@ class PostedAnswers:
         Where Slack does not let a message be edited any more, it is deleted.
         """
         channel, messages = _parse_ref(target)
-        letter = OutgoingMessage(defuse_mentions(text), metadata=answer_metadata(target.answer, 0, done=True))
-        shown = False
+        outgoing = OutgoingMessage(defuse_mentions(text), metadata=answer_metadata(target.answer, 0, done=True))
+        is_shown = False
         with map_errors():
             for ts in messages:
-                if shown:
+                if is_shown:
                     await self._delete(channel, ts)
                 else:
-                    shown = await self._rewrite(channel, ts, letter)
+                    is_shown = await self._rewrite(channel, ts, outgoing)
 
     async def delete(self, target: ReplyTarget) -> None:
         """Delete all messages. Raises PlatformError."""
@@ -51,18 +51,18 @@ class PostedAnswers:
             for ts in messages:
                 await self._delete(channel, ts)
 
-    async def _rewrite(self, channel: str, ts: str, letter: OutgoingMessage) -> bool:
+    async def _rewrite(self, channel: str, ts: str, outgoing: OutgoingMessage) -> bool:
         """Whether the message shows it now; else there is none any more. Raises what Slack refuses."""
         try:
-            await self._context.sender.update(channel, ts, letter)
+            await self._context.sender.update(channel, ts, outgoing)
         except SlackApiError as error:
             if error_code(error) == STREAM_OPEN_ERROR:
                 await self._abort_stream(channel, ts)
-                await self._context.sender.update(channel, ts, letter)
+                await self._context.sender.update(channel, ts, outgoing)
             elif error_code(error) == MESSAGE_NOT_FOUND:
                 return False
             elif error_code(error) in NOT_EDITABLE_ERRORS:
-                log.info("answer_not_editable", error=error_code(error))
+                log.info("slack.answer_edit_rejected", error=error_code(error))
                 await self._delete(channel, ts)
                 return False
             else:
@@ -73,7 +73,7 @@ class PostedAnswers:
         try:
             await self._context.streams.abort(channel, ts)
         except SLACK_ERRORS as error:
-            log.info("stream_had_ended", error=error_code(error))
+            log.info("slack.stream_already_stopped", error=error_code(error))
 
     async def _delete(self, channel: str, ts: str) -> None:
         try:

@@ -32,46 +32,52 @@ def answer_metadata(answer: str, part: int, *, done: bool) -> dict[str, Any]:
 
 
 async def find_unfinished_messages(
-    client: AsyncWebClient, target: ReplyTarget, us: BotIdentity, taken: Collection[str]
+    client: AsyncWebClient, target: ReplyTarget, identity: BotIdentity, active_messages: Collection[str]
 ) -> list[str]:
     """Look through the thread behind a question, or through the channel since it was asked. Raises PlatformError."""
     root = target.location.thread or target.message
     if root:
-        said = await _fetch_replies(client, target.location.channel, root)
-        behind = [each for each in said if str(each.get("ts")) > (target.message or root)]
-        return select_unfinished_ids(_own_messages(behind, us, taken), target.answer)
+        messages = await _fetch_replies(client, target.location.channel, root)
+        later = [message for message in messages if str(message.get("ts")) > (target.message or root)]
+        return select_unfinished_ids(_own_messages(later, identity, active_messages), target.answer)
     if target.asked_at is None:
         return []
-    said = await _fetch_since(client, target.location.channel, target.asked_at - CLOCK_SKEW)
-    return select_answer_ids(_own_messages(said, us, taken), target.answer)
+    messages = await _fetch_since(client, target.location.channel, target.asked_at - CLOCK_SKEW)
+    return select_answer_ids(_own_messages(messages, identity, active_messages), target.answer)
 
 
-def select_unfinished_ids(ours: Collection[Row], answer: str) -> list[str]:
+def select_unfinished_ids(own_messages: Collection[Row], answer: str) -> list[str]:
     """The ids of messages that belong to an answer: those marked with it, and one that was never marked.
 
     A stream is marked when it ends, so one of ours without a mark was broken off; files are no answers.
     """
-    found = select_answer_ids(ours, answer)
+    found = select_answer_ids(own_messages, answer)
     unmarked = [
-        _message_id(each)
-        for each in ours
-        if not (_metadata_type(each) or each.get("files") or _has_answer_blocks(each))
+        _message_id(message)
+        for message in own_messages
+        if not (_metadata_type(message) or message.get("files") or _has_answer_blocks(message))
     ]
-    behind = [ts for ts in unmarked if not found or ts > max(found)]
-    return found + behind[:1]
+    later = [ts for ts in unmarked if not found or ts > max(found)]
+    return found + later[:1]
 
 
-def select_answer_ids(ours: Iterable[Row], answer: str) -> list[str]:
+def select_answer_ids(own_messages: Iterable[Row], answer: str) -> list[str]:
     """The ids of messages that are marked with an answer: in a channel nothing is streamed, and all are."""
     return sorted(
-        _message_id(each) for each in ours if _metadata_type(each) == ANSWER_EVENT and _answer_id(each) == answer
+        _message_id(message)
+        for message in own_messages
+        if _metadata_type(message) == ANSWER_EVENT and _answer_id(message) == answer
     )
 
 
-def _own_messages(said: Iterable[Row], us: BotIdentity, taken: Collection[str]) -> list[Row]:
+def _own_messages(messages: Iterable[Row], identity: BotIdentity, active_messages: Collection[str]) -> list[Row]:
     """What we said and what is not being written now."""
-    ours = (each for each in said if us.is_author(str(each.get("user") or ""), str(each.get("bot_id") or "")))
-    return [each for each in ours if _message_id(each) not in taken]
+    own_messages = (
+        message
+        for message in messages
+        if identity.is_author(str(message.get("user") or ""), str(message.get("bot_id") or ""))
+    )
+    return [message for message in own_messages if _message_id(message) not in active_messages]
 
 
 def _message_id(message: Row) -> str:
@@ -110,16 +116,16 @@ async def _fetch_since(client: AsyncWebClient, channel: str, time: datetime) -> 
 
 
 async def _fetch_pages(
-    page_at: Callable[[str], Awaitable[AsyncSlackResponse]], most: int | None = None
+    fetch_page: Callable[[str], Awaitable[AsyncSlackResponse]], max_pages: int | None = None
 ) -> Sequence[Row]:
     """What all pages say, or so many of them at most."""
-    said: list[Row] = []
+    messages: list[Row] = []
     cursor = ""
-    for _ in count() if most is None else range(most):
+    for _ in count() if max_pages is None else range(max_pages):
         with map_errors():
-            page = await page_at(cursor)
-        said += page.get("messages") or ()
+            page = await fetch_page(cursor)
+        messages += page.get("messages") or ()
         cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
         if not cursor:
             break
-    return said
+    return messages

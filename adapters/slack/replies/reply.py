@@ -37,17 +37,17 @@ class ThreadReply:
     the answer can be there yet.
     """
 
-    def __init__(self, target: ReplyTarget, study: SlackContext, *, fresh: bool) -> None:
-        self._target = replace(target, reply_ref=target.reply_ref or study.refs_by_answer.get(target.answer, ""))
-        self._context = study
-        self._status = ThreadStatus(study.write_client, target, study.rate_limits.clock)
-        self._messages = AnswerMessages(self._target, study)
+    def __init__(self, target: ReplyTarget, context: SlackContext, *, is_new: bool) -> None:
+        self._target = replace(target, reply_ref=target.reply_ref or context.refs_by_answer.get(target.answer, ""))
+        self._context = context
+        self._status = ThreadStatus(context.write_client, target, context.rate_limits.clock)
+        self._messages = AnswerMessages(self._target, context)
         self._lock = asyncio.Lock()
         self._parts: list[str] = []
-        self._recovered = fresh and not self._target.reply_ref
+        self._recovered = is_new and not self._target.reply_ref
         self._rewrites = False
         self._done = False
-        self._last_call = study.rate_limits.clock()
+        self._last_call = context.rate_limits.clock()
         self._keepalive_task: asyncio.Task[None] | None = None
 
     @property
@@ -55,13 +55,13 @@ class ThreadReply:
         """The channel and the ids of the messages."""
         return self._messages.ref
 
-    async def show_status(self, words: str) -> None:
+    async def show_status(self, status: str) -> None:
         """Show the words below the thread until the answer begins."""
         if self._messages.messages or self._done:
-            self._status.words = words
+            self._status.words = status
             return
         self._start_keepalive()
-        await self._status.show(words)
+        await self._status.show(status)
 
     async def show(self, parts: Sequence[str]) -> bool:
         """The answer so far; False if Slack did not take all of it now."""
@@ -71,15 +71,15 @@ class ThreadReply:
         self._start_keepalive()
         return written
 
-    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
+    async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
         """The whole answer. Raises PlatformError if it cannot be delivered."""
         async with self._lock:
             await self._set_parts(list(parts) or ["…"])
             last = len(self._parts) - 1
             with map_errors():
                 for number in range(last + 1):
-                    letter = self._build_message(number, closing if number == last else None, done=True)
-                    await self._messages.finish_message(number, letter, self._status.words)
+                    outgoing = self._build_message(number, footer if number == last else None, done=True)
+                    await self._messages.finish_message(number, outgoing, self._status.words)
                 await self._messages.delete_extra(last + 1)
             await self._close()
 
@@ -87,13 +87,13 @@ class ThreadReply:
         """Show this instead of everything so far. Raises PlatformError if something may still be seen."""
         async with self._lock:
             await self._set_parts([text])
-            letter = self._build_message(0, None, done=True)
+            outgoing = self._build_message(0, None, done=True)
             with map_errors():
-                for said in self._messages.messages[:1]:
-                    await self._messages.rewrite(said, letter, urgent=True)
+                for posted in self._messages.messages[:1]:
+                    await self._messages.rewrite(posted, outgoing, urgent=True)
                 await self._messages.delete_extra(1)
                 if not self._messages.messages:
-                    await self._messages.finish_message(0, letter, "")
+                    await self._messages.finish_message(0, outgoing, "")
             await self._close()
 
     async def _set_parts(self, parts: Sequence[str]) -> None:
@@ -111,17 +111,17 @@ class ThreadReply:
         last = len(self._parts) - 1
         try:
             for number in range(last + 1):
-                letter = self._build_message(number, None, done=False)
-                if not await self._messages.write_partial(number, letter, self._status.words, last=number == last):
+                outgoing = self._build_message(number, None, done=False)
+                if not await self._messages.write_partial(number, outgoing, self._status.words, last=number == last):
                     return False
         except (PlatformError, *SLACK_ERRORS) as error:
-            log.warning("write_delayed", error=error_code(error))
+            log.warning("slack.write_postponed", error=error_code(error))
             return False
         return True
 
-    def _build_message(self, number: int, closing: AnswerFooter | None, *, done: bool) -> OutgoingMessage:
-        mark = answer_metadata(self._target.answer, number, done=done)
-        return OutgoingMessage(self._parts[number], self._target.person, closing, metadata=mark)
+    def _build_message(self, number: int, footer: AnswerFooter | None, *, done: bool) -> OutgoingMessage:
+        metadata = answer_metadata(self._target.answer, number, done=done)
+        return OutgoingMessage(self._parts[number], self._target.person, footer, metadata=metadata)
 
     # Between the calls.
 
@@ -146,7 +146,7 @@ class ThreadReply:
             else:
                 await self._status.refresh()
         except (PlatformError, *SLACK_ERRORS) as error:
-            log.info("beat_failed", error=error_code(error))
+            log.info("slack.keepalive_failed", error=error_code(error))
 
     async def _close(self) -> None:
         self._done = True
@@ -154,4 +154,4 @@ class ThreadReply:
         if self._keepalive_task is not None:
             self._keepalive_task.cancel()
             self._keepalive_task = None
-        await self._status.clear(stays=self._rewrites)
+        await self._status.clear(is_visible=self._rewrites)

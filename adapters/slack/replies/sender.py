@@ -60,61 +60,61 @@ class OutgoingMessage:
         """What stands below an answer, as blocks."""
         if self.footer is None:
             return []
-        return blocks.build_footer(self.footer, self.asker, form, room=blocks.MAX_BLOCKS_LENGTH - len(self.text))
+        return blocks.build_footer(self.footer, self.asker, form, max_length=blocks.MAX_BLOCKS_LENGTH - len(self.text))
 
     def build_arguments(self, form: BlockFormat) -> dict[str, Any]:
         """What Slack is sent: the text alone has all of it, if there are no blocks."""
         if form is not BlockFormat.BARE:
             return {"text": notification_text(self.text, MAX_FALLBACK_LENGTH) or "…", "blocks": self.build_blocks(form)}
-        whole = (
+        text = (
             f"{to_mrkdwn(self.text)}\n\n{to_mrkdwn(blocks.footer_text(self.footer))}"
             if self.footer
             else to_mrkdwn(self.text)
         )
-        return {"text": whole.strip() or "…"}
+        return {"text": text.strip() or "…"}
 
 
 class MessageSender:
     """Posts and rewrites messages."""
 
-    def __init__(self, client: AsyncWebClient, pace: RateLimits) -> None:
+    def __init__(self, client: AsyncWebClient, rate_limits: RateLimits) -> None:
         self._client = client
-        self._rate_limits = pace
+        self._rate_limits = rate_limits
         self._richest_format = BlockFormat.RICH
         self._refused_count = 0
 
-    async def post(self, channel: str, thread: str, letter: OutgoingMessage) -> str:
+    async def post(self, channel: str, thread: str, outgoing: OutgoingMessage) -> str:
         """Post a message; gives its id. Raises what Slack refuses; `calls.lost`: it may stand there all the same."""
 
-        async def send(given: Mapping[str, Any]) -> str:
-            sent = await self._client.chat_postMessage(
+        async def send(arguments: Mapping[str, Any]) -> str:
+            response = await self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread or None,
-                metadata=dict(letter.metadata),
+                metadata=dict(outgoing.metadata),
                 **NO_UNFURL,
                 **NO_LINKIFY,
-                **given,
+                **arguments,
             )
-            return str(sent["ts"])
+            return str(response["ts"])
 
         return await self.send_in_best_format(
             lambda form: self._call_in_turn(
-                self._rate_limits.posts(channel), send, letter.build_arguments(form), again=False
+                self._rate_limits.posts(channel), send, outgoing.build_arguments(form), idempotent=False
             )
         )
 
-    async def update(self, channel: str, ts: str, letter: OutgoingMessage, *, urgent: bool = False) -> None:
+    async def update(self, channel: str, ts: str, outgoing: OutgoingMessage, *, urgent: bool = False) -> None:
         """Rewrite a message; an urgent one comes before others. Raises what Slack refuses."""
         window = self._rate_limits.urgent if urgent else self._rate_limits.updates
 
-        async def send(given: Mapping[str, Any]) -> str:
+        async def send(arguments: Mapping[str, Any]) -> str:
             await self._client.chat_update(
-                channel=channel, ts=ts, metadata=dict(letter.metadata), **NO_LINKIFY, **{"blocks": [], **given}
+                channel=channel, ts=ts, metadata=dict(outgoing.metadata), **NO_LINKIFY, **{"blocks": [], **arguments}
             )
             return ts
 
         await self.send_in_best_format(
-            lambda form: self._call_in_turn(window, send, letter.build_arguments(form), again=True)
+            lambda form: self._call_in_turn(window, send, outgoing.build_arguments(form), idempotent=True)
         )
 
     async def send_in_best_format(self, send: Callable[[BlockFormat], Awaitable[str]]) -> str:
@@ -123,14 +123,14 @@ class MessageSender:
             if form < self._richest_format:
                 continue
             try:
-                sent = await send(form)
+                response = await send(form)
             except SlackApiError as error:
                 if error_code(error) not in INVALID_BLOCKS_ERRORS or form is BlockFormat.BARE:
                     raise
-                log.warning("blocks_refused", form=form.name)
+                log.warning("slack.blocks_rejected", form=form.name)
                 continue
             self._record_format(form)
-            return sent
+            return response
         raise AssertionError
 
     def _record_format(self, form: BlockFormat) -> None:
@@ -143,8 +143,8 @@ class MessageSender:
     async def _call_in_turn(
         window: SlidingWindow,
         send: Callable[[Mapping[str, Any]], Awaitable[str]],
-        given: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         *,
-        again: bool,
+        idempotent: bool,
     ) -> str:
-        return await call_in_turn(window, lambda: send(given), again=again)
+        return await call_in_turn(window, lambda: send(arguments), idempotent=idempotent)

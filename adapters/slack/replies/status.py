@@ -40,7 +40,7 @@ class ThreadStatus:
         try:
             await self._set(words)
         except SLACK_ERRORS as error:
-            log.info("status_refused", error=error_code(error))
+            log.info("slack.status_set_failed", error=error_code(error))
             await self._show_eyes()
 
     async def refresh(self) -> None:
@@ -48,16 +48,16 @@ class ThreadStatus:
         if self.words and self._clock() - self._shown_at >= REFRESH_SECONDS:
             await self.show(self.words)
 
-    async def clear(self, *, stays: bool) -> None:
+    async def clear(self, *, is_visible: bool) -> None:
         """Take it away; words go by themselves when a message comes. `stays`: none came since they were shown."""
         if self._has_eyes:
             self._has_eyes = False
-            await self._react(put=False)
-        elif stays and self.words:
+            await self._react(add=False)
+        elif is_visible and self.words:
             try:
                 await self._set("")
             except SLACK_ERRORS as error:
-                log.info("status_stays", error=error_code(error))
+                log.info("slack.status_clear_failed", error=error_code(error))
 
     async def _set(self, words: str) -> None:
         await self._client.assistant_threads_setStatus(
@@ -69,11 +69,11 @@ class ThreadStatus:
     async def _show_eyes(self) -> None:
         if self._target.message:
             self._has_eyes = True
-            await self._react(put=True)
+            await self._react(add=True)
 
-    async def _react(self, *, put: bool) -> None:
-        react = self._client.reactions_add if put else self._client.reactions_remove
+    async def _react(self, *, add: bool) -> None:
+        call = self._client.reactions_add if add else self._client.reactions_remove
         try:
-            await react(channel=self._target.location.channel, name=EYES_REACTION, timestamp=self._target.message)
+            await call(channel=self._target.location.channel, name=EYES_REACTION, timestamp=self._target.message)
         except SLACK_ERRORS as error:
-            log.info("reaction_refused", error=error_code(error))
+            log.info("slack.status_reaction_failed", error=error_code(error))

@@ -63,15 +63,17 @@ def task_chunk(title: str, *, done: bool, sources: Sequence[FooterSource] = ()) 
 class MessageStreams:
     """Starts, continues and ends streams. `off`: this workspace has none."""
 
-    def __init__(self, client: AsyncWebClient, pace: RateLimits, people: UserDirectory, letters: MessageSender) -> None:
+    def __init__(
+        self, client: AsyncWebClient, rate_limits: RateLimits, users: UserDirectory, sender: MessageSender
+    ) -> None:
         self._client = client
-        self._rate_limits = pace
-        self._sender = letters
-        self._users = people
+        self._rate_limits = rate_limits
+        self._sender = sender
+        self._users = users
         self._has_tasks = True
         self.is_disabled = False
 
-    async def start(self, target: ReplyTarget, text: str, words: str) -> str | None:
+    async def start(self, target: ReplyTarget, text: str, status: str) -> str | None:
         """Begin a message in the thread of a question; None if it cannot be done now.
 
         Raises an error that leaves open whether it was begun (`calls.lost`).
@@ -79,25 +81,25 @@ class MessageStreams:
         if self.is_disabled or not await self._rate_limits.starts.acquire(within=START_TIMEOUT):
             return None
         try:
-            return await self._start_stream(target, text, words)
+            return await self._start_stream(target, text, status)
         except SlackApiError as error:
-            if self._has_tasks and words and error_code(error) in INVALID_CHUNK_ERRORS:
+            if self._has_tasks and status and error_code(error) in INVALID_CHUNK_ERRORS:
                 self._has_tasks = False
                 return await self.start(target, text, "")
             self._handle_refusal(error)
             return None
 
-    async def _start_stream(self, target: ReplyTarget, text: str, words: str) -> str:
-        direct = target.location.channel.startswith("D")
-        task = [task_chunk(status_sentence(words), done=False)] if words and self._has_tasks else []
-        begun = await self._client.chat_startStream(
+    async def _start_stream(self, target: ReplyTarget, text: str, status: str) -> str:
+        is_direct = target.location.channel.startswith("D")
+        task = [task_chunk(status_sentence(status), done=False)] if status and self._has_tasks else []
+        response = await self._client.chat_startStream(
             channel=target.location.channel,
             thread_ts=target.location.thread or target.message,
-            recipient_user_id=None if direct else target.person,
-            recipient_team_id=None if direct else self._users.get_team(target.person),
+            recipient_user_id=None if is_direct else target.person,
+            recipient_team_id=None if is_direct else self._users.get_team(target.person),
             chunks=[*task, text_chunk(text)],
         )
-        return str(begun["ts"])
+        return str(response["ts"])
 
     def _handle_refusal(self, error: SlackApiError) -> None:
         """Learn from a refusal; one that says nothing is raised."""
@@ -112,15 +114,15 @@ class MessageStreams:
         """Let a message grow. Raises what Slack says; a turn must have been taken."""
         await self._client.chat_appendStream(channel=channel, ts=ts, chunks=[text_chunk(text)])
 
-    async def send_keepalive(self, channel: str, ts: str, words: str) -> None:
+    async def send_keepalive(self, channel: str, ts: str, status: str) -> None:
         """Show that it is still worked on. Raises what Slack says; a turn must have been taken."""
         await self._client.chat_appendStream(
-            channel=channel, ts=ts, chunks=[task_chunk(status_sentence(words), done=False)]
+            channel=channel, ts=ts, chunks=[task_chunk(status_sentence(status), done=False)]
         )
 
-    async def stop(self, where: tuple[str, str], rest: str, words: str, letter: OutgoingMessage) -> None:
+    async def stop(self, posted_ref: tuple[str, str], rest: str, status: str, outgoing: OutgoingMessage) -> None:
         """End a message (channel, id) with the rest of its text and what stands below it. Raises what Slack refuses."""
-        channel, ts = where
+        channel, ts = posted_ref
         text = [text_chunk(rest)] if rest else []
 
         async def send(blocks: Sequence[dict[str, Any]], tasks: Sequence[dict[str, Any]]) -> str:
@@ -129,26 +131,26 @@ class MessageStreams:
                 ts=ts,
                 chunks=[*text, *tasks] or None,
                 blocks=list(blocks) or None,
-                metadata=dict(letter.metadata),
+                metadata=dict(outgoing.metadata),
             )
             return ts
 
-        task = self._finished_task(letter, words)
+        task = self._finished_task(outgoing, status)
         await self._sender.send_in_best_format(
             lambda form: call_in_turn(
-                self._rate_limits.stops, lambda: send(letter.build_footer_blocks(form), task), again=False
+                self._rate_limits.stops, lambda: send(outgoing.build_footer_blocks(form), task), idempotent=False
             )
         )
 
-    def _finished_task(self, letter: OutgoingMessage, words: str) -> list[dict[str, Any]]:
+    def _finished_task(self, outgoing: OutgoingMessage, status: str) -> list[dict[str, Any]]:
         """The task as done."""
-        if not words or not self._has_tasks:
+        if not status or not self._has_tasks:
             return []
-        sources = letter.footer.sources if letter.footer else ()
+        sources = outgoing.footer.sources if outgoing.footer else ()
         title = (
             f"{SEARCHED_TITLE} · {len(sources)} source{'s' * (len(sources) > 1)} used" if sources else SEARCHED_TITLE
         )
-        return [task_chunk(title, done=True, sources=sources if len(letter.text) < MAX_TASK_TEXT_LENGTH else ())]
+        return [task_chunk(title, done=True, sources=sources if len(outgoing.text) < MAX_TASK_TEXT_LENGTH else ())]
 
     async def abort(self, channel: str, ts: str, *, urgent: bool = False) -> None:
         """End a message as it stands, so that it can be rewritten. Raises what Slack refuses."""

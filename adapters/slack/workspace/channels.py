@@ -48,10 +48,10 @@ def is_bot_inside(info: Mapping[str, Any]) -> bool:
     return bool(info.get("is_archived")) or info.get("is_member") is not False
 
 
-def parse_listed_channel(info: Mapping[str, Any], place: Location) -> ListedChannel:
+def parse_listed_channel(info: Mapping[str, Any], location: Location) -> ListedChannel:
     """A channel as lists tell of it; with other workspaces' people, if only one word of it says so."""
     return ListedChannel(
-        location=place,
+        location=location,
         name=str(info.get("name_normalized") or info.get("name") or ""),
         kind="open" if channel_kind(info) == "open" else "closed",
         shared=any(info.get(key) for key in SHARED_FLAGS),
@@ -62,25 +62,25 @@ def parse_listed_channel(info: Mapping[str, Any], place: Location) -> ListedChan
 class Channels:
     """The channels of a workspace."""
 
-    def __init__(self, client: AsyncWebClient, us: BotIdentity, people: UserDirectory) -> None:
+    def __init__(self, client: AsyncWebClient, identity: BotIdentity, users: UserDirectory) -> None:
         self._client = client
-        self._identity = us
-        self._users = people
+        self._identity = identity
+        self._users = users
 
-    async def fetch_channel(self, place: Location) -> Channel:
+    async def fetch_channel(self, location: Location) -> Channel:
         """The facts of a channel. Raises PlatformError, ChannelGone only if it is one of our own workspace."""
-        if place.workspace != self._identity.team:
+        if location.workspace != self._identity.team:
             raise PermissionDenied("This is a channel of another workspace.")
         with map_errors():
-            info = (await self._client.conversations_info(channel=place.channel)).get("channel") or {}
-        ids = await self._fetch_member_ids(place.channel, info)
-        people = await self._users.get_readers(ids - {self._identity.user})
+            info = (await self._client.conversations_info(channel=location.channel)).get("channel") or {}
+        ids = await self._fetch_member_ids(location.channel, info)
+        users = await self._users.get_readers(ids - {self._identity.user})
         return Channel(
-            location=place.without_thread,
+            location=location.without_thread,
             name=str(info.get("name_normalized") or info.get("name") or ""),
             kind=channel_kind(info),
-            members=frozenset(people),
-            guests=frozenset(person.id for person in people.values() if person.is_guest),
+            members=frozenset(users),
+            guests=frozenset(person.id for person in users.values() if person.is_guest),
             shared=any(info.get(key) for key in SHARED_FLAGS),
             has_bot=is_bot_inside(info) or self._identity.user in ids,
         )

@@ -37,59 +37,63 @@ WIDENING_FACTOR = 4  # times as much of a thread that is asked for next, if its 
 class ChannelHistory:
     """Reads channels. `client` must not repeat a call by itself when Slack asks to slow down."""
 
-    def __init__(self, client: AsyncWebClient, us: BotIdentity) -> None:
+    def __init__(self, client: AsyncWebClient, identity: BotIdentity) -> None:
         self._client = client
-        self._identity = us
+        self._identity = identity
         self._page_size = PAGE_SIZE
 
-    async def fetch_pages(self, place: Location, since: datetime, before: str) -> AsyncIterator[Sequence[Message]]:
+    async def fetch_pages(self, location: Location, since: datetime, before: str) -> AsyncIterator[Sequence[Message]]:
         """Pages of messages, newest first: the replies of a thread, then its root. Raises PlatformError.
 
         Threads that began somewhat before `since` give the replies that came later.
         """
         start, latest = f"{since.timestamp():.6f}", before
-        behind = 0
+        pages_before_start = 0
         while True:
-            rows, more = await self._fetch_roots(place.channel, latest)
+            rows, has_more = await self._fetch_roots(location.channel, latest)
             fresh = [row for row in rows if str(row.get("ts")) >= start]
             older = [row for row in rows if str(row.get("ts")) < start and str(row.get("latest_reply") or "") >= start]
-            page = [said for row in [*fresh, *older] for said in await self._fetch_with_replies(place, row, start)]
+            page = [
+                messages
+                for row in [*fresh, *older]
+                for messages in await self._fetch_with_replies(location, row, start)
+            ]
             if page:
                 yield page
-            behind += len(fresh) < len(rows)
-            if not more or behind > EXTRA_PAGES:
+            pages_before_start += len(fresh) < len(rows)
+            if not has_more or pages_before_start > EXTRA_PAGES:
                 return
             latest = min(str(row.get("ts")) for row in rows)
 
-    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:
+    async def fetch_thread(self, location: Location, limit: int) -> ThreadPage:
         """The newest messages of a thread. Raises PlatformError, also if the thread may only be hidden."""
         try:
-            said, whole = await self._fetch_thread_end(place, limit)
+            messages, is_complete = await self._fetch_thread_end(location, limit)
         except MessageNotFound:
-            await self._confirm_deleted(place.channel, place.thread)
+            await self._confirm_deleted(location.channel, location.thread)
             return ThreadPage(thread_exists=False)
-        return ThreadPage(said[-limit:], is_complete=whole and len(said) <= limit)
+        return ThreadPage(messages[-limit:], is_complete=is_complete and len(messages) <= limit)
 
-    async def fetch_message(self, place: Location, ts: str) -> Message | None:
+    async def fetch_message(self, location: Location, ts: str) -> Message | None:
         """A message as it is now; None if it was deleted. Raises PlatformError, also if it may only be hidden."""
-        root = place.thread or ts
+        root = location.thread or ts
         try:
             page = await self._fetch_replies_page(
-                place.channel, root, oldest=ts if ts != root else "", limit=SMALL_PAGE_SIZE
+                location.channel, root, oldest=ts if ts != root else "", limit=SMALL_PAGE_SIZE
             )
-            rows = page.get("messages") or [row async for row in self._iterate_replies(place.channel, root)]
+            rows = page.get("messages") or [row async for row in self._iterate_replies(location.channel, root)]
         except MessageNotFound:
-            await self._confirm_deleted(place.channel, root)
+            await self._confirm_deleted(location.channel, root)
             return None
         row = next((row for row in rows if row.get("ts") == ts), None)
         if row is None and (ts == root or not rows or page.get("is_limited")):
             raise PlatformError("Slack does not say whether the message is there.")
         if row is None or is_tombstone(row):
             return None
-        said = parse_message(row, place.without_thread, self._identity)
-        if said is None:
+        messages = parse_message(row, location.without_thread, self._identity)
+        if messages is None:
             raise PlatformError("This is no message that somebody wrote.")
-        return said
+        return messages
 
     async def _confirm_deleted(self, channel: str, ts: str) -> None:
         """Make sure that a message which Slack does not know was deleted: a free plan hides what is old, too.
@@ -105,12 +109,12 @@ class ChannelHistory:
         if not rows and page.get("is_limited"):
             raise PermissionDenied("The plan of this workspace hides what is that old.")
 
-    async def _fetch_thread_end(self, place: Location, limit: int) -> tuple[list[Message], bool]:
+    async def _fetch_thread_end(self, location: Location, limit: int) -> tuple[list[Message], bool]:
         """So many messages of a thread or more, oldest first, up to its end, and whether that is all of it.
 
         Slack gives the oldest first. Of a long thread only so much is asked for as will hold the newest ones.
         """
-        channel, root = place.channel, place.thread
+        channel, root = location.channel, location.thread
         page = await self._fetch_replies_page(channel, root)
         rows, cursor = list(page.get("messages") or ()), _next_cursor(page)
         if cursor and rows:
@@ -121,17 +125,17 @@ class ChannelHistory:
                 end = [
                     row async for row in self._iterate_replies(channel, root, oldest=oldest) if row.get("ts") != root
                 ]
-                if len(said := self._parse_messages(place, end)) >= limit:
-                    return said, False
+                if len(messages := self._parse_messages(location, end)) >= limit:
+                    return messages, False
                 share *= WIDENING_FACTOR
             rows += [row async for row in self._iterate_replies(channel, root, cursor=cursor)]
-        return self._parse_messages(place, rows), True
+        return self._parse_messages(location, rows), True
 
-    def _parse_messages(self, place: Location, rows: Iterable[Row]) -> list[Message]:
+    def _parse_messages(self, location: Location, rows: Iterable[Row]) -> list[Message]:
         """What people said, each message once, oldest first: Slack may repeat the root of a thread on every page."""
-        once = {str(row.get("ts")): row for row in rows}
-        said = (parse_message(once[ts], place.without_thread, self._identity) for ts in sorted(once))
-        return [each for each in said if each is not None]
+        rows_by_ts = {str(row.get("ts")): row for row in rows}
+        messages = (parse_message(rows_by_ts[ts], location.without_thread, self._identity) for ts in sorted(rows_by_ts))
+        return [message for message in messages if message is not None]
 
     async def _fetch_roots(self, channel: str, latest: str) -> tuple[Sequence[Row], bool]:
         """The messages of a channel before one of them, newest first, and whether there are more."""
@@ -143,16 +147,22 @@ class ChannelHistory:
         rows = sorted(found.get("messages") or (), key=lambda row: str(row.get("ts")), reverse=True)
         return rows, bool(rows and found.get("has_more"))
 
-    async def _fetch_with_replies(self, place: Location, root: Row, start: str) -> list[Message]:
+    async def _fetch_with_replies(self, location: Location, root: Row, start: str) -> list[Message]:
         """A message, behind the replies to it."""
         rows = [root]
         if root.get("reply_count") and str(root.get("latest_reply") or start) >= start:
             ts = str(root.get("ts"))
             rows += [
-                row async for row in self._iterate_replies(place.channel, ts, oldest=start) if str(row.get("ts")) != ts
+                row
+                async for row in self._iterate_replies(location.channel, ts, oldest=start)
+                if str(row.get("ts")) != ts
             ]
-        said = [parse_message(row, place.without_thread, self._identity) for row in rows if str(row.get("ts")) >= start]
-        return sorted((each for each in said if each is not None), key=lambda each: each.id, reverse=True)
+        messages = [
+            parse_message(row, location.without_thread, self._identity) for row in rows if str(row.get("ts")) >= start
+        ]
+        return sorted(
+            (message for message in messages if message is not None), key=lambda message: message.id, reverse=True
+        )
 
     async def _iterate_replies(
         self, channel: str, root: str, *, oldest: str = "", cursor: str = ""

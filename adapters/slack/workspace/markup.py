@@ -20,8 +20,8 @@ def find_mentioned_ids(text: str) -> tuple[frozenset[str], frozenset[str]]:
     A name beside an id is the one that its author could see, which is not for everybody who reads the text.
     """
     people, channels = set(), set()
-    for mark in MARKUP_TOKEN.findall(text):
-        target = mark.partition("|")[0]
+    for token in MARKUP_TOKEN.findall(text):
+        target = token.partition("|")[0]
         if target.startswith("@"):
             people.add(target[1:])
         elif target.startswith("#"):
@@ -40,9 +40,9 @@ def to_plain_text(
     """The text with names for ids, and links as their words and addresses."""
     people = {**people, **(groups or {})}
     pieces, at = [], 0
-    for mark in MARKUP_TOKEN.finditer(text):
-        pieces += [_unescape(text[at : mark.start()]), _render_token(mark[1], people, channels)]
-        at = mark.end()
+    for token in MARKUP_TOKEN.finditer(text):
+        pieces += [_unescape(text[at : token.start()]), _render_token(token[1], people, channels)]
+        at = token.end()
     return "".join([*pieces, _unescape(text[at:])])
 
 
@@ -50,9 +50,9 @@ def _unescape(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
-def _render_token(mark: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+def _render_token(token: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
     """A mention, a link or a command of Slack's in words."""
-    target, _, label = mark.partition("|")
+    target, _, label = token.partition("|")
     label = _unescape(label)
     match target[0]:
         case "@":
@@ -81,10 +81,10 @@ def _format_time(seconds: str) -> str:
         return seconds
 
 
-def _render_link(address: str, label: str) -> str:
+def _render_link(url: str, label: str) -> str:
     """A link; the address stands there once, and is never lost."""
-    bare = address.removeprefix("mailto:").removeprefix("tel:")
-    same = label in ("", address, bare) or address.rstrip("/") == f"https://{label}" == f"https://{label}".rstrip("/")
-    if bare != address:
+    bare = url.removeprefix("mailto:").removeprefix("tel:")
+    same = label in ("", url, bare) or url.rstrip("/") == f"https://{label}" == f"https://{label}".rstrip("/")
+    if bare != url:
         return bare if same else f"{label} ({bare})"
-    return address if same or address in (f"http://{label}", f"https://{label}") else f"{label} ({address})"
+    return url if same or url in (f"http://{label}", f"https://{label}") else f"{label} ({url})"

@@ -35,49 +35,49 @@ def parse_upload(file: Mapping[str, Any]) -> Upload:
     )
 
 
-def parse_uploads(said: Mapping[str, Any]) -> tuple[Upload, ...]:
+def parse_uploads(payload: Mapping[str, Any]) -> tuple[Upload, ...]:
     """The files of a message that still exist."""
-    return tuple(parse_upload(file) for file in said.get("files") or () if file.get("mode") != DELETED_FILE_MODE)
+    return tuple(parse_upload(file) for file in payload.get("files") or () if file.get("mode") != DELETED_FILE_MODE)
 
 
-def is_tombstone(said: Mapping[str, Any]) -> bool:
+def is_tombstone(payload: Mapping[str, Any]) -> bool:
     """Whether it only stands for the root of a thread that was deleted."""
-    return said.get("subtype") == "tombstone"
+    return payload.get("subtype") == "tombstone"
 
 
-def is_by_bot(said: Mapping[str, Any]) -> bool:
+def is_by_bot(payload: Mapping[str, Any]) -> bool:
     """Whether a program wrote it."""
-    return bool(said.get("bot_id")) or said.get("subtype") == "bot_message"
+    return bool(payload.get("bot_id")) or payload.get("subtype") == "bot_message"
 
 
-def message_text(said: Mapping[str, Any]) -> str:
+def message_text(payload: Mapping[str, Any]) -> str:
     """What is said; of a program that says it in attachments alone, those."""
-    if said.get("text") or not is_by_bot(said):
-        return str(said.get("text") or "")
-    told = (part.get("text") or part.get("fallback") or "" for part in said.get("attachments") or ())
-    return "\n".join(filter(None, told))
+    if payload.get("text") or not is_by_bot(payload):
+        return str(payload.get("text") or "")
+    texts = (part.get("text") or part.get("fallback") or "" for part in payload.get("attachments") or ())
+    return "\n".join(filter(None, texts))
 
 
-def is_bot_mentioned(text: str, us: BotIdentity) -> bool:
+def is_bot_mentioned(text: str, identity: BotIdentity) -> bool:
     """Whether a text names us."""
-    return re.search(rf"<@{re.escape(us.user)}(\|[^>]*)?>", text) is not None
+    return re.search(rf"<@{re.escape(identity.user)}(\|[^>]*)?>", text) is not None
 
 
-def parse_message(said: Mapping[str, Any], channel: Location, us: BotIdentity) -> Message | None:
+def parse_message(payload: Mapping[str, Any], channel: Location, identity: BotIdentity) -> Message | None:
     """What somebody said in a channel; None for our own messages and for Slack's notices."""
-    ts = str(said.get("ts") or "")
-    author, bot = str(said.get("user") or ""), str(said.get("bot_id") or "")
-    if not ts or (said.get("subtype") or "") not in USER_SUBTYPES or us.is_author(author, bot):
+    ts = str(payload.get("ts") or "")
+    author, bot = str(payload.get("user") or ""), str(payload.get("bot_id") or "")
+    if not ts or (payload.get("subtype") or "") not in USER_SUBTYPES or identity.is_author(author, bot):
         return None
-    root = str(said.get("thread_ts") or "")
+    root = str(payload.get("thread_ts") or "")
     return Message(
         id=ts,
         location=replace(channel, thread="" if root == ts else root),
         author=author or bot,
-        text=message_text(said),
+        text=message_text(payload),
         time=parse_ts(ts),
-        uploads=parse_uploads(said),
-        edited=str((said.get("edited") or {}).get("ts") or ""),
-        by_bot=is_by_bot(said),
-        addressed=not is_by_bot(said) and is_bot_mentioned(message_text(said), us),
+        uploads=parse_uploads(payload),
+        edited=str((payload.get("edited") or {}).get("ts") or ""),
+        by_bot=is_by_bot(payload),
+        addressed=not is_by_bot(payload) and is_bot_mentioned(message_text(payload), identity),
     )

@@ -35,17 +35,17 @@ class UserGroups:
         """What these groups are called; those that cannot be known are left out."""
         if ids:
             async with self._lock:
-                is_new = bool(self._names) and not self._names.keys() >= set(ids)
-                if self._clock() - self._listed_at >= (RETRY_SECONDS if is_new else CACHE_SECONDS):
+                has_unknown = bool(self._names) and not self._names.keys() >= set(ids)
+                if self._clock() - self._listed_at >= (RETRY_SECONDS if has_unknown else CACHE_SECONDS):
                     await self._list()
         return {id_: self._names[id_] for id_ in ids if id_ in self._names}
 
     async def _list(self) -> None:
         self._listed_at = self._clock()
         try:
-            found = await self._client.usergroups_list(include_disabled=True)
+            response = await self._client.usergroups_list(include_disabled=True)
         except SLACK_ERRORS as error:
-            log.info("user_groups_not_listed", error=error_code(error))
+            log.info("slack.user_groups_list_failed", error=error_code(error))
             return
-        groups = found.get("usergroups") or ()
+        groups = response.get("usergroups") or ()
         self._names = {str(each["id"]): str(each.get("handle") or each.get("name") or "") for each in groups}

@@ -39,16 +39,16 @@ class CachedUser:
     fetched_at: float
 
 
-def parse_person(user: Mapping[str, Any], us: BotIdentity) -> Person:
+def parse_person(user: Mapping[str, Any], identity: BotIdentity) -> Person:
     """A user as Slack describes them. Whoever is of another workspace counts as a guest."""
     profile = user.get("profile") or {}
     name = profile.get("display_name") or profile.get("real_name") or user.get("real_name") or user.get("name")
-    teams = {user.get("team_id") or us.team, *((user.get("enterprise_user") or {}).get("teams") or ())}
-    guest = any(user.get(key) for key in ("is_restricted", "is_ultra_restricted", "is_stranger"))
+    teams = {user.get("team_id") or identity.team, *((user.get("enterprise_user") or {}).get("teams") or ())}
+    is_guest = any(user.get(key) for key in ("is_restricted", "is_ultra_restricted", "is_stranger"))
     return Person(
         id=str(user.get("id") or ""),
         name=str(name or user.get("id") or ""),
-        is_guest=guest or us.team not in teams,
+        is_guest=is_guest or identity.team not in teams,
         is_bot=bool(user.get("is_bot")) or user.get("id") == SLACKBOT_ID,
         is_manager=any(user.get(key) for key in ("is_admin", "is_owner", "is_primary_owner")),
     )
@@ -57,29 +57,31 @@ def parse_person(user: Mapping[str, Any], us: BotIdentity) -> Person:
 class UserDirectory:
     """The people of a workspace."""
 
-    def __init__(self, client: AsyncWebClient, us: BotIdentity, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, client: AsyncWebClient, identity: BotIdentity, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._client = client
-        self._identity = us
+        self._identity = identity
         self._clock = clock
         self._cache: dict[str, CachedUser] = {}
         self._listed_at = -CACHE_SECONDS
         self._list_lock = asyncio.Lock()
         self._semaphore = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
 
-    async def get_person(self, id_: str, age: float = CACHE_SECONDS) -> Person:
+    async def get_person(self, user_id: str, max_age: float = CACHE_SECONDS) -> Person:
         """Somebody, as they were known no longer than `age` seconds ago. Raises PlatformError."""
-        known = self._get_fresh(id_, age)
-        if known:
-            return known.person
+        cached = self._get_fresh(user_id, max_age)
+        if cached:
+            return cached.person
         async with self._semaphore:
             with map_errors():
-                found = await self._client.users_info(user=id_)
-        self.save_user(found.get("user") or {"id": id_})
-        return self._cache[id_].person
+                found = await self._client.users_info(user=user_id)
+        self.save_user(found.get("user") or {"id": user_id})
+        return self._cache[user_id].person
 
     def invalidate(self) -> None:
         """Events may have been missed: ask for everybody anew."""
-        self._cache = {id_: replace(known, fetched_at=-CACHE_SECONDS) for id_, known in self._cache.items()}
+        self._cache = {user_id: replace(cached, fetched_at=-CACHE_SECONDS) for user_id, cached in self._cache.items()}
         self._listed_at = -CACHE_SECONDS
 
     async def preload(self) -> None:
@@ -90,49 +92,52 @@ class UserDirectory:
     async def get_readers(self, ids: Collection[str]) -> dict[str, Person]:
         """Those of them who can read: no programs, nobody who was deactivated. The unknown count as guests."""
         await self._list_if_many(ids)
-        people = await asyncio.gather(*(self._person_or_guest(id_) for id_ in ids))
+        people = await asyncio.gather(*(self._person_or_guest(user_id) for user_id in ids))
         return {person.id: person for person in people if not person.is_bot and not self._is_deactivated(person.id)}
 
     async def get_names(self, ids: Collection[str]) -> dict[str, str]:
         """How people are called; those who cannot be known are left out."""
-        people = await asyncio.gather(*(self._person_or_guest(id_) for id_ in ids))
+        people = await asyncio.gather(*(self._person_or_guest(user_id) for user_id in ids))
         return {person.id: person.name for person in people if person.name}
 
-    def get_team(self, id_: str) -> str:
+    def get_team(self, user_id: str) -> str:
         """The workspace of somebody; ours unless it is known better."""
-        return self._cache[id_].team if id_ in self._cache else self._identity.team
+        return self._cache[user_id].team if user_id in self._cache else self._identity.team
 
-    def get_name(self, id_: str) -> str:
+    def get_name(self, user_id: str) -> str:
         """How somebody is called, if that is known already."""
-        return self._cache[id_].person.name if id_ in self._cache else ""
+        return self._cache[user_id].person.name if user_id in self._cache else ""
 
     def save_user(self, user: Mapping[str, Any]) -> bool:
         """What Slack says of somebody; whether it changes what they may read."""
         person = parse_person(user, self._identity)
-        before, left = self._cache.get(person.id), bool(user.get("deleted"))
+        before, is_deactivated = self._cache.get(person.id), bool(user.get("deleted"))
         self._cache[person.id] = CachedUser(
-            person, str(user.get("team_id") or self._identity.team), left, self._clock()
+            person, str(user.get("team_id") or self._identity.team), is_deactivated, self._clock()
         )
-        return before is not None and (before.person.is_guest, before.is_deactivated) != (person.is_guest, left)
+        return before is not None and (before.person.is_guest, before.is_deactivated) != (
+            person.is_guest,
+            is_deactivated,
+        )
 
-    def _get_fresh(self, id_: str, age: float) -> CachedUser | None:
-        known = self._cache.get(id_)
-        return known if known and self._clock() - known.fetched_at <= age else None
+    def _get_fresh(self, user_id: str, max_age: float) -> CachedUser | None:
+        cached = self._cache.get(user_id)
+        return cached if cached and self._clock() - cached.fetched_at <= max_age else None
 
-    def _is_deactivated(self, id_: str) -> bool:
-        return id_ in self._cache and self._cache[id_].is_deactivated
+    def _is_deactivated(self, user_id: str) -> bool:
+        return user_id in self._cache and self._cache[user_id].is_deactivated
 
-    async def _person_or_guest(self, id_: str) -> Person:
+    async def _person_or_guest(self, user_id: str) -> Person:
         try:
-            return await self.get_person(id_)
+            return await self.get_person(user_id)
         except PlatformError as error:
-            log.warning("person_unknown", error=str(error))
-            return Person(id_, "", is_guest=True)
+            log.warning("slack.user_lookup_failed", error=str(error))
+            return Person(user_id, "", is_guest=True)
 
     async def _list_if_many(self, ids: Collection[str]) -> None:
         """Ask for everybody at once where that spares many questions; without it, one by one will do."""
         async with self._list_lock:
-            unknown = sum(self._get_fresh(id_, CACHE_SECONDS) is None for id_ in ids)
+            unknown = sum(self._get_fresh(user_id, CACHE_SECONDS) is None for user_id in ids)
             if unknown < LIST_THRESHOLD or self._clock() - self._listed_at < CACHE_SECONDS:
                 return
             await self._try_to_list()
@@ -142,7 +147,7 @@ class UserDirectory:
         try:
             await self._list()
         except SLACK_ERRORS as error:
-            log.warning("people_not_listed", error=error_code(error))
+            log.warning("slack.users_list_failed", error=error_code(error))
 
     async def _list(self) -> None:
         cursor = ""

@@ -64,7 +64,7 @@ def test_a_path_is_shared_and_not_asked(tmp_path: Path) -> None:
     heard = parse_line(f"/learn {tmp_path / 'notes.md'}", 1)
     assert isinstance(heard, MessageReceived)
     assert ([each.name for each in heard.message.uploads], heard.addressed) == (["notes.md"], False)
-    with pytest.raises(PlatformError, match="no file"):
+    with pytest.raises(PlatformError, match="not found"):
         parse_line("/learn nowhere.md", 1)
     assert isinstance(parse_line("/learn", 1), CommandInvoked)  # which says what it wants
 

@@ -41,7 +41,7 @@ class Town:
         return f"<@{self.fake.world.app.id}>"
 
     def place(self, channel: Channel) -> Location:
-        return self.platform.channel_lookup.get_cached_place(int(self.guild.id), int(channel.id))  # type: ignore[return-value]
+        return self.platform.channel_lookup.get_cached_location(int(self.guild.id), int(channel.id))  # type: ignore[return-value]
 
 
 @pytest.fixture(autouse=True)

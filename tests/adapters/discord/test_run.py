@@ -41,8 +41,8 @@ async def test_the_link_that_invites_the_bot_is_printed_and_stands_in_the_readme
 ) -> None:
     with capture_logs() as logs:
         async with connected(fake, tmp_path):
-            await fake.wait_for(lambda: any(each["event"] == "discord.invite_link" for each in logs))
-    [link] = {each["link"] for each in logs if each["event"] == "discord.invite_link"}
+            await fake.wait_for(lambda: any(each["event"] == "discord.invite_link_created" for each in logs))
+    [link] = {each["link"] for each in logs if each["event"] == "discord.invite_link_created"}
     assert f"client_id={fake.world.app.id}&" in link
     assert link.replace(f"client_id={fake.world.app.id}", "client_id=APPLICATION_ID") in README.read_text()
 

@@ -76,7 +76,7 @@ async def test_what_is_not_the_same_when_repeated_is_not_repeated() -> None:
         raise aiohttp.ClientConnectionError
 
     with pytest.raises(DiscordUnreachable):
-        await call_with_retries("to write", call, again=False)
+        await call_with_retries("to write", call, idempotent=False)
     assert calls == 1
 
 
@@ -112,7 +112,7 @@ def test_what_discord_says_is_logged_and_nothing_that_was_sent() -> None:
         raise raised
     [line] = logs
     assert (line["event"], line["log_level"]) == ("discord.request_refused", "warning")
-    assert (line["what"], line["status"], line["code"]) == ("to write there", 400, 50035)
+    assert (line["action"], line["status"], line["code"]) == ("to write there", 400, 50035)
     assert "Invalid Form Body" in line["reason"]
     assert "In content: Must be 2000 or fewer in length." in line["reason"]
     assert "SECRET" not in str(line)

@@ -117,7 +117,7 @@ def test_buttons_come_back_as_they_went_out() -> None:
 def test_words_of_sources_are_left_out_before_a_message_gets_too_long() -> None:
     many = tuple(FooterSource(n, f"source {n}", f"https://x.org/{n}", "word " * 40) for n in range(1, 15))
     full = blocks_length(build_footer(AnswerFooter("a1", many), "U", BlockFormat.RICH))
-    short = blocks_length(build_footer(AnswerFooter("a1", many), "U", BlockFormat.RICH, room=full - 1))
+    short = blocks_length(build_footer(AnswerFooter("a1", many), "U", BlockFormat.RICH, max_length=full - 1))
     assert short < full < MAX_BLOCKS_LENGTH
 
 

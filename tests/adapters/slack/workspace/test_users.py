@@ -64,5 +64,5 @@ async def test_what_events_say_is_believed_until_some_were_missed(desk: Desk, sl
 async def test_a_young_fact_can_be_asked_for(desk: Desk, slack: FakeSlack) -> None:
     ada, people = slack.user("Ada"), desk.study.users
     await people.get_person(ada.id)
-    await people.get_person(ada.id, age=0.0)
+    await people.get_person(ada.id, max_age=0.0)
     assert len(slack.calls_to("users.info")) == 2
