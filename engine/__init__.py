@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from engine.parsers.chat_export import group_conversations as group_conversations
     from engine.parsers.chat_export import has_chat_messages as has_chat_messages
     from engine.parsers.chat_export import parse_messages as parse_messages
+    from engine.parsers.registry import describe_formats as describe_formats
     from engine.parsers.sandbox.pool import FileParser as FileParser
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
@@ -150,6 +151,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "has_chat_messages",
         "parse_messages",
     ),
+    "engine.parsers.registry": ("describe_formats",),
     "engine.parsers.sandbox.pool": ("FileParser",),
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),

@@ -21,7 +21,7 @@ from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.default_models import resolve_models
 from engine.maintenance import Maintenance
 from engine.options import EngineOptions
-from engine.parsers import FileParser
+from engine.parsers.sandbox.pool import FileParser
 from engine.projection.open_stores import check_embedder, open_stores
 from engine.projection.projector import Projector
 from engine.retrieval.retriever import Neighbourhood, Retriever

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.runner import JsonOption, SpaceOption, perform_request
+from engine import describe_formats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.admin.results import OperationResult
 
-INGEST_HELP = """Take in files and whole folders; what is unchanged since the last time is skipped.
+INGEST_HELP = f"""Take in files and whole folders; what is unchanged since the last time is skipped.
 
-Reads text, Markdown, HTML, PDF, Word and other office files, and chat messages as JSON Lines
-(id, user, text, time; thread and link if there are any); other JSON Lines are read as records.
+Reads {describe_formats()}.
+Chat messages have an id, user, text and time, and may have a thread and a link; other JSON Lines are read as records.
 Broken off, it goes on with the next run.
 Exit code 1 if anything could not be taken in, or if a model that fails for 30 seconds keeps it from
 being indexed; the next run goes on, and `threadlore retry` tries again what was given up.

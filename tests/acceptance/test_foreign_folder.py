@@ -27,7 +27,7 @@ MODULES = (
 CALLS = """
 import asyncio, sys
 from engine.llm.client.subprocess import SubprocessProvider
-from engine.parsers import FileParser, ParserLimits
+from engine import FileParser, ParserLimits
 
 async def main():
     async with FileParser(ParserLimits(workers=1)) as reader:

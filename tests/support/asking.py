@@ -18,7 +18,7 @@ from bot.platform.events import QuestionAsked
 from bot.platform.models import Person
 from bot.settings import Settings
 from bot.store import BotStore
-from engine.parsers import FileParser
+from engine import FileParser
 from engine.usage import Usage
 from tests.support import parrot
 from tests.support.fake_platform import START, FakePlatform

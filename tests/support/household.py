@@ -12,8 +12,8 @@ from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted
 from bot.settings import Settings
 from bot.store import BotStore
+from engine import FileParser
 from engine.models import Scope
-from engine.parsers import FileParser
 from tests.support import parrot
 from tests.support.fake_platform import FakePlatform
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.platform.models import Location, Message
+    from engine import ParserLimits
     from engine.llm.base import Embedder
-    from engine.parsers import ParserLimits
     from engine.storage.ledger.queries.stats import DocumentInfo
 
 

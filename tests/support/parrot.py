@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from bot.engine_context import EngineContext
 from bot.store.file_fingerprints import FileFingerprints
+from engine import ParserLimits
 from engine.errors import ModelRefused
 from engine.models import SearchQuery
 from engine.options import EngineOptions
-from engine.parsers import ParserLimits
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.engines import open_memory_engine
 from tests.support.language import NAME, ToyLanguage

@@ -18,8 +18,8 @@ from bot.platform.events import CommandInvoked
 from bot.platform.models import Person
 from bot.settings import load_settings
 from bot.store import AnswerResult, AnswerSource, BotStore, FileRecord, StoredAnswer
+from engine import FileParser
 from engine.models import Document, Passage
-from engine.parsers import FileParser
 from tests.support.fake_platform import START, FakePlatform
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from bot.platform.events import (
 )
 from bot.platform.models import Location
 from bot.store import ChannelSettings, FileRecord
+from engine import ParserLimits
 from engine.errors import ModelRefused as RefusedByModel
 from engine.models import Question, Scope
-from engine.parsers import ParserLimits
 from tests.support.embedder import HashEmbedder
 from tests.support.fake_platform import START
 from tests.support.household import open_bot_fixture

@@ -10,8 +10,8 @@ import pytest
 from bot.admin.document_lookup import chat_key
 from bot.admin.ingest import files
 from bot.admin.ingest.files import IngestTarget
+from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, NotFound, UnsupportedFormat
-from engine.parsers import FileParser, ParserLimits
 
 PLACE = IngestTarget("console:local", "files")
 

@@ -10,9 +10,9 @@ import pytest
 
 from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted, VisibilityChanged
 from bot.store.database import Database
+from engine import ParsedFile
 from engine.engine import Engine
 from engine.models import Passage
-from engine.parsers import ParsedFile
 from tests.support.fake_platform import FakePlatform
 from tests.support.household import open_bot_fixture
 

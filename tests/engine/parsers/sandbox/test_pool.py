@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, EncryptedFile, UnsupportedFormat
-from engine.parsers import FileParser, ParserLimits
 from tests.engine.parsers import samples
 
 if TYPE_CHECKING:
