@@ -13,7 +13,7 @@ from engine.models import Document
 from engine.parsers import plain_text
 
 if TYPE_CHECKING:
-    from engine.parsers import FileParser
+    from engine.parsers.sandbox.pool import FileParser
 
 TEXT_ROOM, FILE_ROOM = "texts", "files"
 CLOCK_TOLERANCE = timedelta(days=1)

@@ -1,4 +1,4 @@
-"""Documents to chunks, chunks to vectors and facts, in the background.
+"""Turn documents into chunks, and chunks into vectors and facts, in the background.
 
-Imports `projection`, `llm`, `storage`, `knowledge` and `text`.
+Imports `projection`, `llm`, `storage`, `scheduling`, `text`, the runtime, models, options and errors.
 """

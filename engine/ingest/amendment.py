@@ -1,4 +1,4 @@
-"""Amend a document: read what stands around the change, cut that anew off the loop, then write it, all or nothing."""
+"""Amend a document: read the region around the change, rechunk it off the event loop, then write it atomically."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_TRIES = 5  # while others change the same document
 
 
 async def amend_document(runtime: Runtime, key: str, change: DocumentChange) -> bool:
-    """Make the change; says whether anything is different now. Raises NotFound if there is no such document."""
+    """Apply the change; returns whether anything is different. Raises NotFound if the document does not exist."""
     ledger, reach = runtime.ledger, INITIAL_REACH
     tokenizer, packing = runtime.tokenizer, runtime.options.chunking
     for _ in range(MAX_TRIES):

@@ -1,4 +1,4 @@
-"""Passages to chunks, by tokens: long passages are cut into windows, short ones packed together, stable under edits."""
+"""Split passages into chunks by tokens: long passages in windows, short ones packed together, stable under edits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PREVIEW = 80
 
 
 class ChunkTooLong(DocumentTooLarge):
-    """A piece between two separators is longer than a chunk may be, and cutting it elsewhere was forbidden."""
+    """A piece between two separators is longer than a chunk, and may not be split elsewhere."""
 
     hint = "Choose another separator, raise the chunk size, or allow cutting by tokens."
 
@@ -40,10 +40,10 @@ class ChunkTooLong(DocumentTooLarge):
 
 
 def build_chunks(passages: Sequence[Passage], tokenizer: Tokenizer, packing: ChunkingOptions) -> list[Chunk]:
-    """The chunks of a document's passages, which come in order; blank ones make none.
+    """The chunks of a document's passages, in order; blank passages give none.
 
-    No chunk has more than `size` tokens, unless one character alone has. A change to one passage changes the chunk that
-    holds it and its neighbours up to the next cut that both versions share; everything beyond stays as it was.
+    No chunk has more than `size` tokens, unless a single character has. A change to one passage changes the chunk that
+    holds it and its neighbors up to the next boundary that both versions share; all other chunks stay the same.
     """
     packer = ChunkPacker(tokenizer, packing)
     for passage in passages:
@@ -61,16 +61,16 @@ def split_at_separators(
     size: int = DEFAULT_WINDOW_TOKENS,
     overlap: int = DEFAULT_OVERLAP_TOKENS,
 ) -> list[TokenSpan]:
-    """The pieces between separators, stripped, blank ones left out; too long ones cut into windows.
+    """The pieces between separators, stripped, without blank ones; pieces that are too long are split into windows.
 
-    With `only` nothing is cut but at separators: raises ChunkTooLong for a piece of more than `size` tokens.
+    With `only` the text is split only at separators: raises ChunkTooLong for a piece of more than `size` tokens.
     """
     packing = ChunkingOptions(size=size, overlap=overlap, separator=separator, separator_only=only)
     return [span for spans in _split_text(text, tokenizer, packing) for span in spans]
 
 
 class _Part(NamedTuple):
-    """A passage, or what stands between two separators of it, to be packed."""
+    """A passage, or the text between two separators of it, to be packed."""
 
     piece: ChunkPiece
     text: str
@@ -79,12 +79,12 @@ class _Part(NamedTuple):
 
 
 class ChunkPacker:
-    """Gathers parts into chunks.
+    """Packs parts into chunks.
 
-    Content decides where they end, not position: that is what makes the cuts find each other again after an edit. So
-    where the size forces a cut (long messages: few chances for a hash of 0), the smallest hash is taken, not the last
-    place (two thresholds, as Eshghi and Tang's TTTD has two divisors). Of messages of 70 to 200 tokens that spares a
-    third to two thirds of the chunks which an edit would change.
+    Boundaries depend on content, not on position, so that they realign after an edit. Where the size forces a boundary
+    (long messages: few chances for a hash of 0), it is placed at the smallest hash, not at the last part (two
+    thresholds, like the two divisors of Eshghi and Tang's TTTD). For messages of 70 to 200 tokens an edit then changes
+    between a third and two thirds fewer chunks.
     """
 
     def __init__(self, tokenizer: Tokenizer, packing: ChunkingOptions) -> None:
@@ -93,22 +93,22 @@ class ChunkPacker:
         self._packing = packing
         self._separator_tokens = tokenizer.count(PASSAGE_SEPARATOR)
         self._parts: list[_Part] = []
-        self._lengths: list[int] = []  # the tokens up to and with each part
+        self._lengths: list[int] = []  # tokens up to and including each part
 
     @property
     def pending_piece(self) -> ChunkPiece | None:
-        """Where the next chunk begins, as far as that is known: with the first part that is in no chunk yet."""
+        """The first part that is in no chunk yet, where the next chunk begins; None if there is none."""
         return self._parts[0].piece if self._parts else None
 
     def add_passage(self, passage: Passage) -> None:
-        """Take the next passage of a document."""
+        """Add the next passage of a document."""
         for number, spans in enumerate(_split_text(passage.text, self._tokenizer, self._packing)):
             if number:
                 self.finish_chunk()
             self.add_spans(passage, spans)
 
     def add_spans(self, passage: Passage, spans: Sequence[TokenSpan]) -> None:
-        """One span is packed; several are the windows of a long passage, and each is a chunk of its own."""
+        """Add the spans of a passage: a single span is packed; several are windows, and each becomes a chunk."""
         parts = [_build_part(passage, span) for span in spans]
         if len(parts) == 1:
             self._pack(parts[0])
@@ -117,7 +117,7 @@ class ChunkPacker:
             self.chunks += [Chunk(part.text, part.tokens, (part.piece,)) for part in parts]
 
     def finish_chunk(self) -> None:
-        """The chunk ends here."""
+        """End the chunk here."""
         self._emit_chunk(len(self._parts))
 
     def _pack(self, part: _Part) -> None:
@@ -135,12 +135,12 @@ class ChunkPacker:
         return part.tokens + (self._lengths[-1] + self._separator_tokens if self._lengths else 0)
 
     def _forced_cut(self) -> int:
-        """How many parts end the chunk when the next does not fit."""
+        """The number of parts that end the chunk if the next one does not fit."""
         late = [at for at, length in enumerate(self._lengths) if length >= self._packing.target_size]
         return 1 + min(late, key=lambda at: self._parts[at].hash, default=len(self._parts) - 1)
 
     def _emit_chunk(self, number: int) -> None:
-        """The first parts become a chunk; the others are the beginning of the next one."""
+        """Turn the first parts into a chunk; the others begin the next one."""
         if number:
             self.chunks += _join_parts(self._parts[:number], self._tokenizer, self._packing.size)
         rest, self._parts, self._lengths = self._parts[number:], [], []
@@ -155,7 +155,7 @@ def _build_part(passage: Passage, span: TokenSpan) -> _Part:
 
 
 def _join_parts(parts: Sequence[_Part], tokenizer: Tokenizer, size: int) -> list[Chunk]:
-    """The parts as one chunk, counted as a whole: a sum of counts is only nearly the count of the joined text."""
+    """Join the parts into one chunk and count its tokens: the sum of the parts' counts is only an estimate."""
     if len(parts) == 1:
         return [Chunk(parts[0].text, parts[0].tokens, (parts[0].piece,))]
     text = PASSAGE_SEPARATOR.join(part.text for part in parts)
@@ -166,7 +166,7 @@ def _join_parts(parts: Sequence[_Part], tokenizer: Tokenizer, size: int) -> list
 
 
 def _split_text(text: str, tokenizer: Tokenizer, packing: ChunkingOptions) -> Iterator[list[TokenSpan]]:
-    """What stands between separators (all of it, if there are none), each as one span or as the windows of it."""
+    """The text between separators (all of it, if there are none), each as one span or as its windows."""
     at = 0
     for part in text.split(packing.separator) if packing.separator else [text]:
         if packing.separator_only:

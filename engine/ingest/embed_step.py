@@ -1,4 +1,4 @@
-"""Stale chunks are embedded and put; those that are gone are dropped; a text that cannot be embedded fails alone."""
+"""Embed and store stale chunks, and delete vectors of removed ones; a text that cannot be embedded fails alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.runtime import Runtime
     from engine.storage.ledger.work.work_queue import ChunkToEmbed
 
-CachedVectors = tuple[int, bytes]  # the parts of a text, and their vectors as float32
+CachedVectors = tuple[int, bytes]  # number of parts of a text, and their vectors as float32
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class EmbedStep:
     runtime: Runtime
 
     async def step(self) -> NextStep:
-        """Embed one batch; says what follows. Raises what keeps the embedder from working at all."""
+        """Embed one batch; returns the next step. Raises errors that stop the embedder as a whole."""
         ledger, most = self.runtime.ledger, self.runtime.options.embed_batch_size
         found = await ledger.work.list_due_keys(KeyKind.CHUNK, most)
         if not found:
@@ -51,7 +51,7 @@ class EmbedStep:
         return NextStep.after_batch(len(found), most)
 
     async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], bill: UsageMeter) -> dict[int, EngineError]:
-        """Embed and put chunks; gives those whose own text cannot be embedded, with the reason."""
+        """Embed and store chunks; returns the error of each chunk whose own text cannot be embedded."""
         try:
             await self._embed_chunks(chunks, bill)
         except StoreError:
@@ -86,7 +86,7 @@ class EmbedStep:
             await self.runtime.vectors.upsert("chunks", rows, vectors)
 
     async def _embed_growing(self, chunks: Sequence[ChunkToEmbed], bill: UsageMeter) -> dict[int, CachedVectors]:
-        """Vectors of chunks of open conversations: of what was embedded before, and of what came since."""
+        """Vectors of chunks of open conversations: those stored before, and those of the text added since."""
         if not chunks:
             return {}
         embedder, tokenizer = self.runtime.embedder, self.runtime.tokenizer
@@ -110,7 +110,7 @@ class EmbedStep:
         return {id_: (each.parts, each.data) for id_, each in made.items()}
 
     async def _load_cached(self, hashes: set[bytes]) -> dict[bytes, CachedVectors]:
-        """The vectors that are known; what was remembered unchecked, and would not pass now, is made anew."""
+        """Cached vectors; those that would fail today's checks are embedded again."""
         embedder = self.runtime.embedder
         known = await self.runtime.ledger.cache.load_vectors(embedder_identity(embedder), hashes)
         return {

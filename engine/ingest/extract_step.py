@@ -1,4 +1,4 @@
-"""Extraction of chunks in the background: several calls at once, small chunks of one space sharing a call."""
+"""Extract facts from chunks in the background: several calls at once, small chunks of one space share a call."""
 
 from __future__ import annotations
 
@@ -52,9 +52,10 @@ def retry_delay(tries: int) -> float:
 
 @dataclass(slots=True)
 class ExtractStep:
-    """Reads what is unread. `running`: the calls under way by chunk; `unheard`: no model could be reached.
+    """Extracts facts from new chunks. `running_calls`: calls in progress by chunk.
 
-    `failing`: the last failure for which calls are tried again, as long as none has succeeded since.
+    `unreachable_error` is set while the model cannot be reached. `last_failure` is the last failure that is retried,
+    until a call succeeds.
     """
 
     runtime: Runtime
@@ -68,15 +69,13 @@ class ExtractStep:
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger that is worked on."""
+        """The ledger of the engine."""
         return self.runtime.ledger
 
     async def step(self) -> NextStep:
-        """Start calls for what is unread, and look after those under way for a moment."""
+        """Start calls for new chunks, and wait a moment for those in progress."""
         readers = self.runtime.options.extraction_concurrency
-        most = (
-            1 if self.unreachable_error else 2 * readers
-        )  # while nobody is there to read, one asks whether that is over
+        most = 1 if self.unreachable_error else 2 * readers  # while the model is unreachable, a single call tests it
         room = most - len(set(self.running_calls.values()))
         if room > min(most - 1, readers // 2):
             await self._start_calls(room)
@@ -85,7 +84,7 @@ class ExtractStep:
             if self.last_failure and not await self.ledger.facts.has_pending_extraction():
                 self.unreachable_error = self.last_failure = None
             return NextStep.IDLE
-        # Not for ever: what comes meanwhile is not to wait for a slow reply.
+        # With a timeout: new chunks must not wait for a slow reply.
         await asyncio.wait(set(self.running_calls.values()), timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         done = [id_ for id_, task in self.running_calls.items() if task.done()]
         for id_ in done:
@@ -95,7 +94,7 @@ class ExtractStep:
         return NextStep.CONTINUE
 
     async def _start_calls(self, room: int) -> None:
-        """Begin as many calls as there is room for."""
+        """Start as many calls as there are free slots."""
         shared = 0 if self.unreachable_error else self.runtime.language.batch_token_limit
         limit = room * MAX_EXCERPTS if shared else room
         found = await self.ledger.facts.list_unextracted(limit, time.time(), list(self.running_calls))
@@ -104,7 +103,7 @@ class ExtractStep:
             self.running_calls |= dict.fromkeys((chunk.id for chunk in batch.chunks), task)
 
     def _due_batches(self, found: Sequence[ExtractionBatch]) -> list[ExtractionBatch]:
-        """The batches that wait no longer for more of their space to share a call with."""
+        """The batches that no longer wait for more chunks of their space to share the call."""
         now, longest = (
             time.monotonic(),
             0.0 if self.gate.has_waiter(WaitTarget.EVERYTHING) else self.runtime.options.extraction_linger,
@@ -117,12 +116,12 @@ class ExtractStep:
         return [batch for batch in found if batch.is_full or batch.space not in self._lingering_since]
 
     async def _extract(self, chunks: Sequence[UnextractedChunk]) -> None:
-        """Read chunks in one call; those of which its reply cannot be trusted alone."""
+        """Extract chunks in one call; those with an unreliable reply get their own call."""
         alone = chunks if len(chunks) == 1 else await self._extract_shared(chunks)
         await gather_or_cancel(*map(self._extract_alone, alone))
 
     async def _extract_shared(self, chunks: Sequence[UnextractedChunk]) -> Sequence[UnextractedChunk]:
-        """Read chunks of one space in one call, each text once; gives those that are to be read alone."""
+        """Extract chunks of one space in one call, each text once; returns those that need their own call."""
         bill = UsageMeter()
         first = {(chunk.text, chunk.section): chunk for chunk in reversed(chunks)}
         asked = [chunk for chunk in first.values() if await self._load_cached(chunk) is None][::-1]
@@ -140,7 +139,7 @@ class ExtractStep:
             return [chunk for chunk in chunks if chunk not in asked]
         except StoreError:
             raise
-        except Exception as error:  # noqa: BLE001 - read alone, only the chunk that it is about fails
+        except Exception as error:  # noqa: BLE001 - extracted alone, only the chunk at fault fails
             log.warning("shared_extraction_failed", error=type(error).__name__)
             return chunks
         finally:
@@ -168,7 +167,7 @@ class ExtractStep:
                 await self.ledger.facts.save_extraction(chunk.id, *found)
         except StoreError:
             raise
-        except Exception as error:  # noqa: BLE001 - one chunk must not keep the others from being read
+        except Exception as error:  # noqa: BLE001 - one chunk must not block the others
             await self._record_failure([chunk], error)
         finally:
             self._key_locks.pop(key, None)
@@ -178,7 +177,7 @@ class ExtractStep:
         return self.runtime.language.extraction_key(_build_excerpt(chunk))
 
     async def _load_cached(self, chunk: UnextractedChunk) -> tuple[bytes, Extraction] | None:
-        """What was read in the same words, alone or in a shared call of the same space, with the key of that."""
+        """The extraction of the same text, alone or from a shared call of the same space, with its cache key."""
         alone = self._cache_key(chunk)
         for key in (alone, shared_extraction_key(alone, chunk.space)):
             reading = await self.ledger.facts.find_extraction(key, chunk.id)
@@ -191,7 +190,7 @@ class ExtractStep:
             await self.ledger.cache.add_usage(datetime.now(UTC).date().isoformat(), bill.items)
 
     async def _record_failure(self, chunks: Sequence[UnextractedChunk], error: Exception) -> None:
-        """Note that a call failed; each of its chunks is tried again by itself, or given up."""
+        """Record a failed call; each of its chunks is retried alone, or given up."""
         known_before, self.unreachable_error = (
             self.unreachable_error,
             error if isinstance(error, ModelUnreachable) else None,

@@ -1,4 +1,4 @@
-"""Which chunks share an extraction call: small ones of one space. Pure."""
+"""Decide which chunks share an extraction call: small ones of one space. Pure."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from engine.storage.ledger.facts import UnextractedChunk
 
 MAX_EXCERPTS = 32
-FILE_LINGER_SECONDS = 1.0  # seconds
-FULL_SHARE = 0.75  # of the tokens that may share a call, from which on a batch waits for nothing more
+FILE_LINGER_SECONDS = 1.0
+FULL_SHARE = 0.75  # share of the token limit from which a batch counts as full
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionBatch:
-    """Chunks of one space, the oldest first; `full`: nothing more would fit into it."""
+    """Chunks of one space, the oldest first; `is_full`: no further chunk would fit."""
 
     chunks: tuple[UnextractedChunk, ...]
     is_full: bool
 
     @property
     def space(self) -> int:
-        """The space of all of them."""
+        """The space of its chunks."""
         return self.chunks[0].space
 
     def linger_seconds(self, longest: float) -> float:
-        """Seconds that it may wait for more to share its call; people wait for a file, and for no conversation."""
+        """Seconds to wait for more chunks to share the call; files wait less, since a user may wait for them."""
         if self.is_full:
             return 0.0
         return (
@@ -38,7 +38,7 @@ class ExtractionBatch:
 
 
 def build_batches(unread: Iterable[UnextractedChunk], shared_tokens: int) -> list[ExtractionBatch]:
-    """Chunks by the call that reads them, in the order of their oldest ones; one that has failed is read alone."""
+    """Group chunks by call, in the order of their oldest ones; a chunk that has failed gets its own call."""
     made: list[list[UnextractedChunk]] = []
     open_: dict[int, list[UnextractedChunk]] = {}
     for chunk in unread:
@@ -54,7 +54,7 @@ def build_batches(unread: Iterable[UnextractedChunk], shared_tokens: int) -> lis
 
 
 def shared_extraction_key(reading_key: bytes, space: int) -> bytes:
-    """The key of a reading from a shared call: no other space has it, since others of its space stood beside it."""
+    """Cache key of an extraction from a shared call: valid in its space only, since the call saw other chunks."""
     return sha256(b"shared in %d " % space + reading_key).digest()
 
 

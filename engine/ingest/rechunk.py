@@ -1,9 +1,9 @@
-"""A document that changed in one place is cut anew only around it, with the very chunks that a whole cut would make.
+"""Rechunk a changed document only around the change, with the same result as rechunking all of it.
 
-A packer forgets at the end of every chunk: what comes next depends on the following passages alone. So a cut that
-begins where an old chunk begins, before all that the change can reach, goes on like the old one until the change; and
-once it ends a chunk where an old one ended, behind the change, the old cut goes on unchanged. Both are seen, not
-assumed: the first chunk of the new cut, and the one after they meet, must be the old ones.
+A packer keeps no state across the end of a chunk: the next chunk depends on the following passages alone. So chunking
+that starts at the beginning of an old chunk, before everything that the change can affect, gives the old chunks up to
+the change; and once it ends a chunk where an old one ended, after the change, the old chunks follow unchanged. Both are
+checked, not assumed: the first new chunk, and the one after the boundaries meet, must equal the old ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def rechunk_region(stretch: ChangedRegion, tokenizer: Tokenizer, packing: ChunkingOptions) -> RechunkedRegion | None:
-    """The chunks around a change; None if the stretch is too short to know where the cuts meet again."""
+    """The chunks around a change; None if the region is too small to find where old and new boundaries meet."""
     if packing.separator and not (stretch.is_first and stretch.is_last):
         return None
     work = _RechunkState(stretch, ChunkPacker(tokenizer, packing))
@@ -37,7 +37,7 @@ def rechunk_region(stretch: ChangedRegion, tokenizer: Tokenizer, packing: Chunki
 
 
 class _RechunkState:
-    """A cut under way, beside the old one. `made` is the number of new chunks that were looked at."""
+    """State of a rechunking next to the old chunks. `_checked_count` is the number of new chunks checked so far."""
 
     def __init__(self, stretch: ChangedRegion, packer: ChunkPacker) -> None:
         self.packer = packer
@@ -48,11 +48,11 @@ class _RechunkState:
         starts = ((chunk.pieces[0], place) for place, chunk in enumerate(stretch.old_chunks))
         self._starts = {(piece.passage, piece.start): place for piece, place in starts}
         self._meeting_chunk: int | None = (
-            None  # the old chunk that begins where the last new one ended, behind the change
+            None  # index of the old chunk that begins where the last new one ended, after the change
         )
 
     def is_done_after(self, place: int) -> bool:
-        """Whether all is known after this passage was taken."""
+        """Whether the result is known after this passage."""
         if len(self.packer.chunks) == self._checked_count:
             return False
         if not self.check_sync(place):
@@ -60,7 +60,7 @@ class _RechunkState:
         return self.check_convergence(place)
 
     def check_sync(self, place: int) -> bool:
-        """Whether the old cut was in the same state where this one began: its first chunks are the same."""
+        """Whether the first new chunks equal the old ones, so that both began in the same state."""
         if not self._in_sync:
             first = self.packer.chunks
             self._in_sync = place < self._stretch.changed.start and first == list(
@@ -69,7 +69,7 @@ class _RechunkState:
         return self._in_sync
 
     def check_convergence(self, place: int) -> bool:
-        """Whether the chunks that were just made are those of the old cut, which so goes on as it was."""
+        """Whether the newest chunks equal the old ones, so that all following old chunks stay valid."""
         made, self._checked_count = self.packer.chunks[self._checked_count :], len(self.packer.chunks)
         at, old = self._meeting_chunk, self._stretch.old_chunks
         if at is not None and made and made == list(old[at : at + len(made)]):
@@ -79,7 +79,7 @@ class _RechunkState:
         return False
 
     def _find_old_start(self, place: int) -> int | None:
-        """The old chunk that begins where the next new one does, if nothing from there on has changed."""
+        """Index of the old chunk that begins where the next new one does, if nothing after that has changed."""
         passages, waiting = self._stretch.passages, self.packer.pending_piece
         if waiting is None:
             following = next((n for n in range(place + 1, len(passages)) if passages[n].text.strip()), len(passages))

@@ -1,4 +1,4 @@
-"""The worker: embeds new chunks, reads them, and drives the projector, until every accepted document is indexed."""
+"""Background worker: embeds and extracts new chunks and runs the projector until every document is indexed."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ if TYPE_CHECKING:
 
 ERROR_WAIT_SECONDS = 2.0
 MIN_COOLDOWN_SECONDS = 1.0
-STARTUP_GRACE_SECONDS = 0.3  # seconds after the start: a question for which the program was begun comes first
-# Seconds from the beginning of a batch to the next while more keeps coming: one by one costs several times as much.
+STARTUP_GRACE_SECONDS = (
+    0.3  # seconds after the start in which a question has priority: the program may have been started for it
+)
+# Seconds between the starts of two batches while new work arrives: single items cost several times as much.
 BATCH_INTERVAL_SECONDS = {"embed": 1.0, "project": 2.0}
 
 
 @dataclass(slots=True)
 class IngestWorker:
-    """Runs in the background of an engine."""
+    """Background worker of an engine."""
 
     runtime: Runtime
     projector: Projector
@@ -51,7 +53,7 @@ class IngestWorker:
         self._extract_step = ExtractStep(self.runtime, self._gate, self.wake)
 
     def start(self) -> None:
-        """Begin, or go on where the last run stopped."""
+        """Start, or resume the work of the last run."""
         steps: dict[str, Callable[[], Awaitable[NextStep]]] = {
             "embed": self._embed,
             "read": self._extract,
@@ -65,45 +67,45 @@ class IngestWorker:
         self._tasks.append(run("quiet periods", self._end_cooldowns))
 
     async def stop(self) -> None:
-        """Let go at once; what is unfinished is taken up at the next start."""
+        """Stop at once; unfinished work resumes at the next start."""
         await cancel_tasks(*self._tasks, *self._extract_step.running_calls.values())
         self._tasks.clear()
         self._extract_step.running_calls.clear()
 
     @property
     def step_error(self) -> EngineError | None:
-        """What keeps one of the steps from going on, while it does."""
+        """The error that stops one of the steps at the moment."""
         return next(iter(self._step_errors.values()), None)
 
     @property
     def indexing_error(self) -> EngineError | None:
-        """What keeps the worker from going on, or a model that fails, as long as either lasts; it is tried again."""
+        """The error that stops the worker, or that of a failing model, while it lasts; the work is retried."""
         return self.step_error or self._extract_step.last_failure
 
     def clear_errors(self) -> None:
-        """Forget about troubles: their cause was removed."""
+        """Forget recorded errors after their cause was removed."""
         self._step_errors.clear()
         self.wake()
 
     def wake(self) -> None:
-        """Say that there is something to do."""
+        """Signal new work."""
         for news in self._wake_events.values():
             news.set()
 
     async def wait_until_indexed(self) -> None:
-        """Return once every accepted document is indexed or failed; raises what keeps the worker from it."""
+        """Return once every accepted document is indexed or failed; raises the error that stops the worker."""
         with self._gate.register_waiter(WaitTarget.EVERYTHING):
             self.wake()
-            async with self._idle_condition:  # held while looking, so that no step comes to rest unseen
+            async with self._idle_condition:  # held while checking, so that no step becomes idle unnoticed
                 while not await self._is_done():
                     await self._wait_until_idle()
 
     def expedite(self) -> AbstractContextManager[None]:
-        """Somebody waits for what is stale already, for as long as this is held."""
+        """Context manager: process existing stale keys without delay, since a caller waits for them."""
         return self._gate.register_waiter(WaitTarget.PRESENT)
 
     async def wait_for_progress(self) -> None:
-        """Return when some step has come to rest, or after half a second; raises what keeps it from going on."""
+        """Return when a step becomes idle, or after half a second; raises the error that stops the worker."""
         async with self._idle_condition:
             await self._wait_until_idle()
 
@@ -119,11 +121,11 @@ class IngestWorker:
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger that is worked on."""
+        """The ledger of the engine."""
         return self.runtime.ledger
 
     async def _run_step(self, name: str, step: Callable[[], Awaitable[NextStep]], news: asyncio.Event) -> None:
-        """Do a step as long as there is something to do, at its pace, then wait for news; trouble is waited out."""
+        """Repeat a step while it has work, at its pace, then wait for new work; errors delay it."""
         await self._gate.wait_for_more(time.monotonic() + STARTUP_GRACE_SECONDS)
         while True:
             news.clear()
@@ -137,7 +139,7 @@ class IngestWorker:
                 self._step_errors[name], then = error, NextStep.IDLE
                 self.runtime.supervisor.record_failure(name, error)
                 await asyncio.sleep(ERROR_WAIT_SECONDS)
-            except BaseException as error:  # the supervisor runs this anew
+            except BaseException as error:  # the supervisor restarts this
                 if is_task_exit(error, current_task()):
                     raise
                 self._step_errors[name] = EngineError(f"The step “{name}” of indexing failed: {describe_error(error)}.")
@@ -155,7 +157,7 @@ class IngestWorker:
         async with self._idle_condition:
             self._idle_condition.notify_all()
         with suppress(TimeoutError):
-            # Not wait_for: up to Python 3.11 it loses a cancellation that comes together with the news.
+            # Not wait_for: up to Python 3.11 it loses a cancellation that arrives together with the event.
             async with asyncio.timeout(1.0):
                 await news.wait()
 
@@ -167,7 +169,7 @@ class IngestWorker:
     async def _extract(self) -> NextStep:
         return await self._extract_step.step()
 
-    # Projecting: hot keys wait for the end of their quiet period, unless somebody waits for everything.
+    # Project stale keys. Hot keys wait for the end of their cooldown, unless a caller waits for everything.
 
     async def _project(self) -> NextStep:
         if (then := await self.projector.step()) is not NextStep.IDLE:

@@ -1,4 +1,4 @@
-"""What reading gives, and how much it may take."""
+"""Result and limits of parsing a file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """A file as passages. `time` is the document's date as it states it, None if it states none.
+    """A parsed file. `time` is the date that the document states itself, None if it states none.
 
-    `stamp` is when a program says it saved the file: it counts where neither the document nor its name states a date.
+    `saved_at` is the time at which a program saved the file: used if neither the document nor its name states a date.
     """
 
     title: str
@@ -28,10 +28,11 @@ class ParsedFile:
 
 @dataclass(frozen=True, slots=True)
 class ParserLimits:
-    """How much one file may take: bytes, seconds, and characters of text; beyond them it is DocumentTooLarge.
+    """Limits for one file: bytes, seconds, and characters of text; DocumentTooLarge beyond them.
 
-    `unpacked` bounds what a zipped format (DOCX, EPUB...) may unfold to, `ratio` how many times its own size.
-    `memory` is the address space of one worker process; `workers` how many files are read at once.
+    `max_unpacked_size` bounds the unpacked size of a ZIP-based format (DOCX, EPUB...), `max_unpack_ratio` its ratio to
+    the file's size. `max_memory` is the address space of one worker process; `workers` is the number of files parsed at
+    once.
     """
 
     max_file_size: int = 50 * MIB

@@ -1,4 +1,4 @@
-"""Chat messages in JSON Lines: parsed, and cut to conversations: threads, and runs of messages. Pure."""
+"""Parse chat messages in JSON Lines, and group them into conversations: threads and runs of messages. Pure."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 CONVERSATION_GAP = timedelta(minutes=15)
 CONVERSATION_TOKENS = 1200
-SAMPLE_LINES = 20  # lines that tell what JSON Lines hold
+SAMPLE_LINES = 20  # first lines that are checked for chat messages
 _HINT = "Each line is one JSON object with id, user, text and time; thread and link may be there."
-# The beginning of a line that reads as the head of a message: [2026-05-18 09:20] Ada: …
+# The beginning of a line that looks like the head of a message: [2026-05-18 09:20] Ada: …
 _MESSAGE_HEAD = re.compile(r"^[ \t]{0,16}+(?=\[\d{4}-\d\d-\d\d \d\d:\d\d\])", re.MULTILINE)
 _DAY, _MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """What somebody said. `thread` is the id of the message it answers, empty outside of threads; `time` is UTC."""
+    """A chat message. `thread` is the id of the message it answers, empty outside of threads; `time` is UTC."""
 
     id: str
     user: str
@@ -43,7 +43,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A thread or a run of messages: what becomes one document. `key` is the id of its first message."""
+    """A thread or a run of messages, which becomes one document. `key` is the id of its first message."""
 
     key: str
     title: str
@@ -52,9 +52,10 @@ class Conversation:
 
 
 def parse_messages(data: bytes) -> list[ChatMessage]:
-    """The messages of a JSON Lines file in its order; of those with the same id the last counts.
+    """The messages of a JSON Lines file in its order; of messages with the same id the last one counts.
 
-    Times are ISO 8601 (in UTC, if they name no zone) or seconds since 1970. Raises Broken, naming the line, and Empty.
+    Times are ISO 8601 (UTC without a time zone) or seconds since 1970. Raises CorruptFile, naming the line, and
+    EmptyDocument.
     """
     messages: dict[str, ChatMessage] = {}
     for number, line in enumerate(decode_text(data).split("\n"), 1):
@@ -67,7 +68,7 @@ def parse_messages(data: bytes) -> list[ChatMessage]:
 
 
 def has_chat_messages(data: bytes) -> bool:
-    """Whether JSON Lines hold chat messages: one of their first lines is one. Raises Broken if it is no text."""
+    """Whether one of the first JSON Lines is a chat message. Raises CorruptFile if the file is not text."""
     lines = (line for line in decode_text(data).split("\n") if line.strip())
     return any(_is_chat_message(line) for line in islice(lines, SAMPLE_LINES))
 
@@ -87,10 +88,10 @@ def group_conversations(
     gap: timedelta = CONVERSATION_GAP,
     budget: int = CONVERSATION_TOKENS,
 ) -> list[Conversation]:
-    """Threads, and windows of what stands outside of them, by the time of their first message.
+    """Threads, and windows of the messages outside of threads, by the time of their first message.
 
-    A window ends before a silence of at least `gap` and before it would have more than `budget` tokens by `count`.
-    Messages without text are left out.
+    A window ends before a pause of at least `gap` and before it would exceed `budget` tokens by `count`. Messages
+    without text are left out.
     """
     spoken = sorted((m for m in messages if m.text.strip()), key=_sort_key)
     answered = {message.thread for message in spoken if message.thread}
@@ -105,10 +106,10 @@ def group_conversations(
 
 
 def parse(name: str, data: bytes) -> ParsedFile:
-    """The whole file as one document with a passage a message, each marked as a claim of the file.
+    """The whole file as one document with a passage per message, each marked as a claim of the file.
 
-    Anybody can write any author, time and link into a file: they are text of the passage and nothing more. JSON Lines
-    that are no chat are read as records. Raises Broken and Empty.
+    Anyone can write any author, time and link into a file, so these are only part of the passage's text. JSON Lines
+    without chat messages are read as records. Raises CorruptFile and EmptyDocument.
     """
     if not has_chat_messages(data):
         return json_records.parse(name, data)
@@ -117,7 +118,7 @@ def parse(name: str, data: bytes) -> ParsedFile:
 
 
 def _parse_time(value: Any) -> datetime:
-    """A time; without a zone it is read as UTC. Raises ValueError."""
+    """Parse a time; without a time zone it is UTC. Raises ValueError."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("a time is ISO 8601 or seconds since 1970")  # noqa: TRY004  - pydantic reports ValueErrors
     try:
@@ -143,7 +144,7 @@ def _clean_field(value: Any) -> Any:
 
 
 class _MessageRow(BaseModel):
-    """A message as foreign programs write it."""
+    """A message as written by other programs."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True, extra="ignore")
 
@@ -213,7 +214,7 @@ def _render_line(message: ChatMessage) -> str:
 
 
 def _quote_forged_heads(text: str) -> str:
-    """The text of a message with lines that look like another message marked as quoted."""
+    """The text of a message, with "> " before lines that look like the head of another message."""
     return _MESSAGE_HEAD.sub("> ", text)
 
 

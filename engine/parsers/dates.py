@@ -1,4 +1,4 @@
-"""Document dates: parse a date that a file states about itself in its name or in its first lines (pure)."""
+"""Find the date that a file states about itself in its name or first lines (pure)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 from itertools import islice
 
-# Only the head of a document is searched, and of long lines only their beginning.
+# Only the first lines of a document are searched, and only the beginning of long lines.
 HEAD_LINES, LINE_LENGTH = 8, 160
-# A line with more words beside its date is a sentence that mentions a date; a first line may be a long heading.
+# A line with more words next to its date is a sentence that mentions a date; a first line may be a long heading.
 OTHER_WORDS, OTHER_HEADING_WORDS = 3, 12
 FIRST_YEAR, LAST_YEAR = 1900, 2199
 
@@ -56,17 +56,17 @@ _TERM = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
-# Times that programs write where they know none: ReportLab, the template of python-docx.
+# Default times that programs write if they know none: ReportLab, the template of python-docx.
 _DEFAULT_TIMES = frozenset({datetime(2000, 1, 1, tzinfo=UTC), datetime(2013, 12, 23, 23, 15, tzinfo=UTC)})
-# Days on which the clocks of Unix and of ZIP archives begin, in any zone.
+# The first days of Unix time and of ZIP archives, in any time zone.
 _FIRST_DAYS = frozenset({date(1969, 12, 31), date(1970, 1, 1), date(1979, 12, 31), date(1980, 1, 1)})
 
 
 def find_stated_date(name: str, text: str) -> datetime | None:
-    """The date in a file's name, else the one that its head states as the document's own; midnight UTC.
+    """The date in a file's name, else the one stated in its first lines; midnight UTC.
 
-    A head states it behind a label ("Updated: …"), in its first line ("Minutes of 12 May 2026"), or as a line of its
-    own. A date that ends or begins a period is not the document's.
+    A line states the document's date after a label ("Updated: …"), in the first line ("Minutes of 12 May 2026"), or on
+    its own. A date that begins or ends a period does not count.
     """
     lines = islice(
         (line.strip()[:LINE_LENGTH] for line in text.split("\n", 4 * HEAD_LINES) if line.strip()), HEAD_LINES
@@ -79,7 +79,7 @@ def find_stated_date(name: str, text: str) -> datetime | None:
 
 
 def parse_date(text: str) -> datetime | None:
-    """A date and time as metadata write it: ISO 8601, or as e-mail does; without a zone it is taken as UTC."""
+    """Parse a date and time from metadata: ISO 8601 or the e-mail format; UTC without a time zone."""
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             time = parse(text.strip().strip("\"'"))
@@ -90,12 +90,12 @@ def parse_date(text: str) -> datetime | None:
 
 
 def is_default_time(time: datetime) -> bool:
-    """Whether a program wrote this time because it knew none."""
+    """Whether this is the default time of a program that knew none."""
     return time in _DEFAULT_TIMES or time.date() in _FIRST_DAYS
 
 
 def _find_line_date(line: str, *, first: bool) -> datetime | None:
-    """The date of a line that states the document's date, None for all others."""
+    """The date of a line that states the document's date, None for any other line."""
     found = _find_dates(line)
     if len(found) != 1:
         return None
@@ -110,7 +110,7 @@ def _find_line_date(line: str, *, first: bool) -> datetime | None:
 
 
 def _find_dates(text: str) -> list[tuple[datetime, int, int]]:
-    """All full dates of a text with their places; impossible ones are left out."""
+    """All full, valid dates of a text with their start and end offsets."""
     found = []
     for match in _DATE.finditer(text):
         part = match.groupdict()

@@ -1,4 +1,4 @@
-"""Which characters the bytes of a text file stand for. Pure."""
+"""Decode the bytes of a text file. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from engine.errors import CorruptFile
 
-# The longer marks first: UTF-32's begins with UTF-16's.
+# Longer markers first: UTF-32's begins with UTF-16's.
 _BYTE_ORDER_MARKERS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -17,16 +17,16 @@ _BYTE_ORDER_MARKERS = (
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
 _SAMPLE_SIZE = 64 * 1024
-# More than one unprintable character in a hundred is no text.
+# Data with more than one unprintable character in a hundred is not text.
 _MAX_CONTROL_SHARE = 0.01
-# In a language of Latin letters at most a quarter of the bytes lie beyond ASCII.
+# In a language of Latin letters at most a quarter of the bytes are beyond ASCII.
 _MAX_LATIN_SHARE = 0.25
 
 
 def decode_text(data: bytes) -> str:
-    """The text, by its byte order mark, as UTF-8, UTF-16 or -32 without a mark, or in the likeliest old code page.
+    """Decode by the byte order mark, as UTF-8, as UTF-16 or -32 without a mark, or by the most likely code page.
 
-    Raises Broken if what comes out is no text.
+    Raises CorruptFile if the result is not text.
     """
     text = _decode_bytes(data)
     sample = text[:_SAMPLE_SIZE]
@@ -48,7 +48,7 @@ def _decode_bytes(data: bytes) -> str:
 
 
 def _detect_wide_encoding(sample: bytes) -> str:
-    """The wide encoding which the places of the zero bytes betray, or nothing."""
+    """The UTF-16 or UTF-32 encoding that the positions of the zero bytes show, or an empty string."""
     whole = len(sample) // 4
     if not whole or b"\0" not in sample:
         return ""
@@ -63,11 +63,11 @@ def _detect_wide_encoding(sample: bytes) -> str:
 
 
 def _detect_code_page(sample: bytes) -> str:
-    """Windows-1252 where few bytes lie beyond ASCII; for other scripts the guess of charset-normalizer."""
+    """Windows-1252 if few bytes are beyond ASCII; otherwise the guess of charset-normalizer."""
     beyond = sum(byte > 127 for byte in sample)
     if beyond <= _MAX_LATIN_SHARE * len(sample):
         return "cp1252"
-    import charset_normalizer  # noqa: PLC0415  - loads slowly and is seldom needed
+    import charset_normalizer  # noqa: PLC0415  - loads slowly and is rarely needed
 
     best = charset_normalizer.from_bytes(sample).best()
     return best.encoding if best else "cp1252"

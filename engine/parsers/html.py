@@ -1,4 +1,4 @@
-"""HTML: sections under headings; scripts, styles, navigation and forms are left out. Pure."""
+"""Parse HTML into sections by heading, without scripts, styles, navigation and forms. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.parsers.passages.sections import find_first_heading, passages_by_sec
 from engine.text.cleaning import clean_lines, clean_single_line
 
 _SCRIPT_TAGS = frozenset({"script", "style"})
-# What is not read aloud.
+# Elements whose text is skipped.
 _SKIPPED_TAGS = _SCRIPT_TAGS | {"template", "noscript", "svg", "nav", "iframe", "select", "button", "object"}
 _BLOCK_TAGS = frozenset(
     {"address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt"}
@@ -25,7 +25,7 @@ _BLANKS = re.compile(r"\s+")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-:]{2,40})", re.IGNORECASE)
 _HEAD = 4096
-# What pages call the date of their last change or of their publication, best first.
+# Meta names of the date of last change or publication, best first.
 _DATE_NAMES = (
     "article:modified_time",
     "og:updated_time",
@@ -37,7 +37,7 @@ _DATE_NAMES = (
     "dc.date",
     "date",
 )
-# A cell with more words than this is layout, not data.
+# A cell with more words than this is page layout, not data.
 _MAX_CELL_WORDS = 60
 
 
@@ -46,7 +46,7 @@ def parse(name: str, data: bytes) -> ParsedFile:
     text = "\n".join(clean_lines(_decode_page(data)))
     walk = _build_blocks(text, _SKIPPED_TAGS)
     if walk.unclosed_tags:
-        # An element that never ends would silence all that follows it: then it is read after all.
+        # An element that never ends would skip the rest of the page, so its text is kept.
         walk = _build_blocks(text, _SKIPPED_TAGS - walk.unclosed_tags | _SCRIPT_TAGS)
     title = clean_single_line(walk.title) or find_first_heading(walk.blocks) or name
     dates = (parse_date(walk.meta[key]) for key in _DATE_NAMES if key in walk.meta)
@@ -54,7 +54,7 @@ def parse(name: str, data: bytes) -> ParsedFile:
 
 
 def _decode_page(data: bytes) -> str:
-    """The characters; the page's own word on its encoding counts where the bytes themselves leave it open."""
+    """Decode a page; its declared encoding is used if the bytes themselves do not decide."""
     declared = _CHARSET.search(data[:_HEAD])
     if declared and b"\0" not in data[:_HEAD]:
         try:
@@ -63,13 +63,13 @@ def _decode_page(data: bytes) -> str:
             try:
                 return data.decode(declared[1].decode("ascii"))
             except (LookupError, UnicodeDecodeError):
-                pass  # a false declaration: the bytes decide
+                pass  # a wrong declaration: the bytes decide
     return decode_text(data)
 
 
 def _build_blocks(text: str, silent: frozenset[str]) -> _HtmlBlockBuilder:
     walk = _HtmlBlockBuilder(silent)
-    # Behind the last ">" no tag ends: the parser would look for its end from each "<" on.
+    # No tag ends after the last ">": the parser would search for its end from each "<" on.
     head, end, tail = text.rpartition(">")
     walk.feed(head + end + tail.replace("<", "&lt;"))
     walk.close()
@@ -78,7 +78,7 @@ def _build_blocks(text: str, silent: frozenset[str]) -> _HtmlBlockBuilder:
 
 
 class _HtmlBlockBuilder(HTMLParser):
-    """One pass over the tags; text gathers until the next block begins."""
+    """Builds blocks in one pass over the tags; text is collected until the next block begins."""
 
     def __init__(self, silent: frozenset[str]) -> None:
         super().__init__(convert_charrefs=True)
@@ -96,7 +96,7 @@ class _HtmlBlockBuilder(HTMLParser):
 
     @property
     def unclosed_tags(self) -> frozenset[str]:
-        """The silent elements that have not ended."""
+        """Skipped elements that have not ended."""
         return frozenset(self._open_skipped)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -119,7 +119,7 @@ class _HtmlBlockBuilder(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in self._open_skipped:
             while self._open_skipped.pop() != tag:
-                pass  # what was left open inside of it ends too
+                pass  # elements left open inside of it end too
         elif self._open_skipped:
             return
         elif tag == "a":
@@ -132,12 +132,12 @@ class _HtmlBlockBuilder(HTMLParser):
             self._text += data if self._block_type == "code" else _BLANKS.sub(" ", data)
 
     def end_block(self) -> None:
-        """End the block that is open. Inside of a table the text waits for its cell's end."""
+        """End the open block. Inside a table the text stays until the end of its cell."""
         if self._tables and not self._level:
             self._text += " "
             return
         if self._block_type == "item" and _LIST_MARKER.fullmatch(self._text):
-            return  # the item's text stands in a paragraph of its own
+            return  # the item's text is in a paragraph of its own
         self._flush_text()
         self._block_type, self._level = "text", 0
 
@@ -193,7 +193,7 @@ class _HtmlBlockBuilder(HTMLParser):
         self.end_block()
 
     def _flatten_layout_table(self) -> None:
-        """A table that holds headings or tables arranges the page: what it gave so far is text like any other."""
+        """Turn the rows so far into plain text: a table with headings or tables inside is page layout."""
         if self._tables:
             rows, self._tables[-1] = self._tables[-1], []
             for cell in (cell for row in rows for cell in row):

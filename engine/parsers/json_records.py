@@ -1,4 +1,4 @@
-"""JSON Lines that are no chat: each record as lines of names and values. Pure."""
+"""Parse JSON Lines without chat messages: each record as lines of names and values. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.text.cleaning import clean_multiline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_LINE_LENGTH = 1_000_000  # characters of a line: parsed, each may take a hundred times its size
+MAX_LINE_LENGTH = 1_000_000  # characters per line: parsed, each may take a hundred times its size
 MAX_DEPTH = 20
 JSON_LINES_HINT = (
     "JSON Lines have one JSON value a line; of chat messages it is an object with id, user, text and time."
@@ -24,7 +24,7 @@ JSON_LINES_HINT = (
 
 
 def parse(name: str, data: bytes) -> ParsedFile:
-    """Passages of whole records, as far as they fit, labelled "records 1–12". Raises Broken, naming the line."""
+    """Passages of whole records where they fit, labeled "records 1–12". Raises CorruptFile, naming the line."""
     blocks = [
         Block(text, number, number)
         for number, line in enumerate(decode_text(data).split("\n"), 1)
@@ -40,7 +40,7 @@ def parse(name: str, data: bytes) -> ParsedFile:
 
 
 def parse_json_line(line: str, number: int) -> Any:
-    """The value of a line. Raises Broken for what is no JSON, or too long or deep to be looked at."""
+    """Parse one line. Raises CorruptFile if it is not JSON, too long or nested too deeply."""
     if len(line) > MAX_LINE_LENGTH:
         raise CorruptFile(f"Line {number} has more than {MAX_LINE_LENGTH:,} characters.", hint=JSON_LINES_HINT)
     try:
@@ -50,7 +50,7 @@ def parse_json_line(line: str, number: int) -> Any:
 
 
 def _flatten_value(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
-    """`name: value` for every value inside; names of nested ones are joined with dots, plain lists with commas."""
+    """`name: value` for every nested value; nested names are joined with dots, plain lists with commas."""
     if isinstance(value, dict | list) and depth < MAX_DEPTH:
         plain = isinstance(value, list) and not any(isinstance(each, dict | list) for each in value)
         if plain:

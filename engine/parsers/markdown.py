@@ -1,4 +1,4 @@
-"""Markdown: sections under headings, with the marks of emphasis taken off and listings kept as they are. Pure."""
+"""Parse Markdown into sections by heading, without emphasis markers; code blocks are kept unchanged. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _FRONT_MATTER = re.compile(r"\A\n*+---[ \t]*+\n(?=[\w-]++[ \t]*+:)(.*?\n)(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|date|updated)[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _TAGS = re.compile(r"</?[a-zA-Z][^<>]*>")
-# What is hidden from its opening to its closing mark.
+# Elements hidden from their opening to their closing tag.
 _HIDDEN_ELEMENTS = tuple(
     (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
     for opening, closing in (("<!--", "-->"), (r"<script\b", r"</script\s*+>"), (r"<style\b", r"</style\s*+>"))
@@ -60,7 +60,7 @@ def _parser() -> MarkdownIt:
 
 
 class _MarkdownBlockBuilder:
-    """One pass over the tokens of a document; it remembers lists, tables and headings that are open."""
+    """Builds blocks in one pass over the tokens of a document, tracking open lists, tables and headings."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -126,7 +126,7 @@ class _MarkdownBlockBuilder:
 
 
 def render_inline(tokens: Sequence[Token]) -> str:
-    """The words of a paragraph; a link to the web keeps its address behind its text, a picture its description."""
+    """The text of a paragraph; web links keep their address after their text, pictures their description."""
     pieces: list[str] = []
     links: list[tuple[int, str]] = []
     for token in tokens:
@@ -157,5 +157,5 @@ def _strip_markup(markup: str) -> str:
 
 
 def _blank_prefix(text: str, end: int) -> str:
-    """The text with its beginning emptied, so that the lines keep their numbers."""
+    """The text with its beginning replaced by empty lines, so that line numbers stay the same."""
     return "\n" * text.count("\n", 0, end) + text[end:]

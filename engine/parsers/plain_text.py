@@ -1,4 +1,4 @@
-"""Plain text: paragraphs, located by their lines. Pure."""
+"""Parse plain text into paragraphs, located by their lines. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def parse(name: str, data: bytes) -> ParsedFile:
-    """Passages with keys L1-12 and labels "lines 1–12". Raises Broken if it is no text."""
+    """Passages with keys L1-12 and labels "lines 1–12". Raises CorruptFile if it is not text."""
     passages: list[Passage] = []
     keys: dict[str, int] = {}
     for group in group_blocks(_split_paragraphs(clean_lines(decode_text(data)))):
@@ -30,7 +30,7 @@ def parse(name: str, data: bytes) -> ParsedFile:
 
 
 def _split_paragraphs(lines: Sequence[str]) -> Iterator[Block]:
-    """Paragraphs between empty lines; one that is too long falls into its lines."""
+    """Paragraphs between empty lines; a paragraph that is too long is split into its lines."""
     start = 0
     for number, line in enumerate([*lines, ""]):
         if line.strip():

@@ -1,1 +1,1 @@
-"""What child processes share: frames on their pipes and the module path. Imports nothing of the engine."""
+"""Shared by child processes: frames on their pipes and the module path. Imports nothing of the engine."""

@@ -1,4 +1,4 @@
-"""A process and its helper: frames of four bytes of length and that many bytes go over the pipes between them."""
+"""Frames on pipes between a process and its child: four bytes of length, then that many bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def encode_frame(payload: bytes) -> bytes:
 
 
 def read_frame(pipe: BinaryIO) -> bytes | None:
-    """The next payload, or None at the end of the pipe, also where that is within a frame."""
+    """The next payload, or None at the end of the pipe, even within a frame."""
     head = pipe.read(LENGTH_PREFIX_BYTES)
     size = int.from_bytes(head, "big")
     payload = pipe.read(size) if len(head) == LENGTH_PREFIX_BYTES else b""
@@ -31,6 +31,6 @@ async def read_frame_async(pipe: StreamReader) -> bytes:
 
 
 def ignore_stop_signals() -> None:
-    """A helper ends with its pipe: an interrupt, or an end told to a whole group, is for who started it to obey."""
+    """Ignore SIGINT and SIGTERM: the parent handles them, and the child ends with its pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

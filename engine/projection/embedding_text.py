@@ -1,4 +1,4 @@
-"""What is embedded: the texts of entities, relations and chunks, and how a long chunk is given in parts."""
+"""Texts that are embedded for entities, relations and chunks, and the splitting of long chunks."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 PART_OVERLAP = 16
-MAX_TEXTS_PER_CALL = 512  # texts of a call; where one of them fails, no more than these are embedded again
+MAX_TEXTS_PER_CALL = 512  # texts per call; if one of them fails, at most this many are embedded again
 
 Vector: TypeAlias = np.ndarray
 
 
 def text_hash(embedder: str, text: str) -> bytes:
-    """What tells whether a vector is still the one of a text."""
+    """Hash that shows whether a vector belongs to a text."""
     return blake2b(f"{embedder}\0{text}".encode(), digest_size=16).digest()
 
 
 def truncate_to_tokens(text: str, tokens: int, tokenizer: Tokenizer) -> str:
-    """The text, or as many first tokens of it as are taken whole."""
-    if len(text.encode()) <= tokens:  # a token is a byte at least
+    """The text, or its first tokens up to the limit."""
+    if len(text.encode()) <= tokens:  # a token has at least one byte
         return text
     return tokenizer.decode(tokenizer.encode(text)[:tokens]).rstrip("\ufffd")
 
 
 def entity_text(row: Profile) -> str:
-    """What the vector of an entity is made of."""
+    """The text that is embedded for an entity."""
     return f"{row.label}{SEPARATOR}{row.description}"
 
 
 def relation_text(row: Profile, names: Mapping[int, str]) -> str:
-    """What the vector of a relation is made of."""
+    """The text that is embedded for a relation."""
     ends = sorted(names.get(end, "") for end in row.ends)
     return SEPARATOR.join((row.label, *ends, row.description))
 
@@ -52,11 +52,11 @@ def relation_text(row: Profile, names: Mapping[int, str]) -> str:
 async def embed_with_isolation(
     embedder: CheckedEmbedder, texts: Sequence[str], bill: UsageMeter
 ) -> list[Vector | EngineError]:
-    """The vector of each text, or why that text alone cannot be embedded. Raises what keeps all from being embedded."""
+    """The vector of each text, or the error of that text alone. Raises errors that affect all texts."""
     made: list[Vector | EngineError] = []
     for start in range(
         0, len(texts), MAX_TEXTS_PER_CALL
-    ):  # one after another: a question would wait behind all of them
+    ):  # in turn: otherwise a question would wait behind all of them
         made += await _embed_isolated(embedder, texts[start : start + MAX_TEXTS_PER_CALL], bill)
     return made
 
@@ -76,10 +76,9 @@ async def _embed_isolated(
 
 
 def split_into_parts(text: str, tokens: int, tokenizer: Tokenizer) -> list[str]:
-    """A chunk in parts that an embedder takes whole, slightly overlapping; one part if it fits.
+    """Split a chunk into slightly overlapping parts that the embedder takes whole; one part if it fits.
 
-    All parts are about equally long: of a short rest at the end, hardly anything but one phrase, the vector would be
-    like too many questions.
+    All parts have about equal length: the vector of a short rest would be similar to too many questions.
     """
     if len(text.encode()) <= tokens:
         return [text]

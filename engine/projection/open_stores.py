@@ -1,4 +1,4 @@
-"""Opening the two projections; what is missing, foreign or damaged is made anew from the ledger."""
+"""Open the graph and the vector store; missing, foreign or damaged ones are rebuilt from the ledger."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ LEDGER_BEHIND_HINT = (
     "Restore a backup with `threadlore restore FILE --force`, or go on with what is left: `threadlore reindex` makes"
     " graph and vectors anew from that."
 )
-GRAPH_UNFILLED = "unfilled"  # a graph that a crash left half made must not be taken for one that is filled
+GRAPH_UNFILLED = "unfilled"  # a partially filled graph, left by a crash, must not count as complete
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """A graph and a vector store, to be used instead of those in the data folder; their owner closes them."""
+    """A graph and a vector store to use instead of those in the data directory; the caller closes them."""
 
     graph: GraphStore
     vectors: VectorStore
@@ -43,7 +43,7 @@ class Stores:
 async def open_stores(
     folder: DataDir, ledger: Ledger, dim: int, options: EngineOptions, stack: AsyncExitStack, supervisor: Supervisor
 ) -> Stores:
-    """Open the folder's own graph and vector store; `stack` closes them."""
+    """Open the graph and vector store of the data directory; `stack` closes them."""
     vectors = await open_vectors(folder, ledger, dim, options, supervisor)
     stack.push_async_callback(vectors.close)
     graph = await open_graph(folder, options.graph_backend, ledger)
@@ -52,9 +52,9 @@ async def open_stores(
 
 
 async def check_embedder(ledger: Ledger, embedder: Embedder, options: EngineOptions, *, lost: bool) -> None:
-    """Compare the embedder with the one that made the vectors, and record whether they must be made again.
+    """Compare the embedder with the one that made the vectors, and record whether all must be embedded again.
 
-    `lost`: there are no vectors. Raises EmbedderMismatch, naming both, unless the options allow replacing it.
+    `lost`: there are no vectors. Raises EmbedderMismatch, naming both, unless the options allow a replacement.
     """
     name = embedder_identity(embedder)
     former = await ledger.work.get_setting("embedder")
@@ -67,9 +67,9 @@ async def check_embedder(ledger: Ledger, embedder: Embedder, options: EngineOpti
 async def open_vectors(
     folder: DataDir, ledger: Ledger, dim: int, options: EngineOptions, supervisor: Supervisor | None = None
 ) -> VectorStore:
-    """The vector store of the folder; one that is damaged, or was to be made anew, is thrown away.
+    """The vector store of the data directory; one that is damaged or marked for rebuilding is erased first.
 
-    Raises CorruptLedger if the ledger lacks what the vectors were made of, unless the options let all be made anew.
+    Raises CorruptLedger if the ledger is older than the vectors, unless the options allow a rebuild.
     """
     from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
 
@@ -88,7 +88,7 @@ async def open_vectors(
 
 
 async def _check_ledger_age(vectors: LanceVectors, ledger: Ledger) -> None:
-    """Raise CorruptLedger if there are vectors of chunks that the ledger has never had: they are made after it."""
+    """Raise CorruptLedger if there are vectors of chunks that the ledger has never had."""
     if vectors.max_id("chunks") > await ledger.stats.find_last_chunk_id():
         await vectors.close()
         raise CorruptLedger(
@@ -97,9 +97,9 @@ async def _check_ledger_age(vectors: LanceVectors, ledger: Ledger) -> None:
 
 
 async def open_graph(folder: DataDir, module: Literal["kuzu", "ladybug"], ledger: Ledger) -> GraphStore:
-    """The graph of the folder, filled from the ledger if another module wrote it last or its files are damaged or lost.
+    """The graph of the data directory, filled from the ledger if it is new, damaged or lost.
 
-    A library that finds no file makes an empty graph without a word.
+    Its library silently creates an empty graph if there is no file.
     """
     from engine.storage.graph.kuzu import KuzuGraph  # noqa: PLC0415 - importing it takes a while
 

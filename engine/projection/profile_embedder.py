@@ -1,4 +1,4 @@
-"""The vectors of entities and relations: made where the text is new, and put; a text that is not taken fails alone."""
+"""Embed and store entities and relations whose text is new; a text that cannot be embedded fails alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VECTOR_TABLES: Mapping[ProfileKind, VectorTable] = {KeyKind.NAME: "entities", Ke
 
 @dataclass(frozen=True, slots=True)
 class ProfileEmbeddingResult:
-    """Of which texts the vectors of keys are now, and which keys have none, with the reason."""
+    """Text hashes of the vectors that are up to date, and the errors of keys without a vector."""
 
     embedded: list[EmbeddedKey] = field(default_factory=list)
     failed: dict[tuple[KeyKind, int], EngineError] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class ProfileEmbeddingResult:
 
 @dataclass(frozen=True, slots=True)
 class ProfileEmbedder:
-    """Keeps the vectors of one kind of key in step with its profiles. `former`: the hashes of what was embedded."""
+    """Keeps the vectors of one kind of key in step with its profiles."""
 
     embedder: CheckedEmbedder
     tokenizer: Tokenizer
@@ -47,7 +47,10 @@ class ProfileEmbedder:
     async def upsert(
         self, texts: Sequence[tuple[Profile, str]], former: Mapping[int, bytes | None], bill: UsageMeter
     ) -> ProfileEmbeddingResult:
-        """Embed and put what is new. A text that is not taken gives way to its label, and both to no vector at all."""
+        """Embed and store new texts; `former` has the hashes of those embedded before.
+
+        If a text cannot be embedded, its label is embedded instead; if that fails too, the key has no vector.
+        """
         result, name = ProfileEmbeddingResult(), embedder_identity(self.embedder)
         changed: list[tuple[Profile, str]] = []
         for row, text in texts:
@@ -85,5 +88,5 @@ class ProfileEmbedder:
                 result.embedded.append((text_hash(embedder_identity(self.embedder), text), row.id))
         if rows:
             await self.vectors.upsert(VECTOR_TABLES[self.kind], rows, np.stack(made))
-        if result.failed:  # the vector of a former text may rest on what was forgotten since
+        if result.failed:  # the old vector may rest on forgotten documents
             await self.vectors.delete(VECTOR_TABLES[self.kind], {id_ for _, id_ in result.failed})

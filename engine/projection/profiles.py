@@ -1,4 +1,4 @@
-"""Stale keys become profiles: what is told of each is folded, and described."""
+"""Turn stale keys into profiles: merge the facts of each and describe it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from engine.storage.ledger.profiles import KeyFacts
     from engine.usage import UsageMeter
 
-SUMMARY_RETRY_SECONDS = 600.0  # seconds until a failed summary is tried again
+SUMMARY_RETRY_SECONDS = 600.0  # seconds until a failed summary is retried
 
 
 @dataclass(slots=True)
 class ProfileBuilder:
-    """Folds and describes keys; summaries are remembered in the ledger."""
+    """Merges and describes keys; summaries are cached in the ledger."""
 
     ledger: Ledger
     language: LanguageModel
@@ -35,13 +35,13 @@ class ProfileBuilder:
     priority: ForegroundPriority | None = None
 
     async def build_entities(self, keys: Sequence[KeyFacts], bill: UsageMeter) -> list[Profile]:
-        """The profiles of those names of which anything is told."""
+        """The profiles of the names that have facts."""
         return await self._describe(
             [(key, *_fold_entity(key)) async for key in iterate_cooperatively(keys, self.priority) if key.counts], bill
         )
 
     async def build_relations(self, keys: Sequence[KeyFacts], bill: UsageMeter) -> list[Profile]:
-        """The profiles of those pairs of which anything is told."""
+        """The profiles of the pairs that have facts."""
         return await self._describe(
             [(key, *_fold_relation(key)) async for key in iterate_cooperatively(keys, self.priority) if key.counts],
             bill,
@@ -50,7 +50,7 @@ class ProfileBuilder:
     async def _describe(
         self, folded: Sequence[tuple[KeyFacts, Profile, SummaryRequest]], bill: UsageMeter
     ) -> list[Profile]:
-        """With their descriptions; what was pinned by hand is described by that."""
+        """Add the descriptions; a pinned description is used as it is."""
         describer = Summarizer(self.language, self, self.count_tokens, self.limits, self.priority)
         made = iter(
             await describer.summarize([subject for key, _, subject in folded if key.pinned_description is None], bill)
@@ -68,23 +68,23 @@ class ProfileBuilder:
         return profiles
 
     async def load_summaries(self, keys: Collection[bytes]) -> dict[bytes, str]:
-        """The summaries made of these inputs, as far as they are known."""
+        """The cached summaries with these keys."""
         return await self.ledger.cache.load_summaries(keys)
 
     async def save_summaries(self, made: Mapping[bytes, str]) -> None:
-        """Remember summaries."""
+        """Cache summaries."""
         await self.ledger.cache.save_summaries(made)
 
 
 def _fold_entity(key: KeyFacts) -> tuple[Profile, SummaryRequest]:
-    assert key.counts is not None  # noqa: S101 - only told keys come here
+    assert key.counts is not None  # noqa: S101 - only keys with facts come here
     entity = merge.merge_entity(key.counts)
     profile = Profile(key.id, key.space, entity.name, "", entity.mentions, entity.type)
     return profile, SummaryRequest(key.space, entity.name, entity.fragments)
 
 
 def _fold_relation(key: KeyFacts) -> tuple[Profile, SummaryRequest]:
-    assert key.counts is not None  # noqa: S101 - only told keys come here
+    assert key.counts is not None  # noqa: S101 - only keys with facts come here
     relation = merge.merge_relation(key.counts)
     profile = Profile(key.id, key.space, relation.keywords, "", relation.weight, ends=key.ends)
     return profile, SummaryRequest(key.space, key.title, relation.fragments)

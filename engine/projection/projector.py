@@ -1,6 +1,6 @@
-"""The projector drains stale keys: fold, describe, profile, embed, graph and vectors, then the mark goes.
+"""Process stale keys: merge facts, describe, embed, update graph and vectors, then remove the stale keys.
 
-Every step may be repeated without harm: a crash between any two of them leaves the mark, and the next run starts over.
+Every step can be repeated: a crash between any two of them leaves the stale keys, and the next run starts over.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.work.stale_keys import StaleKey
 
 
-FOREGROUND_BATCH_SIZE = 256  # keys of a batch while questions are asked
+FOREGROUND_BATCH_SIZE = 256  # keys per batch while questions are asked
 
 
 def _embedded_hashes(keys: Iterable[KeyFacts]) -> dict[int, bytes | None]:
@@ -47,11 +47,11 @@ def _embedded_hashes(keys: Iterable[KeyFacts]) -> dict[int, bytes | None]:
 class Projector:
     """Keeps profiles, graph and vectors in step with the facts, batch after batch.
 
-    `ticks` is raised before and after what was held for a quiet period comes due; `_in_step` is what it was when a
-    batch was taken that left nothing behind and is delivered, `_took_all` the same for such a batch under way.
-    `unsure`: after a crash or a failure the graph may hold more than the ledger knows, so it is looked up first.
-    `proved`: the last step showed that batches can be delivered. `graph_writing` is held while the graph is written.
-    `without_graph`: a rebuild fills the graph at its end, all at once.
+    `cooldown_ticks` is incremented before and after keys held for a cooldown are released; `_synced_tick` is its value
+    when a batch was read that left nothing behind and is delivered, `_complete_at_tick` the same for such a batch in
+    delivery. `graph_uncertain`: after a crash or a failure the graph may hold more than the ledger knows, so it is
+    looked up first. `can_deliver`: the last step showed that batches can be delivered. `graph_lock` is held while the
+    graph is written. `skip_graph`: a rebuild fills the graph at its end, all at once.
     """
 
     runtime: Runtime
@@ -69,11 +69,11 @@ class Projector:
 
     @property
     def cooldown_ended(self) -> bool:
-        """Whether a quiet period has ended since everything was last in step."""
+        """Whether a cooldown has ended since everything was last in sync."""
         return self.cooldown_ticks > self._synced_tick
 
     async def step(self) -> NextStep:
-        """Fold one batch while the one before it is put into graph and vectors; says what follows."""
+        """Fold one batch while the previous one is written to graph and vectors; returns the next step."""
         async with self._step_lock:
             limit, newest = (
                 self.runtime.options.projection_batch_size,
@@ -100,28 +100,28 @@ class Projector:
             return then
 
     def _record_synced(self, ticks: int) -> None:
-        """All that was stale at that tick is in graph and vectors."""
+        """Record that everything stale at that tick is in graph and vectors."""
         self.graph_uncertain, self._synced_tick = False, ticks
 
     def _record_failure(self) -> None:
-        """Something failed: the graph is looked up first, and what was summarised for nothing is not kept waiting."""
+        """After a failure: look up the graph first, and let keys whose summary was lost be summarized again."""
         self.graph_uncertain, self._complete_at_tick = True, None
         self.summarized_keys.clear()
 
     @asynccontextmanager
     async def suspend(self) -> AsyncIterator[None]:
-        """Nothing is projected while this is held."""
+        """Suspend projection while this is held."""
         async with self._step_lock:
             await self._finish_delivery()
             yield
 
     async def stop(self) -> None:
-        """Let go at once; the marks remain."""
+        """Stop at once; the stale keys remain."""
         if self._delivery is not None:
             await cancel_tasks(self._delivery)
 
     async def _finish_delivery(self) -> bool:
-        """Wait for the delivery under way; says whether there was one. Raises what it failed of."""
+        """Wait for the delivery in progress; returns whether there was one. Raises its error."""
         delivery, self._delivery = self._delivery, None
         if delivery is None:
             return False
@@ -138,15 +138,15 @@ class Projector:
         return True
 
     async def end_cooldown(self) -> None:
-        """A new period begins: every hot key may be summarised once more."""
+        """End the cooldown: every hot key may be summarized once more."""
         self.summarized_keys.clear()
         self.cooldown_ticks += 1
         await self.runtime.ledger.work.release_held_keys()
         await self.runtime.ledger.profiles.requeue_due_summaries(time.time())
-        self.cooldown_ticks += 1  # a batch that was taken meanwhile has not seen all of this
+        self.cooldown_ticks += 1  # a batch that was read in between has not seen all of this
 
     async def _fold(self, batch: ProjectionBatch) -> FoldedBatch:
-        """Fold and describe a batch, and write its profiles."""
+        """Merge and describe a batch, and write its profiles."""
         bill = UsageMeter()
         held = self._held_keys(batch)
         names = [each for key in batch.names if (each := self._due_key(key, KeyKind.NAME, held))]
@@ -166,7 +166,7 @@ class Projector:
         return made
 
     async def _deliver(self, made: FoldedBatch) -> None:
-        """Put a folded batch into graph and vectors; then its marks go."""
+        """Write a folded batch to graph and vectors; then remove its stale keys."""
         await self.runtime.priority.yield_to_foreground()
         surfaces = made.batch.end_names | {row.id: row.label for row in made.entities}
         entity_texts = [(row, entity_text(row)) for row in made.entities]
@@ -203,21 +203,21 @@ class Projector:
         await self.runtime.ledger.profiles.finish_batch(outcome)
 
     async def remove_from_graph(self, found: OrphanKeys) -> None:
-        """Let keys of which nothing is left leave the graph at once, whatever else is under way."""
+        """Delete keys without facts from the graph at once, whatever else runs."""
         if not self.skip_graph and (found.names or found.edges):
             async with self.graph_lock:
                 await self.runtime.graph.delete(found.names, [GraphEdge(id_, a, b, 0.0) for id_, a, b in found.edges])
 
     async def remove_from_vectors(self, found: OrphanKeys) -> None:
-        """Let keys of which nothing is left leave the vectors at once, whatever else is under way."""
+        """Delete keys without facts from the vectors at once, whatever else runs."""
         await self.runtime.vectors.delete("chunks", found.chunks)
         await self.runtime.vectors.delete("entities", found.names)
         await self.runtime.vectors.delete("relations", found.pairs)
 
     def _held_keys(self, batch: ProjectionBatch) -> set[tuple[KeyKind, int]]:
-        """The keys of the batch that need the model, and must wait for the end of the quiet period.
+        """Keys of the batch that need the model and must wait for the end of the cooldown.
 
-        They were given it in this period, or there is much to read: then whole periods pass before it is asked.
+        They were summarized in this cooldown, or many chunks are not extracted yet: then whole cooldowns pass first.
         """
         count, limits = self.runtime.tokenizer.count, self.runtime.options.summary_limits
         needing = {
@@ -257,9 +257,9 @@ class Projector:
         nodes = [
             GraphNode(id_, space, known.get(id_, self._exists_in_graph(None)))
             for id_, space, graphed in rows
-            if not graphed or self.graph_uncertain  # a node holds nothing that could change
+            if not graphed or self.graph_uncertain  # a node has no data that could change
         ]
-        # What was forgotten since the batch was gathered is stale again: a pair that has lost an end comes once more.
+        # Facts deleted since the batch was read are stale again: a pair that has lost an end is processed once more.
         there = {id_ for id_, *_ in rows}
         told = [key for key in pairs if key.counts and there.issuperset(key.ends)]
         weights = await self.runtime.ledger.profiles.load_weights([key.id for key in told])

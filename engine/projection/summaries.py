@@ -1,6 +1,6 @@
-"""Keys are described, many at a time: summaries that are known are not made again, new ones share calls.
+"""Describe many keys at a time: cached summaries are reused, new ones share calls.
 
-What is summarised is decided in `reducing`; every summary is memoised by its inputs.
+`knowledge.summary_plan` decides what is summarized; every summary is cached by the hash of its inputs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """A key that is to be described: summaries of keys of one space may share a call, of different ones never."""
+    """A key to describe. Summaries of keys of one space may share a call; keys of different spaces never do."""
 
     space: int
     name: str
@@ -39,7 +39,7 @@ class SummaryRequest:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A description, the memos it rests on, and whether every summary that it wanted was made."""
+    """A description, the cache keys of its summaries, and whether all of them could be made."""
 
     text: str
     cache_keys: frozenset[bytes] = frozenset()
@@ -47,18 +47,18 @@ class Summary:
 
 
 class SummaryCache(Protocol):
-    """Where summaries are remembered."""
+    """Cache of summaries."""
 
     async def load_summaries(self, keys: Collection[bytes]) -> dict[bytes, str]:
-        """The summaries made of these inputs, as far as they are known."""
+        """The cached summaries with these keys."""
 
     async def save_summaries(self, made: Mapping[bytes, str]) -> None:
-        """Remember summaries."""
+        """Store summaries."""
 
 
 @dataclass(frozen=True, slots=True)
 class _PlannedSummary:
-    """A summary that is to be made; `key` is the hash of all that it depends on."""
+    """A summary to make; `key` is the hash of all its inputs."""
 
     key: bytes
     space: int
@@ -67,7 +67,7 @@ class _PlannedSummary:
 
 @dataclass(slots=True)
 class _PendingDescription:
-    """A description on its way: the summaries it waits for, and those that it has used."""
+    """A description in progress: the summaries that it waits for, and those that it has used."""
 
     subject: SummaryRequest
     steps: Generator[list[Texts], Sequence[str], str]
@@ -78,7 +78,7 @@ class _PendingDescription:
 
 @dataclass(slots=True)
 class Summarizer:
-    """Describes keys with a language and a memo."""
+    """Describes keys with a language model and a cache."""
 
     language: LanguageModel
     cache: SummaryCache
@@ -87,7 +87,7 @@ class Summarizer:
     priority: ForegroundPriority | None = None
 
     async def summarize(self, subjects: Sequence[SummaryRequest], bill: UsageMeter) -> list[Summary]:
-        """A text of all fragments of each; where a summary fails there is a join, said to be incomplete."""
+        """Describe each key from all its fragments; if a summary fails, join the newest ones and mark it incomplete."""
         works: list[_PendingDescription] = []
         async for subject in iterate_cooperatively(subjects, self.priority):
             fragments = select_newest(subject.fragments, self.limits)
@@ -107,7 +107,7 @@ class Summarizer:
         return [work.summary for work in works if work.summary is not None]
 
     def _advance(self, work: _PendingDescription, summaries: Sequence[str] | None) -> None:
-        """Up to the next summaries that a description wants, or to its end."""
+        """Advance to the next summaries that a description needs, or to its end."""
         try:
             inputs = next(work.steps) if summaries is None else work.steps.send(summaries)
         except StopIteration as end:
@@ -124,7 +124,7 @@ class Summarizer:
         return _PlannedSummary(digest.digest(), subject.space, SummaryInput(subject.name, texts))
 
     async def _load_or_create(self, wanted: Mapping[bytes, _PlannedSummary], bill: UsageMeter) -> dict[bytes, str]:
-        """Those that are known and those that could be made, by key."""
+        """Cached and new summaries by key; failed ones are absent."""
         found = await self.cache.load_summaries(wanted.keys())
         calls = group_calls([each for key, each in wanted.items() if key not in found], self.limits)
         for made in await gather_or_cancel(*(self._summarize_call(call, bill) for call in calls)):
@@ -142,7 +142,7 @@ class Summarizer:
 
 
 def group_calls(wanted: Sequence[_PlannedSummary], limits: SummaryLimits) -> Iterator[list[_PlannedSummary]]:
-    """Summaries that share a call: of one space, in order, as many as the limits allow, one at least."""
+    """Group summaries by call: of one space, in order, up to the limits, at least one each."""
     calls: dict[int, list[_PlannedSummary]] = {}
     held: dict[int, int] = {}
     for each in wanted:

@@ -1,4 +1,4 @@
-"""Holding both projections against the ledger, and listing every difference."""
+"""Compare graph and vectors with the ledger and list every difference."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLES_BY_KIND: tuple[tuple[KeyKind, VectorTable], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A key whose projection is not what the ledger says, in words."""
+    """A key whose graph or vector data differs from the ledger."""
 
     kind: KeyKind
     id: int
@@ -37,21 +37,21 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """What a verification found, and how many things it looked at."""
+    """Differences found, and the number of compared items."""
 
     differences: tuple[Difference, ...]
     compared: int
 
     @property
     def is_clean(self) -> bool:
-        """Whether both projections are what the ledger says."""
+        """Whether graph and vectors match the ledger."""
         return not self.differences
 
 
 async def verify_projections(ledger: Ledger, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
-    """Compare; the caller sees to it that nobody projects meanwhile.
+    """Compare the stores; the caller must suspend projection.
 
-    Chunks are embedded all the same, so whatever differs is looked at once more: what differs in both looks is told.
+    Chunks are still embedded meanwhile, so a difference counts only if a second comparison shows it too.
     """
     first = await _compare_stores(ledger, graph, vectors)
     if first.is_clean:
@@ -73,7 +73,7 @@ async def _compare_stores(ledger: Ledger, graph: GraphStore, vectors: VectorStor
 
 
 def compare_nodes(wanted: Mapping[int, GraphNode], found: list[GraphNode]) -> list[Difference]:
-    """Entities that the graph lacks, has too much, or has otherwise."""
+    """Entities that are missing, unexpected or different in the graph."""
     held = {node.id: node.space for node in found}
     differences = [
         Difference(KeyKind.NAME, id_, f"graph: entity {id_} is there twice")
@@ -90,7 +90,7 @@ def compare_nodes(wanted: Mapping[int, GraphNode], found: list[GraphNode]) -> li
 
 
 def compare_edges(wanted: Mapping[int, GraphEdge], found: list[GraphEdge]) -> list[Difference]:
-    """Relations that the graph lacks, has too much, or has otherwise."""
+    """Relations that are missing, unexpected or different in the graph."""
     held = {edge.id: ({edge.source, edge.target}, edge.weight) for edge in found}
     differences = [
         Difference(KeyKind.PAIR, id_, f"graph: relation {id_} is there twice")
@@ -109,7 +109,7 @@ def compare_edges(wanted: Mapping[int, GraphEdge], found: list[GraphEdge]) -> li
 def compare_rows(
     kind: KeyKind, table: VectorTable, wanted: Mapping[int, tuple[int, int]], found: list[VectorRow]
 ) -> list[Difference]:
-    """Vectors that are missing, too much, doubled, or in another space or room than they should be."""
+    """Vectors that are missing, unexpected, duplicated, or in the wrong space or room."""
     places: dict[int, set[tuple[int, int]]] = {}
     for row in found:
         places.setdefault(row.id, set()).add((row.space, row.room))

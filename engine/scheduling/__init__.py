@@ -1,4 +1,4 @@
-"""Background tasks: who goes first, when a batch runs, and what happens to a task that fails.
+"""Background tasks: priority, batching, and restarts after failures.
 
-Imports nothing of the engine but errors.
+Imports only the errors of the engine.
 """

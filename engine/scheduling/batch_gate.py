@@ -1,4 +1,4 @@
-"""Haste: a batch lets more come together before the next one, unless somebody waits for it."""
+"""Delay a batch so that more work can join it, unless a caller is waiting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class NextStep(Enum):
-    """What follows a step: rest, for there was nothing to do; letting more come together; or the next one at once."""
+    """The step after a batch: idle (no work), gather (wait for more work), or continue at once."""
 
     IDLE = auto()
     GATHER = auto()
@@ -22,22 +22,22 @@ class NextStep(Enum):
 
     @classmethod
     def after_batch(cls, taken: int, most: int) -> NextStep:
-        """What follows a batch of so many where at most `most` are taken: a full one has more behind it."""
+        """The step after a batch of `taken` items out of at most `most`: more work follows a full batch."""
         return cls.IDLE if not taken else cls.CONTINUE if taken >= most else cls.GATHER
 
 
 class WaitTarget(Enum):
-    """What somebody waits for: the end of everything, or what is there already."""
+    """What a caller waits for: the end of all work, or the work that is there already."""
 
     EVERYTHING = auto()
     PRESENT = auto()
 
 
 class BatchGate:
-    """Knows for whom a batch must not wait.
+    """Tracks waiting callers, to decide whether a batch may be delayed.
 
-    Who waits for the end gains nothing by small batches while more is being read; who waits for what is there already
-    does.
+    While extraction runs, small batches do not help a caller who waits for the end of all work; they help one who waits
+    for existing work.
     """
 
     def __init__(self) -> None:
@@ -46,12 +46,12 @@ class BatchGate:
         self._no_delay = asyncio.Event()
 
     def has_waiter(self, wish: WaitTarget) -> bool:
-        """Whether somebody waits for that."""
+        """Whether a caller waits for that."""
         return self._waiters[wish] > 0
 
     @contextmanager
     def register_waiter(self, wish: WaitTarget) -> Iterator[None]:
-        """Somebody waits for that, for as long as this is held."""
+        """Register a waiting caller while this is held."""
         self._waiters[wish] += 1
         self._update_delay()
         try:
@@ -61,12 +61,12 @@ class BatchGate:
             self._update_delay()
 
     def set_extracting(self, reading: bool) -> None:  # noqa: FBT001 - the state itself
-        """Whether more is being read, from now on."""
+        """Set whether extraction is running."""
         self._extracting = reading
         self._update_delay()
 
     async def wait_for_more(self, until: float) -> None:
-        """Wait up to that time (monotonic), or until there is haste."""
+        """Wait until that time (monotonic), or until a caller needs the next batch."""
         left = until - time.monotonic()
         if left > 0:
             with suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""Stopwatch: time spent by stage."""
+"""Measure time by stage."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Stopwatch:
-    """Milliseconds by stage; a stage that runs several times adds up."""
+    """Milliseconds by stage; repeated stages add up."""
 
     timings: dict[str, float] = field(default_factory=dict)
 
     async def measure(self, stage: str, work: Awaitable[Result]) -> Result:
-        """Wait for something, and note how long it took."""
+        """Await `work` and record its time."""
         since = time.perf_counter()
         try:
             return await work

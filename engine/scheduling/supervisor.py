@@ -1,4 +1,4 @@
-"""Supervise background tasks: log, count and restart what fails, and keep failures visible until they are over."""
+"""Supervise background tasks: log, count and restart failed ones, and report failures until they are over."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0  # seconds before a restart; doubled with each failure in a row
-HEALTHY_AFTER_SECONDS = 60.0  # seconds without another failure after which a task counts as healthy again
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0  # seconds before a restart; doubled with each consecutive failure
+HEALTHY_AFTER_SECONDS = 60.0  # seconds without a failure after which a task counts as healthy again
 EXIT_ERRORS: tuple[type[BaseException], ...] = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
 EVENT_LOOP_TASK = "event loop"
 
@@ -31,10 +31,10 @@ def backoff_seconds(tries: int, first: float, longest: float) -> float:
 
 
 def is_task_exit(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
-    """Whether an error that was raised within `task` ends the task or the program.
+    """Whether an error raised within `task` ends the task or the program.
 
-    A CancelledError is a failure like any other if nobody has cancelled the task: it comes from a library, or from
-    another task that was awaited. A GeneratorExit is one if the task itself runs: a coroutine is closed from outside.
+    A CancelledError is an ordinary failure if the task was not cancelled: it comes from a library or from another task
+    that was awaited. So is a GeneratorExit while the task itself runs: a coroutine is closed from outside.
     """
     if isinstance(error, asyncio.CancelledError):
         return task is None or task.cancelling() > 0
@@ -44,7 +44,7 @@ def is_task_exit(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
 
 
 def describe_error(error: BaseException) -> str:
-    """An error in words for status and health pages; of unforeseen ones only the type, since they may quote texts."""
+    """An error in words for status and health pages; only the type of unexpected ones, since they may quote texts."""
     return str(error) if isinstance(error, EngineError) else type(error).__name__
 
 
@@ -73,9 +73,9 @@ class _TaskRecord:
 
 
 class Supervisor:
-    """Runs background tasks of one program. A task that fails is logged, counted and started again after a while.
+    """Runs the background tasks of a program. A failed task is logged, counted and restarted after a delay.
 
-    `clock` gives seconds. Names are shown to operators and label metrics: they are few and hold no ids.
+    `clock` returns seconds. Task names are shown to operators and label metrics: they are few and contain no ids.
     """
 
     def __init__(
@@ -94,22 +94,22 @@ class Supervisor:
     def run(
         self, name: str, work: Callable[[], Awaitable[object]], *, fatal: tuple[type[BaseException], ...] = ()
     ) -> asyncio.Task[None]:
-        """Run `work` until it returns; whenever it raises, run it again after a back-off.
+        """Run `work` until it returns; if it raises, run it again after a back-off.
 
-        What is `fatal` is raised to whoever awaits the task, and not tried again. End the task by cancelling it.
+        `fatal` errors are not retried but raised to the caller that awaits the task. Cancel the task to end it.
         """
         self._records.setdefault(name, _TaskRecord())
         return self._start_task(name, self._repeat(name, work, fatal))
 
     def spawn(self, name: str, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
-        """Run `work` once. A failure is logged and counted, whether or not somebody awaits the task."""
+        """Run `work` once. A failure is logged and counted, even if the task is awaited."""
         self._records.setdefault(name, _TaskRecord())
         task = self._start_task(name, work)
         task.add_done_callback(lambda ended: self._record_result(name, ended))
         return task
 
     def record_failure(self, name: str, error: BaseException) -> int:
-        """Record a failure; gives the number of failures in a row."""
+        """Record a failure; returns the number of consecutive failures."""
         record = self._records.setdefault(name, _TaskRecord())
         if self._clock() - record.failed_at > HEALTHY_AFTER_SECONDS + self._longest_wait:
             record.consecutive_failures = 0
@@ -126,7 +126,7 @@ class Supervisor:
         return record.consecutive_failures
 
     def record_success(self, name: str) -> None:
-        """Record that a task does its work (again)."""
+        """Record that a task works (again)."""
         self._records.setdefault(name, _TaskRecord()).consecutive_failures = 0
 
     def list_reports(self) -> list[TaskReport]:
@@ -137,22 +137,22 @@ class Supervisor:
         ]
 
     def add_problem_source(self, source: Callable[[], Sequence[str]]) -> None:
-        """Let complaints include the sentences that `source` gives whenever it is asked."""
+        """Add a callback whose sentences are included in `list_problems`."""
         self._problem_sources.append(source)
 
     def list_problems(self) -> list[str]:
-        """One sentence for each task that is failing at the moment, and those of what is observed."""
+        """One sentence per failing task, and the sentences of the added sources."""
         failing = [str(report) for report in self.list_reports() if report.is_failing]
         return failing + [sentence for source in self._problem_sources for sentence in source()]
 
     def watch_loop(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Record failures in `loop` that nobody awaits: of libraries' own tasks and of callbacks."""
+        """Record failures in `loop` that no code awaits: of libraries' own tasks and of callbacks."""
         loop.set_exception_handler(
             lambda _, context: self.record_failure(EVENT_LOOP_TASK, context.get("exception") or _LoopError())
         )
 
     async def stop(self) -> None:
-        """Cancel all tasks that are left, and wait until they have ended."""
+        """Cancel the remaining tasks and wait until they have ended."""
         await cancel_tasks(*self._tasks)
 
     def _start_task(self, name: str, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
@@ -168,7 +168,7 @@ class Supervisor:
         while True:
             try:
                 await work()
-            except BaseException as error:  # native libraries panic with what is no Exception
+            except BaseException as error:  # native libraries panic with a BaseException
                 if isinstance(error, fatal) or is_task_exit(error, task):
                     raise
                 tries = self.record_failure(name, error)
@@ -197,4 +197,4 @@ class Supervisor:
 
 
 class _LoopError(Exception):
-    """A complaint of the event loop that names no exception."""
+    """An event loop error without an exception."""

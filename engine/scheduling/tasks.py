@@ -1,4 +1,4 @@
-"""Tasks with an owner: they end before the block or call that started them does."""
+"""Tasks with an owner: they end before the block or call that started them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def current_task() -> asyncio.Task[Any] | None:
 
 @asynccontextmanager
 async def child_task(work: Coroutine[Any, Any, Result], name: str | None = None) -> AsyncIterator[asyncio.Task[Result]]:
-    """Run `work` beside the block. On leaving, it is cancelled and awaited; a failure that it had before is raised.
+    """Run `work` alongside the block, then cancel and await it; a failure before that is raised.
 
-    A failure replaces no exception of the block itself.
+    Such a failure does not replace an exception of the block itself.
     """
     task = asyncio.create_task(work, name=name)
     try:
@@ -38,7 +38,7 @@ async def child_task(work: Coroutine[Any, Any, Result], name: str | None = None)
 
 
 async def cancel_tasks(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel tasks and wait until they have ended; what they raise meanwhile is dropped."""
+    """Cancel tasks and wait until they have ended; their errors are dropped."""
     for task in tasks:
         task.cancel()
     if tasks:
@@ -46,7 +46,7 @@ async def cancel_tasks(*tasks: asyncio.Task[Any]) -> None:
 
 
 async def gather_or_cancel(*works: Coroutine[Any, Any, Any]) -> list[Any]:
-    """Run all at once. The first failure cancels the others, waits until they have ended, and is raised."""
+    """Run all concurrently. The first failure cancels the others, waits until they have ended, and is raised."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         return await asyncio.gather(*tasks)
@@ -56,10 +56,9 @@ async def gather_or_cancel(*works: Coroutine[Any, Any, Any]) -> list[Any]:
 
 
 async def wait_for_completion(work: Awaitable[Result]) -> Result:
-    """Await `work` to its end, a cancellation notwithstanding, which is raised afterwards.
+    """Await `work` to its end even if this task is cancelled; the cancellation is raised afterwards.
 
-    For native calls, which go on in their own threads whoever stops waiting: what they hold is not to be released, nor
-    what they write closed, before they have ended.
+    For native calls, which continue in their threads: their resources must not be released before they end.
     """
     task, cancelled = asyncio.ensure_future(work), None
     while not task.done():
@@ -69,6 +68,6 @@ async def wait_for_completion(work: Awaitable[Result]) -> Result:
             cancelled = error
     if cancelled is not None:
         if not task.cancelled():
-            task.exception()  # whoever cancelled is told of the cancellation, not of this
+            task.exception()  # the caller receives the cancellation, not this error
         raise cancelled
     return task.result()

@@ -1,4 +1,4 @@
-"""Urgency: whether the current task works for somebody who waits for an answer."""
+"""Whether the current task works for a caller who waits for an answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _is_foreground: ContextVar[bool] = ContextVar("urgent", default=False)
 
 @contextmanager
 def foreground_calls() -> Iterator[None]:
-    """Mark all work that is begun inside as work for somebody who waits for an answer."""
+    """Mark all work started inside as foreground work."""
     before = _is_foreground.get()
     _is_foreground.set(True)
     try:
@@ -24,5 +24,5 @@ def foreground_calls() -> Iterator[None]:
 
 
 def is_urgent() -> bool:
-    """Whether this runs within `urgent`."""
+    """Whether this runs within `foreground_calls`."""
     return _is_foreground.get()

@@ -1,1 +1,1 @@
-"""DOCX and the other office formats. Imports the passages of `parsers`."""
+"""DOCX and the other office formats, through kreuzberg. Imports `passages`, `dates` and the base of `parsers`."""

@@ -1,4 +1,4 @@
-"""DOCX: sections under headings, tables as rows, through kreuzberg."""
+"""Parse DOCX into sections by heading, with tables as rows, through kreuzberg."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.parsers.passages.sections import find_first_heading, passages_by_sec
 
 
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:
-    """Passages by section; outside of headings labelled "paragraphs 3–7". Raises EncryptedFile or CorruptFile."""
+    """Passages by section; outside of headings labeled "paragraphs 3–7". Raises EncryptedFile or CorruptFile."""
     result = extract_document(data, mime)
     blocks = build_blocks(result)
     return ParsedFile(

@@ -1,4 +1,4 @@
-"""Office formats other than DOCX, through kreuzberg: spreadsheets, slides, OpenDocument, RTF, EPUB, e-mail."""
+"""Parse office formats other than DOCX, through kreuzberg: spreadsheets, slides, OpenDocument, RTF, EPUB, e-mail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The seam to kreuzberg: bytes to its result, its errors to ours, its document tree to blocks."""
+"""Adapter to kreuzberg: calls it, maps its errors, and turns its document tree into blocks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-# More threads would only reserve address space which the memory limit counts.
+# More threads would only reserve address space that counts against the memory limit.
 _THREADS = 2
 
 
 def extract_document(data: bytes, mime: str, *, pages: bool = False) -> Any:
-    """What kreuzberg makes of it, with pages or the document's tree. Raises Encrypted, Broken or Unsupported."""
+    """Extract with kreuzberg, as pages or as a tree. Raises EncryptedFile, CorruptFile or UnsupportedFormat."""
     try:
         return kreuzberg.extract_bytes_sync(data, mime, config=_config(pages=pages))
     except kreuzberg.MissingDependencyError as error:
@@ -43,7 +43,7 @@ def _config(*, pages: bool) -> Any:
 
 
 def modified_time(metadata: Mapping[str, Any]) -> datetime | None:
-    """The time of the last change by the file's metadata, else of its making; defaults of programs are none."""
+    """The time of the last change in the metadata, else of creation; default times of programs are ignored."""
     times = (parse_date(str(metadata.get(field) or "")) for field in ("modified_at", "created_at"))
     return next((time for time in times if time and not is_default_time(time)), None)
 
@@ -81,7 +81,7 @@ def _node_parts(node: Mapping[str, Any], nodes: list[Any]) -> Iterator[tuple[str
 
 
 def _list_depth(node: Mapping[str, Any], nodes: list[Any]) -> int:
-    """How many lists stand around the item's own."""
+    """The number of lists around the item's own list."""
     depth = -1
     while (parent := node.get("parent")) is not None:
         node = nodes[parent]
@@ -90,7 +90,7 @@ def _list_depth(node: Mapping[str, Any], nodes: list[Any]) -> int:
 
 
 def _render_table(cells: Iterable[Mapping[str, Any]]) -> str:
-    """One line a row; empty rows are left out."""
+    """One line per row; empty rows are left out."""
     rows: dict[int, list[str]] = {}
     for cell in cells:
         rows.setdefault(cell["row"], []).append(" ".join(str(cell["content"]).split()))
@@ -98,7 +98,7 @@ def _render_table(cells: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _append_links(text: str, annotations: Iterable[Mapping[str, Any]]) -> str:
-    """Addresses behind the words they are linked to. Offsets are bytes of UTF-8."""
+    """Insert addresses after the words that they are linked to. Offsets are UTF-8 bytes."""
     data = text.encode()
     links = [(mark["end"], mark["kind"].get("url") or "") for mark in annotations if "url" in mark.get("kind", {})]
     for end, address in sorted(links, reverse=True):

@@ -1,1 +1,1 @@
-"""Blocks of a parsed file as passages with locators. Pure."""
+"""Turn blocks of a parsed file into passages with locators. Pure."""

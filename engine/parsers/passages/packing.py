@@ -1,4 +1,4 @@
-"""Blocks of text packed to passages: narrow enough to be checked at a glance, wide enough to mean something. Pure."""
+"""Group blocks of text into passages: short enough to check at a glance, long enough to be meaningful. Pure."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ BlockType = Literal["heading", "text", "item", "code", "table"]
 TARGET_WORDS = 100
 MAX_WORDS = 250
 _MIN_TAIL_WORDS = 40
-# A listing is cut only where it would fill a chunk of its own.
+# A code block is split only if it would fill a chunk of its own.
 _MAX_CODE_WORDS = 800
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
-# Scripts without spaces: six characters weigh as much as a word.
+# In scripts without spaces, six characters count as a word.
 _CHARACTERS_PER_WORD = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, list item, listing or table (first row: its head), or a heading of `level`.
+    """A paragraph, list item, code block or table (first row: its header), or a heading of `level`.
 
-    `start` and `stop` say where it stands in the file (lines or paragraphs, counted from 1, both included).
+    `start` and `stop` are its location in the file (lines or paragraphs, from 1, both included).
     """
 
     text: str
@@ -37,12 +37,12 @@ class Block:
 
 
 def word_count(text: str) -> int:
-    """How many words it is, or would be in a script with spaces."""
+    """Number of words, or the equivalent in a script without spaces."""
     return max(len(text.split()), len(text) // _CHARACTERS_PER_WORD)
 
 
 def group_blocks(blocks: Iterable[Block]) -> list[list[Block]]:
-    """Groups of about 100 to 250 words, in order; a longer block is split, a scrap at the end joins its neighbour."""
+    """Groups of about 100 to 250 words, in order; longer blocks are split, a short last group joins the one before."""
     groups: list[list[Block]] = []
     total = 0
     for block in (part for whole in blocks for part in split_block(whole)):
@@ -56,7 +56,7 @@ def group_blocks(blocks: Iterable[Block]) -> list[list[Block]]:
 
 
 def join_blocks(blocks: Sequence[Block]) -> str:
-    """The text of a group: list items and lines close together, all else with an empty line between."""
+    """The text of a group: list items and lines without, everything else with an empty line in between."""
     text = blocks[0].text if blocks else ""
     for before, block in pairwise(blocks):
         text += ("\n" if before.type == block.type == "item" else "\n\n") + block.text
@@ -64,7 +64,7 @@ def join_blocks(blocks: Sequence[Block]) -> str:
 
 
 def split_block(block: Block) -> list[Block]:
-    """The block itself, or its parts if it is too long: a listing at lines, a table at rows, a text at sentences."""
+    """The block, or its parts if it is too long: code is split at lines, a table at rows, text at sentences."""
     most = _MAX_CODE_WORDS if block.type == "code" else MAX_WORDS
     if word_count(block.text) <= most:
         return [block]
@@ -84,7 +84,7 @@ def _merge_short_tail(groups: list[list[Block]]) -> list[list[Block]]:
 
 
 def _split_table(text: str) -> list[str]:
-    """Tables of at most so many words, each under the first row if that is short."""
+    """Tables of at most MAX_WORDS words, each with the header row if that is short."""
     head, *rows = text.split("\n")
     spare = MAX_WORDS - word_count(head)
     if spare < MAX_WORDS // 2:
@@ -97,7 +97,7 @@ def _split_text(text: str) -> list[str]:
 
 
 def _merge_pieces(pieces: Iterable[str], most: int, glue: str) -> list[str]:
-    """Neighbours joined up to the weight."""
+    """Join adjacent pieces up to `most` words."""
     parts: list[list[str]] = []
     total = 0
     for piece in (cut for whole in pieces for cut in _split_piece(whole, most)):
@@ -111,7 +111,7 @@ def _merge_pieces(pieces: Iterable[str], most: int, glue: str) -> list[str]:
 
 
 def _split_piece(piece: str, most: int) -> Iterator[str]:
-    """The piece, or windows of it if it has no place to break."""
+    """The piece, or windows of it if it has no sentence or line end to split at."""
     if word_count(piece) <= most:
         yield piece
         return

@@ -1,4 +1,4 @@
-"""Blocks with headings become passages whose locator is the way through the headings. Pure."""
+"""Turn blocks with headings into passages labeled by the path of headings. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_LABEL_LENGTH = 160
 
 @dataclass(slots=True)
 class _Section:
-    """What stands between two headings."""
+    """The content between two headings."""
 
     path: tuple[str, ...]
     headings: list[Block] = field(default_factory=list)
@@ -27,8 +27,8 @@ class _Section:
 def passages_by_section(blocks: Iterable[Block], unit: str) -> tuple[Passage, ...]:
     """Passages with keys s1.1, s1.2, s2.1... and labels "Title › Section".
 
-    A section opens with its headings, those without a text of their own included. Outside of all headings the label
-    tells the place in `unit`s: "lines 3–9".
+    A section begins with its headings, including headings without text of their own. Outside of headings the label is
+    the location in `unit`s: "lines 3–9".
     """
     passages: list[Passage] = []
     for number, section in enumerate(_split_sections(blocks)):
@@ -42,12 +42,12 @@ def passages_by_section(blocks: Iterable[Block], unit: str) -> tuple[Passage, ..
 
 
 def format_span(unit: str, start: int, stop: int) -> str:
-    """Where it stands, as "line 3" or "lines 3–9"."""
+    """A location as "line 3" or "lines 3–9"."""
     return f"{unit} {start}" if start == stop else f"{unit}s {start}–{stop}"
 
 
 def find_first_heading(blocks: Sequence[Block]) -> str:
-    """The text of the first heading if it is of the highest level there is, else nothing."""
+    """The text of the first heading if no other heading has a higher level, else an empty string."""
     headings = [block for block in blocks if block.type == "heading"]
     if headings and headings[0].level == min(block.level for block in headings):
         return clean_single_line(headings[0].text)
@@ -55,7 +55,7 @@ def find_first_heading(blocks: Sequence[Block]) -> str:
 
 
 def _split_sections(blocks: Iterable[Block]) -> list[_Section]:
-    """The text before the first heading, then one section a heading; bare headings wait for the next text."""
+    """The text before the first heading, then one section per heading; headings without text join the next section."""
     found = [_Section(())]
     levels: list[tuple[int, str]] = []
     for block in blocks:

@@ -1,1 +1,1 @@
-"""PDF pages and the re-flow of their lines. Imports the passages of `parsers`."""
+"""Parse PDF pages and restore their paragraphs. Imports `office`, `passages` and the base of `parsers`."""

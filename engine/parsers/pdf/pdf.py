@@ -1,4 +1,4 @@
-"""PDF: the text layer page by page, through kreuzberg, or through PDFium where kreuzberg gives up."""
+"""Parse the text layer of a PDF page by page, through kreuzberg, or through PDFium if kreuzberg fails."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _PASSWORD = 4
 
 
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:
-    """Passages with keys p3-1, p3-2 and the label "p. 3". Titles inside of PDFs are often junk: it is the name.
+    """Passages with keys p3-1, p3-2 and the label "p. 3". The title is the name: titles inside PDFs are often junk.
 
-    Raises Encrypted, Empty (no text layer: a scan), Broken (not a PDF, or cut off).
+    Raises EncryptedFile, EmptyDocument (no text layer: a scan), CorruptFile (not a PDF, or cut off).
     """
     try:
         result = extract_document(data, mime, pages=True)
@@ -44,7 +44,7 @@ def _page_texts(page: str) -> list[str]:
 
 
 def _extract_with_pdfium(data: bytes) -> list[str]:
-    import pypdfium2  # noqa: PLC0415  - loaded only when kreuzberg found nothing
+    import pypdfium2  # noqa: PLC0415  - needed only if kreuzberg found nothing
 
     try:
         document = pypdfium2.PdfDocument(data)

@@ -1,4 +1,4 @@
-"""The lines of a printed page put together to paragraphs again. Pure."""
+"""Join the lines of a printed page into paragraphs. Pure."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi",
 _BULLET = re.compile(r"(?:[-–—•·▪●○‣*]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s")
 _END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 _FIGURES = re.compile(r"[\d$€£%]")
-# A line shorter than this share of its neighbours ends its paragraph; one that also ends a sentence must be fuller.
+# A line shorter than this share of its neighbors ends its paragraph; a line that ends a sentence must be fuller.
 _SHORT_SHARE, _FULL_SHARE = 0.7, 0.9
 _NEIGHBOUR_LINES = 4
-# Addresses and rows of tables are narrower than any column of running text.
+# Addresses and table rows are narrower than any column of prose.
 _MIN_COLUMN_WIDTH = 32
 
 
 def dehyphenate(text: str) -> str:
-    """The text without the hyphens that only the line's end called for, and with ligatures as letters."""
+    """The text without line-end hyphens, and with ligatures as letters."""
     return _WRAPPED.sub("", _HYPHEN.sub(_hyphen_replacement, text)).translate(_LIGATURES)
 
 
 def reflow_paragraphs(lines: Sequence[str], first: int) -> list[Block]:
-    """Lines joined where a sentence runs on; rows of figures and list items stay lines of their own."""
+    """Join lines where a sentence continues; rows of figures and list items stay separate lines."""
     stripped = [line.strip() for line in lines]
     groups: list[list[str]] = []
     for at, line in enumerate(stripped):
@@ -49,19 +49,19 @@ def reflow_paragraphs(lines: Sequence[str], first: int) -> list[Block]:
 
 
 def _hyphen_replacement(match: re.Match[str]) -> str:
-    """Nothing between small letters, a hyphen anywhere else ("Peg-IFN")."""
+    """An empty string between lower-case letters, a hyphen anywhere else ("Peg-IFN")."""
     text, before, after = match.string, match.start() - 1, match.end()
     inside = before >= 0 and after < len(text) and text[before].islower() and text[after].islower()
     return "" if inside else "-"
 
 
 def _usual_length(near: Sequence[str]) -> int:
-    """The length of the lines thereabouts: columns differ in width."""
+    """The usual length of the neighboring lines: columns differ in width."""
     return sorted(len(line) for line in near)[-2:][0]
 
 
 def _is_continuation(before: str, line: str, usual: int) -> bool:
-    """Whether the sentence that stands in `before` goes on in `line`."""
+    """Whether the sentence in `before` continues in `line`."""
     if _BULLET.match(line) or not any(map(str.isalnum, before)):
         return False
     if line[0].islower() and not _END.search(before):
@@ -74,6 +74,6 @@ def _is_continuation(before: str, line: str, usual: int) -> bool:
 
 
 def _is_table_row(line: str) -> bool:
-    """More than half of its words have figures in them."""
+    """Whether more than half of the words contain figures."""
     words = line.split()
     return 2 * sum(bool(_FIGURES.search(word)) for word in words) > len(words)

@@ -1,1 +1,1 @@
-"""Parsers run in child processes with bounded memory, time and rights. Imports the registry of `parsers`."""
+"""Run parsers in child processes with bounded memory, time and rights. Imports the registry of `parsers`."""

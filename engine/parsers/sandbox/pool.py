@@ -1,4 +1,4 @@
-"""Reader: files become passages without their parsers ever running in this process."""
+"""Parse files in a pool of worker processes, never in this process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class FileParser:
-    """`async with Reader(limits) as reader`: a few worker processes, started when they are first needed."""
+    """`async with FileParser(limits) as parser`: a few worker processes, each started on first use."""
 
     def __init__(self, limits: ParserLimits | None = None) -> None:
         self._limits = limits or ParserLimits()
@@ -34,10 +34,11 @@ class FileParser:
             await process.close()
 
     async def parse(self, name: str, data: bytes) -> ParsedFile:
-        """The file as passages, in the order of their positions; there is at least one.
+        """Parse a file into passages, in the order of their positions; there is at least one.
 
-        Raises an InvalidDocument: Unsupported, Empty, Encrypted, Broken (a crash of its parser too) or DocumentTooLarge
-        (bytes, time, memory, unpacked size, or text beyond the limits). Nothing remains of a failed attempt.
+        Raises an InvalidDocument: UnsupportedFormat, EmptyDocument, EncryptedFile, CorruptFile (also if its parser
+        crashes) or DocumentTooLarge (bytes, time, memory, unpacked size, or text beyond the limits). A failed attempt
+        leaves nothing behind.
         """
         if len(data) > self._limits.max_file_size:
             raise DocumentTooLarge(

@@ -1,4 +1,4 @@
-"""The reader's side of one worker process: start it, ask it, kill it."""
+"""Parent side of one worker process: start it, send requests, kill it."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from engine.process.ipc import LENGTH_PREFIX_BYTES, encode_frame
 if TYPE_CHECKING:
     from engine.parsers.base import ParsedFile, ParserLimits
 
-# A worker is replaced after so many files, so that what a parser leaks stays small.
+# A worker is replaced after this many files, which limits memory leaks of parsers.
 _MAX_FILES_PER_PROCESS = 200
-# The marks of an allocation that failed in Rust, C++ or Python.
+# Messages of a failed allocation in Rust, C++ or Python.
 _OUT_OF_MEMORY = (b"memory allocation of", b"bad_alloc", b"MemoryError", b"out of memory", b"Cannot allocate memory")
-# The longest that one character and its share of a passage's frame become in JSON.
+# Upper bound of the JSON size of one character, including its share of the passage's fields.
 _BYTES_PER_CHARACTER = 12
 _STDERR_TAIL = 4096
 
 
 class ParserProcess:
-    """One worker, started when it is first needed and again after it has died. One file at a time."""
+    """One worker, started on first use and restarted after a crash. Parses one file at a time."""
 
     def __init__(self, limits: ParserLimits) -> None:
         self._limits = limits
         self._process: asyncio.subprocess.Process | None = None
         self._file_count = 0
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  - lives as long as the worker
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  - closed with the worker
 
     @property
     def pid(self) -> int | None:
-        """The process id while one runs."""
+        """Process id while one runs."""
         return self._process.pid if self._process else None
 
     async def parse(self, name: str, data: bytes) -> ParsedFile:
-        """Parse the file. Raises what the worker raised, DocumentTooLarge beyond time or memory, Broken on a crash."""
+        """Parse the file. Raises the worker's error, DocumentTooLarge beyond time or memory, CorruptFile on a crash."""
         try:
             async with asyncio.timeout(self._limits.timeout_seconds):
                 payload = await self._request(name, data)
@@ -53,14 +53,14 @@ class ParserProcess:
         except (EOFError, ConnectionError) as error:
             raise await self._crash_error(name) from error
         except BaseException:
-            # The answer would come to the next question.
+            # Otherwise the next request would receive this result.
             await self.kill()
             raise
         if self._file_count >= _MAX_FILES_PER_PROCESS:
             await self.kill()
         try:
             return protocol.decode_result(payload)
-        except (ValueError, KeyError, TypeError) as error:  # the parser has been taken over, or its memory is damaged
+        except (ValueError, KeyError, TypeError) as error:  # the parser is compromised, or its memory is corrupt
             await self.kill()
             raise CorruptFile(f"{name} made its parser answer nonsense.") from error
 
@@ -76,7 +76,7 @@ class ParserProcess:
         return await child.wait()
 
     async def close(self) -> None:
-        """End the process and give its files back."""
+        """End the process and close its files."""
         await self.kill()
         self._stderr.close()
 
@@ -97,7 +97,7 @@ class ParserProcess:
         return await pipe_out.readexactly(size)
 
     async def _start_process(self) -> asyncio.subprocess.Process:
-        """A fresh worker. It is given no environment: the keys in ours are none of a parser's business."""
+        """Start a worker with a minimal environment: parsers must not see our keys."""
         self._stderr.seek(0)
         self._stderr.truncate()
         environment = {
@@ -117,7 +117,7 @@ class ParserProcess:
         )
 
     async def _crash_error(self, name: str) -> InvalidDocument:
-        """Why the worker died over this file."""
+        """The error for a worker that died over this file."""
         child = self._process
         status = await child.wait() if child and child.returncode is not None else await self.kill()
         await self.kill()

@@ -1,4 +1,4 @@
-"""What the reader and its worker tell each other, as bytes."""
+"""Encode the messages between the parser pool and its workers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ERROR_CLASSES: dict[str, type[errors.InvalidDocument]] = {
 
 
 def encode_limits(limits: ParserLimits) -> str:
-    """The limits as a command-line word."""
+    """The limits as a command-line argument."""
     return json.dumps(asdict(limits))
 
 
 def decode_limits(word: str) -> ParserLimits:
-    """The limits that `encode_limits` wrote."""
+    """Decode the limits of `encode_limits`."""
     return ParserLimits(**json.loads(word))
 
 
@@ -35,9 +35,9 @@ def encode_result(outcome: ParsedFile | errors.InvalidDocument) -> bytes:
 
 
 def decode_result(payload: bytes) -> ParsedFile:
-    """The result; an error is raised as its own class, with its message and hint.
+    """Decode a result; an error is raised as its own class, with its message and hint.
 
-    Raises ValueError, KeyError or TypeError if it is nothing that `encode` wrote.
+    Raises ValueError, KeyError or TypeError if `encode_result` did not write it.
     """
     found: dict[str, Any] = json.loads(payload)
     if "error" in found:

@@ -1,7 +1,7 @@
-"""The process that parses foreign files: `python -m engine.parsers.sandbox.worker LIMITS`, frames on its pipes.
+"""Process that parses untrusted files: `python -m engine.parsers.sandbox.worker LIMITS`, frames on its pipes.
 
-It has bounded memory and processor time, no network where the kernel lets it give that up, and an empty environment.
-It ends when its input does.
+It has bounded memory and CPU time, no network if the kernel allows it to be dropped, and a minimal environment. It ends
+when its input does.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _THREADS = 2
 
 
 def main() -> None:
-    """Answer one request after the other: a frame with the name, a frame with the bytes, a frame with the outcome."""
+    """Handle requests in turn: a frame with the name and a frame with the bytes give a frame with the result."""
     ignore_stop_signals()
     limits = protocol.decode_limits(sys.argv[1])
     _isolate_network()
     _limit_memory(limits.max_memory)
-    # What a library prints must not fall between the frames.
+    # Output of a library must not fall between the frames.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests = sys.stdin.buffer
@@ -49,19 +49,19 @@ def _parse_safely(name: str, data: bytes, limits: ParserLimits) -> ParsedFile | 
         return DocumentTooLarge(f"{name} needs more memory than one file may take.")
     except RecursionError:
         return CorruptFile(f"{name} is nested too deeply.")
-    except Exception as error:  # noqa: BLE001  - whatever a parser stumbles over, the file is at fault
+    except Exception as error:  # noqa: BLE001  - any error of a parser is due to the file
         return CorruptFile(f"{name} could not be read ({type(error).__name__}).")
 
 
 def _isolate_network() -> None:
-    """Into a network namespace without any interface, if this is Linux and the kernel allows it."""
+    """Enter a network namespace without interfaces, if this is Linux and the kernel allows it."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None, use_errno=True).unshare(_NEW_USER_AND_NETWORK)
 
 
 def _limit_memory(size: int) -> None:
     if sys.platform != "win32":
-        import resource  # noqa: PLC0415  - there is none on Windows
+        import resource  # noqa: PLC0415  - not available on Windows
 
         with contextlib.suppress(ValueError, OSError):  # macOS refuses; the time limit remains
             resource.setrlimit(resource.RLIMIT_AS, (size, size))
@@ -69,9 +69,9 @@ def _limit_memory(size: int) -> None:
 
 
 def _limit_cpu_seconds(seconds: float) -> None:
-    """The processor time of this file, so that even an orphan ends."""
+    """Limit the CPU time of this file, so that even an orphaned process ends."""
     if sys.platform != "win32":
-        import resource  # noqa: PLC0415  - there is none on Windows
+        import resource  # noqa: PLC0415  - not available on Windows
 
         used = resource.getrusage(resource.RUSAGE_SELF)
         soft = int(used.ru_utime + used.ru_stime + _THREADS * seconds) + 2
