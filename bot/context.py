@@ -45,4 +45,4 @@ class BotContext:
         try:
             await self.platform_for(target.location).send_private(target, card)
         except PermissionDenied as error:
-            log.warning("not_told", room=target.location.room, error=str(error))
+            log.warning("reply.private_message_blocked", channel=target.location.room, error=str(error))

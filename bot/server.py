@@ -104,12 +104,12 @@ def configured_platforms(settings: Settings) -> tuple[str, ...]:
 async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:
     """Once told to stop, finish what was begun while the platforms can still be spoken to; then they may leave."""
     await stop.wait()
-    log.info("stopping")
+    log.info("server.stop_requested")
     try:
         async with asyncio.timeout(DRAIN_TIMEOUT):
             await bot.event_queue.wait_until_idle()
     except TimeoutError:
-        log.warning("work_left", seconds=DRAIN_TIMEOUT)
+        log.warning("server.drain_timed_out", timeout_seconds=DRAIN_TIMEOUT)
     finally:
         leaving.set()
 
@@ -137,7 +137,7 @@ class PlatformConnection:
         except Exception as error:
             if not self.stop.is_set():
                 raise
-            log.warning("platform_not_left", platform=self.name, error=describe_error(error))
+            log.warning("server.adapter_shutdown_failed", platform=self.name, error=describe_error(error))
         finally:
             self.is_running = False
 
@@ -165,5 +165,5 @@ def _adapter_failure(name: str, task: asyncio.Task[None]) -> BaseException | Non
     error = None if task.cancelled() else task.exception()
     if error is not None:
         hint = error.hint if isinstance(error, EngineError) else ""
-        log.error("platform_ended", platform=name, error=str(error), hint=hint)
+        log.error("server.adapter_stopped", platform=name, error=str(error), hint=hint)
     return error

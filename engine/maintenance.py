@@ -174,7 +174,7 @@ class Maintenance:
         try:
             return await work()
         except CorruptProjection as error:
-            log.warning("projection_broken", error=str(error))
+            log.warning("projection.read_failed", error=str(error))
         try:
             return await work()
         except CorruptProjection as error:
@@ -187,7 +187,7 @@ class Maintenance:
             if self._rebuild_task is None:
                 if time.monotonic() - self._recreated_at < RECREATE_INTERVAL_SECONDS:
                     raise error
-                log.warning("projections_recreated", error=str(error))
+                log.warning("projection.recreated", error=str(error))
                 self._recreated_at = time.monotonic()
                 await self.start_rebuild()
                 self.worker.clear_errors()
@@ -226,7 +226,7 @@ class Maintenance:
                 await self.worker.wait_until_indexed()
                 await self._fill_graph()
             except (StoreError, ModelError) as error:
-                log.warning("rebuild_waits", error=str(error), hint=error.hint)
+                log.warning("reindex.paused", error=str(error), hint=error.hint)
                 self._rebuild_error = error
                 await asyncio.sleep(ERROR_WAIT_SECONDS)
             else:

@@ -66,7 +66,7 @@ class Attachments:
             notes.append(texts.FILE_NOT_READY)
             return ()
         if error := taking.exception():
-            log.warning("files_unread", reference=self._request.reference, error=type(error).__name__)
+            log.warning("answer.attachments_failed", reference=self._request.reference, error=type(error).__name__)
             notes.append(texts.FILE_NOT_READ)
             return ()
         outcomes = taking.result()

@@ -87,7 +87,7 @@ class AnswerCorrector:
         try:
             done = await self._correct(correction)
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the others waiting
-            log.warning("correction_delayed", room=correction.location.room, error=type(error).__name__)
+            log.warning("correction.retry_scheduled", channel=correction.location.room, error=type(error).__name__)
             done = False
         await self._record_attempt(correction, done=done)
         return done
@@ -96,7 +96,7 @@ class AnswerCorrector:
         if done or self._clock() - correction.requested_at > GIVE_UP_AFTER:
             await self._store.answer_corrections.finish(correction.answer_id)
             if not done:
-                log.warning("correction_given_up", room=correction.location.room, answer=correction.answer_id)
+                log.warning("correction.dropped", channel=correction.location.room, answer=correction.answer_id)
         else:
             wait = backoff_seconds(correction.attempts + 1, FIRST_DELAY, MAX_DELAY)
             await self._store.answer_corrections.delay(correction.answer_id, self._clock() + wait)

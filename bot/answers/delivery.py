@@ -125,7 +125,7 @@ class StreamingReply:
                 await self._write()
             except Exception as error:  # noqa: BLE001 - what cannot be shown now is shown at the end
                 where = [] if isinstance(error, PlatformError) else traceback.format_tb(error.__traceback__)
-                log.warning("write_failed", error=type(error).__name__, where="".join(where))
+                log.warning("answer.stream_write_failed", error=type(error).__name__, traceback="".join(where))
 
     async def _write(self) -> None:
         if self._status and not self._shown_parts:

@@ -143,7 +143,7 @@ class ThreadHistory:
             async with asyncio.timeout(FETCH_TIMEOUT):
                 found = (await self._context.platform_for(place).fetch_thread(place, MAX_MESSAGES)).messages
         except (EngineError, TimeoutError) as error:
-            log.warning("thread_unknown", room=place.room, error=type(error).__name__)
+            log.warning("answer.thread_lookup_failed", channel=place.room, error=type(error).__name__)
             return ()
         before = [each for each in found if each.id != request.message and each.time <= request.time]
         return await self._remove_forgotten(place, [each for each in before if not each.by_bot])

@@ -95,7 +95,7 @@ class AnswerService:
         try:
             await self._context.platform_for(request.location).start_reply(request.reply_target(mark)).replace(sentence)
         except PlatformError as error:
-            log.warning("begun_answer_stays", reference=request.reference, error=type(error).__name__)
+            log.warning("answer.stale_answer_left", reference=request.reference, error=type(error).__name__)
             return False
         await self._fail(request, "failed")
         return True
@@ -241,7 +241,7 @@ class AnswerService:
         """Keep what was said, and say what happened."""
         reference, kind = draft.request.reference, type(error).__name__
         where = [] if isinstance(error, EngineError) else traceback.format_tb(error.__traceback__)
-        log.error("answer_failed", reference=reference, error=kind, where="".join(where))
+        log.error("answer.failed", reference=reference, error=kind, traceback="".join(where))
         if draft.text.strip():
             draft.text = f"{draft.text.rstrip()}\n\n{texts.describe_broken_answer(error, reference)}"
         else:
@@ -282,7 +282,7 @@ class AnswerService:
         try:
             await delivery.reply.replace(texts.SOURCE_REMOVED)
         except PlatformError as error:
-            log.warning("answer_not_taken_back", reference=request.reference, error=type(error).__name__)
+            log.warning("answer.redaction_failed", reference=request.reference, error=type(error).__name__)
         else:
             await self._context.store.answer_corrections.finish(request.id)
 

@@ -126,7 +126,7 @@ class Dispatcher:
             elif isinstance(event, VisibilityChanged) and not isinstance(error, PlatformError):
                 self._retry_visibility(event)
         except EngineError as failed:
-            log.warning("nobody_was_told", error=type(failed).__name__)
+            log.warning("event.notify_failed", error=type(failed).__name__)
 
     async def _answer_message(self, message: Message, *, overheard: bool) -> None:
         """Answer a message; ingest an overheard one that is not meant for the bot."""

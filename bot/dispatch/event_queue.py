@@ -203,12 +203,21 @@ class EventQueue:
         name, bug = type(error).__name__, not isinstance(error, EngineError | OSError)
         tries = row.attempts + 1
         if tries >= (MAX_BUG_ATTEMPTS if bug else MAX_ATTEMPTS):
-            log.error("happening_given_up", kind=row.event_type, error=name, reason=describe_error(error), tries=tries)
+            log.error(
+                "event.dropped", event_type=row.event_type, error=name, reason=describe_error(error), attempts=tries
+            )
             await self._report_failure(happening, error)  # first: told twice is better than never
             await self._record_safely(self._rows.fail(row.id, name))  # or it comes again at the next start
             return
         delay = backoff_seconds(tries, FIRST_DELAY, MAX_DELAY)
-        log.warning("happening_delayed", kind=row.event_type, error=name, tries=tries, seconds=delay, bug=bug)
+        log.warning(
+            "event.retry_scheduled",
+            event_type=row.event_type,
+            error=name,
+            attempts=tries,
+            delay_seconds=delay,
+            is_bug=bug,
+        )
         await self._record_safely(self._rows.delay(row.id, self._clock() + delay, name, tries))
         self._delayed.add(delay, replace(row, attempts=tries))
 
@@ -220,7 +229,9 @@ class EventQueue:
         )
         if not isinstance(error, NotConnected):  # before the first connection nothing is written
             name = type(error).__name__
-            log.warning("event_postponed", kind=row.event_type, error=name, failures=failures, seconds=delay)
+            log.warning(
+                "event.postponed", event_type=row.event_type, error=name, failures=failures, delay_seconds=delay
+            )
             await self._record_safely(self._rows.delay(row.id, self._clock() + delay, name, row.attempts))
         self._delayed.add(delay, row)
 
@@ -237,7 +248,7 @@ class EventQueue:
         try:
             await self._handler.handle_failure(happening, error)
         except Exception as silent:  # noqa: BLE001 - what waits behind it in its lane must not wait for ever
-            log.warning("nobody_was_told", error=type(silent).__name__)
+            log.warning("event.drop_handler_failed", error=type(silent).__name__)
 
     def _track_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)

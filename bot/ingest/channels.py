@@ -77,7 +77,7 @@ class ChannelMembership:
                 place.without_thread, Card(texts.channel_welcome(place.platform, days))
             )
         except PermissionDenied:
-            log.warning("may_not_speak", room=place.room)
+            log.warning("channel.post_permission_denied", channel=place.room)
             self._next_announcement[place.room] = now + ANNOUNCE_RETRY_SECONDS
             return False
         return True
@@ -86,7 +86,7 @@ class ChannelMembership:
         """Tell a workspace once what the bot needs there; where it reads something already, nothing is to be told."""
         place, hints = installed.location, self._store.hints
         if not place.channel:
-            log.warning("nowhere_to_speak", platform=place.platform, workspace=place.workspace)
+            log.warning("workspace.welcome_skipped", platform=place.platform, workspace=place.workspace)
             return
         if not await hints.record_if_new(place.platform, place.workspace, WELCOME_HINT):
             return
@@ -120,7 +120,7 @@ class ChannelMembership:
         except ChannelGone:
             there = False
         if not there:
-            log.warning("channel_left", room=place.room)
+            log.warning("channel.removed", channel=place.room)
             await self.forget_channel(place)
             return False
         await self.update_space(place)
@@ -163,7 +163,7 @@ class ChannelMembership:
             trouble = None if isinstance(error, PermissionDenied) else error
         moved = await self._context.engine_context.engine.move_room(place.room, home)
         if moved:
-            log.info("room_moved", room=place.room, documents=moved)
+            log.info("channel.visibility_updated", channel=place.room, documents=moved)
         widest = home == audience.workspace_space(place.platform, place.workspace)
         await self._store.answers.recheck_after_move(place.room, home, check=not widest)
         if trouble is not None:
@@ -173,12 +173,12 @@ class ChannelMembership:
         """The bot may have been put out of a channel: its documents are hidden from all but the channel itself."""
         moved = await self._context.engine_context.engine.move_room(place.room, place.room)
         if moved:
-            log.info("room_hidden", room=place.room, documents=moved)
+            log.info("channel.hidden", channel=place.room, documents=moved)
 
     async def leave_workspace(self, ended: WorkspaceLeft) -> None:
         """The bot was put out of a workspace: its data stays until somebody says otherwise, or goes, by setting."""
         purged = self._context.settings.delete_data_on_uninstall
-        log.warning("workspace_left", platform=ended.platform, workspace=ended.workspace, purged=purged)
+        log.warning("workspace.left", platform=ended.platform, workspace=ended.workspace, deleted=purged)
         await self._store.hints.delete(ended.platform, ended.workspace, WELCOME_HINT)
         if purged:
             await self.delete_workspace(ended.platform, ended.workspace)

@@ -108,7 +108,7 @@ class FileIngest:
             return
         filed = [each for each in outcomes if isinstance(each, FileRecord)]
         if not await self.wait_for_indexed([each.document for each in filed], CONFIRM_TIMEOUT_SECONDS):
-            log.warning("file_unconfirmed", room=message.location.room)
+            log.warning("ingest.file_confirmation_timed_out", channel=message.location.room)
             return
         names = {each.id: each.name for each in message.uploads}
         refused = [each for each in outcomes if isinstance(each, RejectedFile)]
@@ -158,7 +158,13 @@ class FileIngest:
                 document = await self._parse_upload(shared, upload)
             reason = await self._add_document(filed, document, shared)
         except (InvalidDocument, PermissionDenied) as error:
-            log.info("file_refused", room=filed.room, kind=upload.kind, size=upload.size, error=type(error).__name__)
+            log.info(
+                "ingest.file_rejected",
+                channel=filed.room,
+                kind=upload.kind,
+                size=upload.size,
+                error=type(error).__name__,
+            )
             reason = texts.describe_error(error)
         return RejectedFile(upload.name, reason) if reason else filed
 
@@ -217,7 +223,7 @@ class FileIngest:
         stage = await self._get_stage(filed.document)
         if stage is None or stage.status != "failed":
             return ""
-        log.warning("file_refused_by_model", room=filed.room, error=stage.error, hint=stage.hint)
+        log.warning("ingest.file_extraction_failed", channel=filed.room, error=stage.error, hint=stage.hint)
         return texts.EMBEDDING_REFUSED
 
     async def _get_stage(self, document: str) -> DocumentStatus | None:
@@ -234,7 +240,7 @@ class FileIngest:
         try:
             await self._context.platform_for(message.location).set_reaction(message.location, message.id, sign)
         except PlatformError as error:
-            log.warning("not_signed", room=message.location.room, error=type(error).__name__)
+            log.warning("ingest.reaction_failed", channel=message.location.room, error=type(error).__name__)
 
     async def _post_rejections(self, message: Message, refused: Iterable[RejectedFile]) -> None:
         text = "\n".join(texts.file_refused(each.name, each.reason) for each in refused)
@@ -242,7 +248,7 @@ class FileIngest:
         try:
             await self._context.platform_for(message.location).send_private(target, Card(text))
         except PlatformError as error:
-            log.warning("not_explained", room=message.location.room, error=type(error).__name__)
+            log.warning("ingest.rejection_notice_failed", channel=message.location.room, error=type(error).__name__)
 
 
 def _check_upload(upload: Upload, limit: int) -> None:

@@ -135,7 +135,7 @@ class IngestService:
                     )
                     await self._membership.update_space(each, listed)
             except PlatformError as error:
-                log.warning("readers_unknown", room=each.room, error=type(error).__name__)
+                log.warning("ingest.visibility_update_failed", channel=each.room, error=type(error).__name__)
                 troubles.append(error)
         return troubles
 

@@ -84,7 +84,7 @@ class AudienceResolver:
         try:
             found = await self.channel_lists.get_list(place.platform, place.workspace)
         except PlatformError as error:
-            log.warning("channels_not_listed", platform=place.platform, error=type(error).__name__)
+            log.warning("audience.channels_list_failed", platform=place.platform, error=type(error).__name__)
             return None
         return None if place.room in self.channel_lists.list_stale_channels(found) else found.channels.get(place.room)
 
@@ -154,11 +154,11 @@ class AudienceResolver:
                 self._person_scope(place, person, among) if person else self._channel_scope(place, among)
             )
         except EngineError as error:
-            log.warning("readers_unknown", room=place.room, error=type(error).__name__)
+            log.warning("audience.lookup_failed", channel=place.room, error=type(error).__name__)
             return ResolvedScope(audience.scope_for_room(place), "unknown")
         kept = self._suspensions.remove_suspended(scope)
         if kept != scope:
-            log.warning("rooms_not_moved", room=place.room)
+            log.warning("audience.visibility_pending", channel=place.room)
             room = await self._own_room(place, person)
             return ResolvedScope(replace(kept, rooms=kept.rooms | room), "checking")
         return ResolvedScope(scope, "" if whole else "partial")
@@ -219,7 +219,7 @@ class AudienceResolver:
         try:
             listed = await self.channel_lists.get_list(place.platform, workspace, person)
         except PlatformError as error:
-            log.warning("memberships_unknown", platform=place.platform, error=type(error).__name__)
+            log.warning("audience.memberships_lookup_failed", platform=place.platform, error=type(error).__name__)
             return (await self._fetch_channels([place.without_thread] if place.channel else []))[0], False
         stale = self.channel_lists.list_stale_channels(listed, person)
         found = [each.with_members([person]) for room, each in listed.channels.items() if room not in stale]
@@ -280,7 +280,7 @@ class AudienceResolver:
                 try:
                     return await self.get_channel(place)
                 except PlatformError as error:
-                    log.warning("channel_unknown", room=place.room, error=type(error).__name__)
+                    log.warning("audience.channel_lookup_failed", channel=place.room, error=type(error).__name__)
                     return error
 
         found = await asyncio.gather(*map(one, places))

@@ -99,7 +99,7 @@ async def _with_timeout(look: Callable[[], Awaitable[Value]], patience: float) -
     except EngineError:
         raise
     except Exception as error:
-        log.warning("lookup_failed", error=type(error).__name__)
+        log.warning("platform.lookup_failed", error=type(error).__name__)
         raise PlatformError("The platform did not answer.") from error
 
 

@@ -140,7 +140,7 @@ class ExtractStep:
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - extracted alone, only the chunk at fault fails
-            log.warning("shared_extraction_failed", error=type(error).__name__)
+            log.warning("ingest.shared_extraction_failed", error=type(error).__name__)
             return chunks
         finally:
             await self._record_usage(bill)
@@ -201,7 +201,9 @@ class ExtractStep:
         for chunk in chunks:
             over = hopeless or (not self.unreachable_error and chunk.attempts + 1 >= self.runtime.options.max_attempts)
             if not (known_before and self.unreachable_error):
-                log.warning("chunk_unread", error=str(known), hint=known.hint, given_up=over, tries=chunk.attempts + 1)
+                log.warning(
+                    "ingest.chunk_failed", error=str(known), hint=known.hint, is_final=over, attempts=chunk.attempts + 1
+                )
             retry_at = float("inf") if over else time.time() + retry_delay(chunk.attempts)
             await self.ledger.facts.record_extraction_failure(chunk.id, known, retry_at)
         if self.unreachable_error:

@@ -77,7 +77,7 @@ async def open_vectors(
         try:
             vectors = await LanceVectors.open(folder.vectors_path, dim, supervisor)
         except CorruptProjection as error:
-            log.warning("vectors_made_anew", error=str(error))
+            log.warning("vectors.recreated", error=str(error))
             await ledger.work.set_setting("rebuilding", 1)
         else:
             if not options.replace_embedder:
@@ -111,7 +111,7 @@ async def open_graph(folder: DataDir, module: Literal["kuzu", "ladybug"], ledger
     try:
         graph = await KuzuGraph.open(path, module)
     except CorruptProjection as error:
-        log.warning("graph_made_anew", error=str(error))
+        log.warning("graph.recreated", error=str(error))
         await ledger.work.set_setting("graph", GRAPH_UNFILLED)
         await KuzuGraph.erase(path)
         graph, fresh = await KuzuGraph.open(path, module), True

@@ -119,10 +119,20 @@ class Supervisor:
         record.error = describe_error(error)
         if isinstance(error, EngineError):
             log.warning(
-                "task_failed", task=name, error=record.error, hint=error.hint, tries=record.consecutive_failures
+                "scheduling.task_failed",
+                task=name,
+                error=record.error,
+                hint=error.hint,
+                attempts=record.consecutive_failures,
             )
         else:
-            log.error("task_failed", task=name, error=record.error, tries=record.consecutive_failures, exc_info=error)
+            log.error(
+                "scheduling.task_failed",
+                task=name,
+                error=record.error,
+                attempts=record.consecutive_failures,
+                exc_info=error,
+            )
         return record.consecutive_failures
 
     def record_success(self, name: str) -> None:

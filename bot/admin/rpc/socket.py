@@ -154,7 +154,7 @@ class _SocketServer:
             if line:
                 await self._handle_request(line, reader, writer)
         except (ValueError, ConnectionError) as error:
-            log.warning("socket_connection_broken", error=repr(error))
+            log.warning("socket.connection_failed", error=repr(error))
         finally:
             self._idle_tasks.discard(me)
             await _close_writer(writer)
@@ -176,7 +176,7 @@ class _SocketServer:
             except EngineError as error:
                 writer.write(codec.encode_error(error))
             except Exception as error:
-                log.exception("socket_request_failed")
+                log.exception("socket.request_failed")
                 writer.write(codec.encode_error(EngineError(f"The running program failed: {error!r}.")))
             await writer.drain()
 

@@ -63,11 +63,11 @@ class Backfill:
             elif await self._run_cursor(cursor):
                 await self._store.backfill_cursors.finish(cursor)
         except PermissionDenied:
-            log.warning("backfill_withheld", room=room)
+            log.warning("sync.backfill_denied", channel=room)
             await self._store.backfill_cursors.cancel(room)
         except Exception as error:  # noqa: BLE001 - one channel that cannot be read must not keep the others waiting
             delay = min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**cursor.attempts)
-            log.warning("backfill_delayed", room=room, error=type(error).__name__, seconds=delay)
+            log.warning("sync.backfill_retry_scheduled", channel=room, error=type(error).__name__, delay_seconds=delay)
             await self._store.backfill_cursors.delay(room, time.time() + delay)
         return True
 

@@ -68,7 +68,7 @@ class DeletionCheck:
             try:
                 found = await platform.fetch_message(replace(place, thread=thread), id_)
             except PlatformError as error:
-                log.warning("message_not_looked_for", room=place.room, error=type(error).__name__)
+                log.warning("sync.message_check_failed", channel=place.room, error=type(error).__name__)
                 unanswered.add(id_)
             else:
                 (gone if found is None else there).add(id_)
@@ -86,7 +86,7 @@ class DeletionCheck:
             try:
                 sure &= await self._check_file(file)
             except PlatformError as error:
-                log.warning("file_not_looked_for", room=file.room, error=type(error).__name__)
+                log.warning("sync.file_check_failed", channel=file.room, error=type(error).__name__)
         return sure
 
     async def _check_file(self, file: FileRecord) -> bool:
@@ -106,7 +106,7 @@ class DeletionCheck:
     async def remove_deleted(self, place: Location, ids: Collection[str]) -> None:
         """Messages are surely gone."""
         if ids:
-            log.info("deletions_found", room=place.room, messages=len(ids))
+            log.info("sync.deletions_confirmed", channel=place.room, messages=len(ids))
             async with self._documents.lock(place.room):
                 await self._messages.remove_from_index(place, ids)
 

@@ -86,7 +86,7 @@ class SyncQueue:
             )
             self._pending.delete_workspace(place.platform, place.workspace)
         except Exception as error:  # noqa: BLE001 - one channel that cannot be read must not keep the others waiting
-            log.warning("catching_up_delayed", room=place.room, error=type(error).__name__)
+            log.warning("sync.reconciliation_retry_scheduled", channel=place.room, error=type(error).__name__)
             self._pending.delay(debt, time.monotonic())
         else:
             if sure:

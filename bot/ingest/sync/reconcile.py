@@ -128,7 +128,7 @@ class Reconciler:
         except (ChannelGone, WorkspaceGone):
             raise
         except PermissionDenied as error:
-            log.warning("thread_hidden", room=look.location.room, error=type(error).__name__)
+            log.warning("sync.thread_access_denied", channel=look.location.room, error=type(error).__name__)
             return ThreadPage(is_complete=False)
         look.seen_ids.update(each.id for each in listing.messages)
         await self._apply_changes(replace(look, location=look.location.without_thread), listing.messages)
@@ -157,7 +157,7 @@ class Reconciler:
             if message is not None:
                 await self._backfill.ingest_files(message)
         except PlatformError as error:
-            log.warning("file_not_fetched", room=file.room, error=type(error).__name__)
+            log.warning("sync.file_fetch_failed", channel=file.room, error=type(error).__name__)
             return False
         return True
 

@@ -131,14 +131,14 @@ class ProviderProcess:
                 if heard := self._pending.get(frame.pop("number")):
                     heard.put_nowait(frame)
         except (EOFError, ConnectionError) as error:
-            log.info("model_process_ended", error=type(error).__name__)
+            log.info("llm.process_exited", error=type(error).__name__)
             grace = STOP_GRACE_SECONDS
         except asyncio.CancelledError:  # its caller is gone
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
             raise
         except Exception:
-            log.exception("model_process_unreadable")
+            log.exception("llm.process_read_failed")
         finally:
             self._has_ended = True
             for heard in self._pending.values():

@@ -101,7 +101,7 @@ class LanceVectors:
             for name in TABLES:
                 await self._clear_table(name)
         except CorruptProjection as error:
-            log.warning("vectors_recreated", error=str(error))
+            log.warning("vectors.table_recreated", error=str(error))
             await self._recreate_tables()
 
     async def _clear_table(self, name: VectorTable) -> None:
