@@ -81,7 +81,9 @@ if TYPE_CHECKING:
     from engine.storage.graph.base import GraphNode as GraphNode
     from engine.storage.graph.base import GraphStore as GraphStore
     from engine.storage.ledger.database import Ledger as Ledger
-    from engine.storage.ledger.queries.checksum import compute_file_checksum as compute_file_checksum
+    from engine.storage.ledger.file import compute_file_checksum as compute_file_checksum
+    from engine.storage.ledger.file import merge_log as merge_log
+    from engine.storage.ledger.file import prepare_restored_ledger as prepare_restored_ledger
     from engine.storage.ledger.queries.provenance import StatingPassage as StatingPassage
     from engine.storage.ledger.queries.stats import DocumentInfo as DocumentInfo
     from engine.storage.ledger.queries.stats import DocumentStatus as DocumentStatus
@@ -160,7 +162,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.scheduling.tasks": ("cancel_tasks", "child_task"),
     "engine.storage.graph.base": ("GraphEdge", "GraphNode", "GraphStore"),
     "engine.storage.ledger.database": ("Ledger",),
-    "engine.storage.ledger.queries.checksum": ("compute_file_checksum",),
+    "engine.storage.ledger.file": ("compute_file_checksum", "merge_log", "prepare_restored_ledger"),
     "engine.storage.ledger.queries.provenance": ("StatingPassage",),
     "engine.storage.ledger.queries.stats": ("DocumentInfo", "DocumentStatus", "IndexStatus"),
     "engine.storage.vectors.base": ("VectorStore",),

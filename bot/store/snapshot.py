@@ -1,4 +1,4 @@
-"""Copies of the bot's tables for a backup, and their checksums."""
+"""Copies of the bot's tables for a backup: their checksums, and whether they are whole."""
 
 from __future__ import annotations
 
@@ -7,23 +7,41 @@ from contextlib import closing
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from bot.store.database import latest_version
+from engine.errors import StoreError
+from engine.storage.sqlite.integrity import check_file
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def copy_database(source: Path, target: Path) -> str:
-    """Copy the database as of one moment; gives the checksum of its rows at that moment. Raises sqlite3.Error."""
-    with closing(sqlite3.connect(source, isolation_level=None)) as database, closing(sqlite3.connect(target)) as made:
-        database.execute("BEGIN")
-        found = _checksum(database)
-        database.backup(made)
-    return found
+    """Copy the database as of one moment; returns the checksum of its rows at that moment. Raises OSError."""
+    try:
+        with closing(sqlite3.connect(source, isolation_level=None)) as db, closing(sqlite3.connect(target)) as copy:
+            db.execute("BEGIN")
+            checksum = _checksum(db)
+            db.backup(copy)
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from error
+    return checksum
+
+
+def check_copy(path: Path) -> None:
+    """Check a restored copy. Raises StoreError with everything that is damaged, and NewerSchema."""
+    try:
+        check_file(path, "inbox", latest_version())
+    except sqlite3.DatabaseError as error:
+        raise StoreError(str(error)) from error
 
 
 def file_checksum(path: Path) -> str:
-    """The checksum of the rows of a database that nobody has open. Raises sqlite3.Error."""
-    with closing(sqlite3.connect(path)) as database:
-        return _checksum(database)
+    """The checksum of the rows of a database that no program has open. Raises StoreError."""
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            return _checksum(database)
+    except sqlite3.Error as error:
+        raise StoreError(str(error)) from error
 
 
 def _checksum(database: sqlite3.Connection) -> str:

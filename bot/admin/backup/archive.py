@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import sqlite3
 import tempfile
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.admin.backup import file_format
 from bot.admin.file_errors import file_write_error
-from bot.store import database, snapshot
-from engine import DataDir, compute_file_checksum, remove_tree
-from engine.errors import CorruptFile, DiskError, NotFound, StoreError
-from engine.storage.ledger.database import load_migrations
-from engine.storage.sqlite import integrity
+from bot.store import snapshot
+from engine import DataDir, compute_file_checksum, merge_log, prepare_restored_ledger, remove_tree
+from engine.errors import CorruptFile, DiskError, NewerSchema, NotFound, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +52,9 @@ async def _verify_backup(folder: Path, path: Path, expected: dict[str, str]) -> 
         await asyncio.to_thread(restore_backup, folder / "part", proof)
         bot = await asyncio.to_thread(snapshot.file_checksum, proof / BOT_FILE) if (proof / BOT_FILE).exists() else ""
         found = {LEDGER_FILE: await compute_file_checksum(proof / LEDGER_FILE), BOT_FILE: bot}
-    except (CorruptFile, sqlite3.Error) as error:
+    except DiskError:
+        raise
+    except (CorruptFile, StoreError) as error:
         raise StoreError(
             f"The backup cannot be restored, so {path} was not written: {error}", hint=UNVERIFIED_HINT
         ) from error
@@ -107,12 +106,7 @@ def _remove_on_failure(home: Path) -> Iterator[None]:
 
 def _copy_bot_database(source: Path, target: Path) -> str:
     """A consistent copy of the bot's database, if there is one; gives its checksum. Raises OSError."""
-    if not source.exists():
-        return ""
-    try:
-        return snapshot.copy_database(source, target)
-    except sqlite3.Error as error:
-        raise OSError(str(error)) from error
+    return snapshot.copy_database(source, target) if source.exists() else ""
 
 
 def _compress(folder: Path) -> None:
@@ -129,12 +123,12 @@ def _extract(path: Path, fresh: Path) -> None:
     if LEDGER_FILE not in held:
         raise CorruptFile(f"{path} is no backup (it holds no ledger).", hint=file_format.NOT_A_BACKUP_HINT)
     try:
-        integrity.check_file(fresh / LEDGER_FILE, "document", len(load_migrations()))
-        with closing(sqlite3.connect(fresh / LEDGER_FILE)) as ledger, ledger:
-            ledger.execute("INSERT OR REPLACE INTO meta VALUES ('rebuilding', 1)")
+        prepare_restored_ledger(fresh / LEDGER_FILE)
         if BOT_FILE in held:
-            integrity.check_file(fresh / BOT_FILE, "inbox", database.latest_version())
-    except sqlite3.DatabaseError as error:
+            snapshot.check_copy(fresh / BOT_FILE)
+    except NewerSchema:
+        raise
+    except StoreError as error:
         raise CorruptFile(f"{path} is no backup ({error}).", hint=file_format.NOT_A_BACKUP_HINT) from error
 
 
@@ -143,8 +137,7 @@ def _replace_databases(fresh: Path, folder: DataDir) -> None:
 
     Its predecessor is folded into one file first: the log of one ledger must never lie beside another.
     """
-    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(folder.ledger_path)) as ledger:
-        ledger.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    merge_log(folder.ledger_path)
     for name in (
         f"{LEDGER_FILE}-wal",
         f"{LEDGER_FILE}-shm",

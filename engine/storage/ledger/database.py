@@ -11,8 +11,7 @@ import aiosqlite
 
 from engine.errors import CorruptLedger, NewerSchema
 from engine.storage.ledger import repositories
-from engine.storage.ledger.queries.checksum import compute_checksum
-from engine.storage.ledger.queries.graphml import export_graphml
+from engine.storage.ledger.queries.export import compute_checksum, export_graphml
 from engine.storage.ledger.queries.lookup import resolve_scope
 from engine.storage.ledger.queries.stats import export_canonical
 from engine.storage.sqlite import integrity

@@ -12,7 +12,7 @@ import pytest
 
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import stats
-from engine.storage.ledger.queries.graphml import export_graphml
+from engine.storage.ledger.queries.export import export_graphml
 from engine.storage.ledger.queries.lookup import resolve_scope
 from tests.engine.storage.ledger.ledger_fixture import Desk, reading
 from tests.support.engines import HERE
