@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.errors import NotConnected, PermissionDenied
+from bot.platform.models import Location
+from bot.platform.traits import PlatformTraits
+from bot.store import ChannelSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bot.engine_context import EngineContext
     from bot.permissions.resolver import AudienceResolver
-    from bot.platform.models import Card, Location
+    from bot.platform.models import Card
     from bot.platform.ports import Platform, ReplyTarget
     from bot.settings import Settings
     from bot.store import BotStore
@@ -39,6 +42,16 @@ class BotContext:
             return self.platforms[place.platform]
         except KeyError as error:
             raise NotConnected(f"There is no connection to {place.platform}.") from error
+
+    def traits_of(self, platform: str) -> PlatformTraits:
+        """The traits of a platform; the default ones until it is attached."""
+        attached = self.platforms.get(platform)
+        return attached.traits if attached else PlatformTraits()
+
+    async def get_channel_settings(self, room: str) -> ChannelSettings:
+        """What managers set for a channel; without any settings, it is read if its platform reads by default."""
+        found = await self.store.channel_settings.get(room)
+        return found or ChannelSettings(ingest=self.traits_of(Location.from_room(room).platform).reads_by_default)
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Say something to one person alone, if the platform does not forbid that. Raises PlatformError else."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -19,6 +20,8 @@ ENVIRONMENT = {
     "engine/llm/client/provider_process.py",
     "engine/llm/client/litellm.py",
 }
+# The addresses know URL schemes; the others still read or explain the tokens of the platforms.
+PLATFORM_NAMES = {"engine/answers/links/addresses.py", "bot/settings.py", "bot/server.py", "bot/cli/serve.py"}
 TOUCHES = {"environ", "environb", "getenv", "putenv"}
 
 
@@ -51,6 +54,15 @@ def test_imports_point_only_inwards(package: str) -> None:
 def test_the_engine_has_never_heard_of_a_platform() -> None:
     names = {name for path in [*modules("engine"), *modules("bot")] for name in imported(path)}
     assert names.isdisjoint({"slack_sdk", "slack_bolt", "discord", "prompt_toolkit"})
+
+
+def test_bot_and_engine_name_no_platform() -> None:
+    named = {
+        str(path.relative_to(ROOT))
+        for path in [*modules("engine"), *modules("bot")]
+        if re.search("slack|discord", path.read_text(encoding="utf-8"), re.IGNORECASE)
+    }
+    assert named <= PLATFORM_NAMES
 
 
 def test_only_the_settings_read_the_environment() -> None:
@@ -130,7 +142,7 @@ BOT_ARROWS: dict[str, set[str]] = {
     "monitoring": {"errors"},
     "env_file": {"errors"},
     "settings": {"errors", "env_file"},
-    "texts": {"errors", "text"},
+    "texts": {"errors", "platform", "text"},
     "platform": {"errors", "text"},
     "store": {"platform"},
     "graph_image": {"platform", "text"},

@@ -17,6 +17,7 @@ from bot.errors import PlatformError
 from bot.platform.events import CommandInvoked, MessageReceived
 from bot.platform.models import Channel, Location, Message, Person, Upload, title_with_time
 from bot.platform.ports import MessageLimits, ThreadPage
+from bot.platform.traits import PlatformTraits
 from bot.text.terminal import strip_control_chars
 from engine.errors import DocumentTooLarge
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 NAME = "console"
 USER_ID = "you"
 CONSOLE_LOCATION = Location(NAME, "", "terminal")
+TRAITS = PlatformTraits(commands_take_files=True, usage_heading="Type a question, or:")
 CITATION = re.compile(r"\[(\[\d+\])\]\([^()\s]*\)")
 REACTIONS: dict[Reaction, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
 
@@ -61,6 +63,7 @@ class ConsolePlatform:
     """Platform on a terminal."""
 
     name = NAME
+    traits = TRAITS
     limits = MessageLimits(max_length=100_000, write_interval=0.05, burst_length=0)
     listable_workspaces: Collection[str] = ()
 

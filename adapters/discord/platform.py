@@ -32,6 +32,7 @@ from adapters.discord.replies.posted_answers import PostedAnswers
 from adapters.discord.replies.refs import InteractionHandle
 from adapters.discord.replies.render import MAX_PART_LENGTH, render_markdown
 from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply
+from adapters.discord.traits import TRAITS
 from adapters.discord.translate import NAME, location_of, person_of
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
 from bot.platform.models import Channel, Location, Person
@@ -55,6 +56,7 @@ class DiscordPlatform:
     """A Platform. `client` is logged in before anything is called."""
 
     name = NAME
+    traits = TRAITS
     limits = MessageLimits(max_length=MAX_PART_LENGTH, write_interval=EDIT_INTERVAL, burst_length=1 << 30)
     listable_workspaces: Collection[str] = ()  # the library knows all channels: looking one up costs nothing
 

@@ -17,6 +17,7 @@ from adapters.slack.replies.mrkdwn import defuse_mentions
 from adapters.slack.replies.posted_answers import PostedAnswers
 from adapters.slack.replies.reply import ThreadReply
 from adapters.slack.replies.sender import OutgoingMessage
+from adapters.slack.traits import TRAITS
 from adapters.slack.workspace.channels import Channels, ListingForbidden
 from adapters.slack.workspace.files import Files
 from adapters.slack.workspace.history import ChannelHistory
@@ -46,6 +47,7 @@ class SlackPlatform:
     """One Slack workspace. `history_client` must not retry rate-limited calls by itself."""
 
     name = NAME
+    traits = TRAITS
     limits = MessageLimits(max_length=11_000, write_interval=0.7, burst_length=256)
 
     def __init__(self, context: SlackContext, history_client: AsyncWebClient, membership_cache_seconds: float) -> None:

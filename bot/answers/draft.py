@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.permissions.provenance import Provenance
     from bot.platform.models import Channel
+    from bot.platform.traits import PlatformTraits
     from bot.store import AnswerSource
     from engine import Source, Usage
 
@@ -93,7 +94,7 @@ async def build_draft_footer(house: BotContext, draft: AnswerDraft) -> AnswerFoo
         *draft.notices,
         texts.GAP_NOTICES[draft.gap] if draft.gap and draft.sources else "",
         await _not_indexed_notice(house, draft),
-        *_unsupported_notices(draft),
+        *_unsupported_notices(draft, house.traits_of(draft.request.location.platform)),
         texts.STILL_INDEXING if await _is_indexing(house, draft) else "",
     ]
     share = bool(draft.sources) and draft.channel is not None and draft.channel.kind != "direct"
@@ -107,10 +108,12 @@ async def _not_indexed_notice(house: BotContext, draft: AnswerDraft) -> str:
         return ""
     if draft.sources and not isinstance(request.origin, QuestionAsked):
         return ""
-    switched_on = (await house.store.channel_settings.get(request.location.room)).ingest
+    switched_on = (await house.get_channel_settings(request.location.room)).ingest
     if switched_on and await house.store.channels.is_announced(request.location.room):
         return ""
-    return texts.channel_not_indexed(request.location.platform, inside=channel.has_bot and not switched_on)
+    return texts.channel_not_indexed(
+        house.traits_of(request.location.platform), inside=channel.has_bot and not switched_on
+    )
 
 
 async def _model_hint(house: BotContext, draft: AnswerDraft) -> str:
@@ -128,7 +131,7 @@ def _audience_notice(draft: AnswerDraft) -> str:
     return f"{texts.ONLY_VISIBLE_TO_YOU} {told}" if draft.request.private else told
 
 
-def _unsupported_notices(draft: AnswerDraft) -> list[str]:
+def _unsupported_notices(draft: AnswerDraft, traits: PlatformTraits) -> list[str]:
     """What is to be said of an answer that nothing stands behind, as far as it does not say so itself.
 
     The offer of a private answer is the same for every asker: all who read a public answer would learn from it what
@@ -136,7 +139,7 @@ def _unsupported_notices(draft: AnswerDraft) -> list[str]:
     """
     if draft.sources:
         return []
-    offer = "" if draft.is_private else texts.ask_privately_hint(draft.request.location.platform)
+    offer = "" if draft.is_private else texts.ask_privately_hint(traits)
     return ["" if texts.is_nothing_found(draft.text) else texts.NO_SOURCE_FOUND, offer]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 async def build_question(house: BotContext, request: AnswerRequest, reach: ResolvedScope | None = None) -> Question:
     """What the engine is asked, but for what was said before; the channel's settings apply. `reach`: as `reach_of`."""
-    chosen = await house.store.channel_settings.get(request.location.room)
+    chosen = await house.get_channel_settings(request.location.room)
     reach = reach or await resolve_request_scope(house, request)
     question = Question(
         await _plain_question(house, request),

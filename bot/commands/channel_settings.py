@@ -44,7 +44,7 @@ async def settings_command(call: CommandContext) -> Card:
     if alone and name.casefold() == "ingest":
         raise InvalidQuestion("Alone with you I read the files that you share, and no messages.")
     store, room = call.store.channel_settings, call.location.room
-    now = await store.get(room)
+    now = await call.services.context.get_channel_settings(room)
     if not name:
         return Card(_format_settings(call, now, [each for each in DESCRIPTIONS if not (alone and each == "ingest")]))
     changed = _apply_change(now, name.casefold(), value.strip().strip('"“”'))
@@ -120,7 +120,7 @@ async def backfill_command(call: CommandContext) -> Card:
     """Read what was said in this channel in the days before."""
     await call.require_manager("have a channel read from the past")
     days = _parse_days(call.arguments, call.settings.backfill_days)
-    if not (await call.store.channel_settings.get(call.location.room)).ingest:
+    if not (await call.services.context.get_channel_settings(call.location.room)).ingest:
         raise InvalidQuestion(
             "Reading is switched off here.", hint=f"First: {call.format_example('settings ingest on')}"
         )

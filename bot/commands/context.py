@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from bot import texts
 from bot.errors import NotAllowed
 from bot.permissions.provenance import Provenance, can_read
 from engine import Scope
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from bot.ingest.service import IngestService
     from bot.platform.events import CommandInvoked
     from bot.platform.models import Card, Location
+    from bot.platform.traits import PlatformTraits
     from bot.settings import Settings
     from bot.store import BotStore
     from engine import Engine
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Command:
     """A command: what runs it, and its help.
 
-    `usage` shows its arguments. In `details`, {} is replaced by the platform's command prefix. `platforms` have the
-    command; if empty, all have it.
+    `usage` shows its arguments. In `details`, {} is replaced by the platform's command prefix. `needs_file`: it
+    exists only where a file can be attached to a command.
     """
 
     handler: Callable[[CommandContext], Awaitable[Card | None]]
@@ -38,7 +38,7 @@ class Command:
     details: str = ""
     examples: tuple[str, ...] = ()
     managers_only: bool = False
-    platforms: tuple[str, ...] = ()
+    needs_file: bool = False
 
 
 class BotServices(Protocol):
@@ -64,6 +64,11 @@ class CommandContext:
     def location(self) -> Location:
         """Where it was given."""
         return self.invocation.location
+
+    @property
+    def traits(self) -> PlatformTraits:
+        """The traits of the platform where it was given."""
+        return self.services.context.traits_of(self.location.platform)
 
     @property
     def arguments(self) -> str:
@@ -110,4 +115,4 @@ class CommandContext:
 
     def format_example(self, words: str) -> str:
         """A command as it is typed on this platform."""
-        return f"`{texts.format_command(self.location.platform, words)}`"
+        return f"`{self.traits.format_command(words)}`"

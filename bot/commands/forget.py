@@ -99,7 +99,7 @@ async def _forget_message(call: CommandContext, address: str) -> Card:
 
 async def find_message(call: CommandContext, address: str) -> tuple[Location, MessageRecord] | None:
     """The message that an address leads to, if it lies where the caller may read."""
-    ids, scope = candidate_message_ids(address), await call.resolve_scope()
+    ids, scope = candidate_message_ids(address, call.traits.parse_link_part), await call.resolve_scope()
     known = await call.store.channels.list_joined(call.location.platform)
     for place in sorted({*known, call.location.without_thread}, key=lambda each: (each.channel not in ids, each.room)):
         for message in await call.store.messages.list_by_ids(place.room, ids):

@@ -11,12 +11,12 @@ from bot.platform.models import Button, Card, Location
 from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
 from bot.text.times import format_ago
-from bot.texts import command_prefix
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.context import BotContext
+    from bot.platform.traits import PlatformTraits
     from engine import Scope
 
 MAX_CHANNELS = 30  # channels that are listed; further ones are counted
@@ -28,11 +28,12 @@ async def build_home_card(house: BotContext, platform: str, workspace: str, pers
     known = await house.audience.get_person(platform, workspace, person)
     scope = await house.audience.scope_for_person(place, person)
     out = await house.store.opt_outs.is_opted_out(platform, workspace, person)
+    traits = house.traits_of(platform)
     parts = (
         await _format_counts(house, scope),
         await _format_channels(house, place, scope, now),
-        _format_privacy(platform, out=out),
-        format_overview(platform, list_commands(platform), manager=known.is_manager),
+        _format_privacy(traits, out=out),
+        format_overview(traits, list_commands(traits), manager=known.is_manager),
     )
     return Card("\n\n".join(parts), buttons=() if out else (Button("Forget me", "forget", "me"),))
 
@@ -54,7 +55,7 @@ async def _format_channels(house: BotContext, place: Location, scope: Scope, now
     """The channels that are read and that the person may read, with when they were last heard."""
     lines = []
     for room in await house.store.channels.list_joined(place.platform, place.workspace):
-        if (await house.store.channel_settings.get(room.room)).ingest and await _can_read_channel(house, room, scope):
+        if (await house.get_channel_settings(room.room)).ingest and await _can_read_channel(house, room, scope):
             last = await house.store.messages.get_newest_time(room.room)
             name = escape_markdown(await house.store.channels.get_name(room.room) or room.channel)
             lines.append(f"- **#{name}**" + (f", last heard {format_ago(last, now)}" if last else ""))
@@ -73,8 +74,8 @@ async def _can_read_channel(house: BotContext, room: Location, scope: Scope) -> 
         return False
 
 
-def _format_privacy(platform: str, *, out: bool) -> str:
-    begin = f"`{command_prefix(platform)}"
+def _format_privacy(traits: PlatformTraits, *, out: bool) -> str:
+    begin = f"`{traits.command_prefix}"
     if out:
         return f"**You**\nYou asked me to know nothing of you. {begin}remember-me` changes that."
     return (

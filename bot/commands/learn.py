@@ -108,7 +108,7 @@ async def _text_exclusion_reason(call: CommandContext, message: Message) -> str:
     place, kept = message.location, call.settings.retention_days
     if (await call.services.context.audience.get_channel(place)).kind == "direct":
         return DIRECT_MESSAGE
-    if not (await call.store.channel_settings.get(place.room)).ingest:
+    if not (await call.services.context.get_channel_settings(place.room)).ingest:
         return (
             f"I do not read messages of this channel until a manager says {call.format_example('settings ingest on')}."
         )

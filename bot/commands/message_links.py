@@ -1,31 +1,28 @@
-"""Which message an address may lead to. Pure; whoever uses it holds it against the messages that are known."""
+"""Candidate message ids in a message link. Pure. Callers must check that the messages exist."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-# A time in microseconds as one number: ids of this kind are written without their dot in addresses.
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _LINK_PATTERN = re.compile(r"<?https?://[^\s<>|]++(?:\|[^<>]*+)?>?")
-_PERMALINK_ID = re.compile(r"p(\d{10})(\d{6})")
 
 
 def is_message_link(words: str) -> bool:
-    """Whether the words are one address, perhaps in the brackets that chat programs put around it."""
+    """Whether the words are one web link, with or without the angle brackets of chat markup."""
     return _LINK_PATTERN.fullmatch(words.strip()) is not None
 
 
 def strip_link_markup(words: str) -> str:
-    """The address without brackets and label."""
+    """The link without angle brackets and label."""
     return words.strip().strip("<>").partition("|")[0]
 
 
-def candidate_message_ids(address: str) -> tuple[str, ...]:
-    """Ids that its path names, the last one first: each as it is, or as the message id that it stands for."""
+def candidate_message_ids(address: str, parse_part: Callable[[str], str]) -> tuple[str, ...]:
+    """The parts of the link's path, the last one first, each converted to a message id by `parse_part`."""
     parts = [part for part in urlsplit(strip_link_markup(address)).path.split("/") if part]
-    return tuple(_parse_message_id(part) for part in reversed(parts))
-
-
-def _parse_message_id(part: str) -> str:
-    match = _PERMALINK_ID.fullmatch(part)
-    return f"{match[1]}.{match[2]}" if match else part
+    return tuple(parse_part(part) for part in reversed(parts))

@@ -124,7 +124,8 @@ async def _format_channel_status(call: CommandContext) -> list[str]:
     if name is None:
         return [await _not_indexed_notice(call)]
     lines = [f"**#{escape_markdown(name)}**"]
-    read, last = (await store.channel_settings.get(room)).ingest, await store.messages.get_newest_time(room)
+    read = (await call.services.context.get_channel_settings(room)).ingest
+    last = await store.messages.get_newest_time(room)
     if not read:
         lines.append(f"- {await _not_indexed_notice(call)}")
     if read or last:

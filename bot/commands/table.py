@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bot.commands.context import BotServices
     from bot.platform.events import CommandInvoked
     from bot.platform.models import Card
+    from bot.platform.traits import PlatformTraits
 
 
 async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None:
@@ -26,17 +27,17 @@ async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None
     Raises EngineError (bot/texts.py has words for it).
     """
     call = CommandContext(parts, called, called.time or datetime.now(UTC))
-    command = list_commands(called.location.platform).get(called.command.casefold())
+    command = list_commands(call.traits).get(called.command.casefold())
     return await (command.handler(call) if command else _help_command(call))
 
 
 async def _help_command(call: CommandContext) -> Card:
-    return await help_card.build_help_card(call, list_commands(call.location.platform))
+    return await help_card.build_help_card(call, list_commands(call.traits))
 
 
-def list_commands(platform: str) -> Mapping[str, Command]:
+def list_commands(traits: PlatformTraits) -> Mapping[str, Command]:
     """The commands of a platform, by name."""
-    return {name: each for name, each in COMMANDS.items() if not each.platforms or platform in each.platforms}
+    return {name: each for name, each in COMMANDS.items() if traits.commands_take_files or not each.needs_file}
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -66,7 +67,7 @@ COMMANDS: Mapping[str, Command] = {
         "read a file that comes with the command",
         "FILE",
         "Files that are shared in a channel that I read, or with me alone, I read without being told.",
-        platforms=("discord", "console"),  # elsewhere no file can come with a command
+        needs_file=True,
     ),
     "forget": Command(
         forget.forget_command,

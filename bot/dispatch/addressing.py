@@ -65,7 +65,7 @@ class ReplyPolicy:
         if strip_mention(message.text).casefold() not in STOP_WORDS:
             return False
         thread = replace(message.location, thread=message.reply_thread)
-        chosen = await self._context.store.channel_settings.get(_thread_settings_key(thread))
+        chosen = await self._context.get_channel_settings(_thread_settings_key(thread))
         await self._context.store.channel_settings.save(
             _thread_settings_key(thread), replace(chosen, reply_to="mention")
         )
@@ -118,9 +118,9 @@ class ReplyPolicy:
         return found
 
     async def _reply_setting(self, place: Location) -> Literal["mention", "thread", "all"]:
-        channels = self._context.store.channel_settings
-        muted = (await channels.get(_thread_settings_key(place))).reply_to if place.thread else ""
-        chosen = muted or (await channels.get(place.room)).reply_to or self._context.settings.reply_to
+        get = self._context.get_channel_settings
+        muted = (await get(_thread_settings_key(place))).reply_to if place.thread else ""
+        chosen = muted or (await get(place.room)).reply_to or self._context.settings.reply_to
         return cast("Literal['mention', 'thread', 'all']", chosen)
 
 

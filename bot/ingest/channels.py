@@ -50,7 +50,7 @@ class ChannelMembership:
 
         It is not where it is switched off, and where the bot may not say what it does.
         """
-        if not (await self._store.channel_settings.get(place.room)).ingest:
+        if not (await self._context.get_channel_settings(place.room)).ingest:
             return False
         channel = await self._context.audience.get_channel_info(place)
         if channel.kind == "direct":
@@ -74,7 +74,7 @@ class ChannelMembership:
             return False
         try:
             await self._context.platform_for(place).post(
-                place.without_thread, Card(texts.channel_welcome(place.platform, days))
+                place.without_thread, Card(texts.channel_welcome(self._context.traits_of(place.platform), days))
             )
         except PermissionDenied:
             log.warning("channel.post_permission_denied", channel=place.room)
@@ -93,7 +93,7 @@ class ChannelMembership:
         if await self._store.channels.list_joined(place.platform, place.workspace):
             return
         try:
-            card = Card(texts.workspace_welcome(place.platform, installed.lacking))
+            card = Card(texts.workspace_welcome(self._context.traits_of(place.platform), installed.lacking))
             await self._context.platform_for(place).post(place.without_thread, card)
         except BaseException:
             await hints.delete(place.platform, place.workspace, WELCOME_HINT)
@@ -102,7 +102,7 @@ class ChannelMembership:
     async def ensure_joined(self, place: Location) -> bool:
         """Whether what is said in a channel is read; somebody may have taken the bot in unnoticed."""
         known = await self._store.channels.is_announced(place.room)
-        return (await self._store.channel_settings.get(place.room)).ingest if known else await self.join(place)
+        return (await self._context.get_channel_settings(place.room)).ingest if known else await self.join(place)
 
     def resolve_horizon(self, days: int) -> datetime:
         """So many days ago, but nothing that is too old to be kept."""

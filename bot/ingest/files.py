@@ -143,13 +143,17 @@ class FileIngest:
         message, place, store = shared.message, shared.message.location, self._context.store
         written = None if shared.is_explicit else message.time
         if await store.opt_outs.is_opted_out(place.platform, place.workspace, message.author, written):
-            return texts.opted_out_notice(place.platform)
+            return texts.opted_out_notice(self._context.traits_of(place.platform))
         announced = await store.channels.is_announced(place.room)
         if shared.was_announced and not announced:
             return texts.CHANNEL_NOT_INDEXED  # the bot was put out meanwhile
         if shared.with_question or (await self._context.audience.get_channel(place)).kind == "direct":
             return ""
-        return "" if announced and (await store.channel_settings.get(place.room)).ingest else texts.CHANNEL_NOT_INDEXED
+        return (
+            ""
+            if announced and (await self._context.get_channel_settings(place.room)).ingest
+            else texts.CHANNEL_NOT_INDEXED
+        )
 
     async def _ingest_upload(self, shared: SharedFiles, upload: Upload) -> FileResult:
         filed = shared.build_record(upload)

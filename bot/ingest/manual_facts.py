@@ -35,10 +35,10 @@ class ManualFacts:
 
     async def _check_allowed(self, place: Location, person: str) -> None:
         store = self._context.store
-        if not (await store.channel_settings.get(place.room)).ingest:
+        if not (await self._context.get_channel_settings(place.room)).ingest:
             raise InvalidQuestion("Nothing of this channel is taken in: reading is switched off here.")
         direct = (await self._context.audience.get_channel(place)).kind == "direct"
         if not (direct or await store.channels.is_announced(place.room)):
             raise InvalidQuestion(texts.CHANNEL_NOT_INDEXED, hint=texts.INVITE_HINT)
         if await store.opt_outs.is_opted_out(place.platform, place.workspace, person):
-            raise InvalidQuestion(texts.opted_out_notice(place.platform))
+            raise InvalidQuestion(texts.opted_out_notice(self._context.traits_of(place.platform)))

@@ -1,7 +1,7 @@
 """Who will read a reply, and what it may therefore draw on: only what every one of them could read. Pure.
 
-Spaces are named after what they hold: a workspace's open channels (`slack:T1:open`), its open age-restricted ones
-(`discord:G1:adult`), one channel (its room), what one person gave the bot alone (`slack:T1:dm:U1`).
+Spaces are named after what they hold: a workspace's open channels (`chat:T1:open`), its open age-restricted ones
+(`chat:T1:adult`), one channel (its room), what one person shared with the bot alone (`chat:T1:dm:U1`).
 """
 
 from __future__ import annotations

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where something is said. `channel` is what has readers of its own: a private thread is a channel itself.
+    """A channel or a thread. A private thread, which has an audience of its own, is a channel itself.
 
-    `workspace`: a Slack team or a Discord guild, empty in a Discord DM. `thread`: empty outside of threads; a thread
-    bears the id of the message it began with.
+    `workspace`: the team or server, empty where direct messages belong to none. `thread`: the id of the thread's first
+    message, empty outside of threads.
     """
 
     platform: str
@@ -48,7 +48,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody. `guest`: may not read every open channel (a Slack guest, or a person of another workspace).
+    """Somebody. `guest`: may not read every open channel (an invited guest, or a person of another workspace).
 
     `manager`: may change settings and forget what others said.
     """
@@ -62,12 +62,12 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What the platform says of a channel now.
+    """The current facts of a channel.
 
-    `kind`: open to every full member of the workspace; closed: to `members` alone; direct: a conversation of one
-    person with the bot. `members` are the people who can read a closed or direct channel, and of an open Slack
-    channel those who joined it. `guests` are the guests among them. `shared`: with another workspace. `adult`:
-    age-restricted. `inside`: the bot is in it; false only where the platform says so.
+    `kind`: open to every full member of the workspace; closed: only to `members`; direct: a conversation of one person
+    with the bot. `members` are the people who can read a closed or direct channel; in an open channel, those who
+    joined it, where the platform has such a list. `guests` are the guests among them. `shared`: with another workspace.
+    `adult`: age-restricted. `has_bot`: the bot is a member; false only if the platform says so.
     """
 
     location: Location

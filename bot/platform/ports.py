@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.platform.models import AnswerFooter, Card, Channel, ListedChannel, Location, Message, Person, Upload
+    from bot.platform.traits import PlatformTraits
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class Platform(Protocol):
     """What the bot wants from a chat platform. Raises PlatformError (bot/errors.py) for what cannot be done."""
 
     name: str
+    traits: PlatformTraits
     limits: MessageLimits
 
     async def fetch_channel(self, place: Location) -> Channel:

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 FAR_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
 
-# Where the bot sees channels that nobody invited it to: they are read only once somebody switched them on.
-OPT_IN_PREFIXES = ("discord:",)
-
 
 class ChannelSettingsTable:
     """What was set for channels."""
@@ -25,13 +22,13 @@ class ChannelSettingsTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def get(self, room: str) -> ChannelSettings:
-        """The settings of a channel. Without any, it is read where being there means having been invited."""
+    async def get(self, room: str) -> ChannelSettings | None:
+        """The settings of a channel; None if nobody changed any."""
         row = await self._database.fetch_one(
             "SELECT mode, style, language, answers, ingest FROM channel WHERE room = ?", (room,)
         )
         if row is None:
-            return ChannelSettings(ingest=not room.startswith(OPT_IN_PREFIXES))
+            return None
         mode, style, language, reply_to, ingest = row
         return ChannelSettings(mode, style, language, reply_to, bool(ingest))
 

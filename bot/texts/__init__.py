@@ -25,7 +25,9 @@ from engine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
+
+    from bot.platform.traits import PlatformTraits
 
 STATUS_SEARCHING = "is searching…"
 STATUS_READING_FILE = "is reading your file…"
@@ -89,7 +91,6 @@ BUDGET_SPENT = (
     "This workspace has used up its tokens for today. I can answer again tomorrow (UTC); an admin can raise the limit."
 )
 
-_PRIVATE_QUESTION = {"slack": "with /threadlore ask", "discord": "with /ask and its option “private”"}
 _ADMIN_HINT = "An admin of this bot can find out more in its log."
 EMBEDDING_REFUSED = f"it was refused by the model that looks for its meaning. {_ADMIN_HINT}"
 MODEL_TROUBLE = f"Trouble with my language model keeps me from reading some of it; I try again by myself. {_ADMIN_HINT}"
@@ -144,55 +145,23 @@ def format_sharer(name: str) -> str:
     return f"Shared by {sanitize_inline(name)}."
 
 
-def command_prefix(platform: str) -> str:
-    """What stands before a command: platforms with one command for all have its name there too."""
-    return "/threadlore " if platform == "slack" else "/"
-
-
-_COMMAND_OPTIONS: Mapping[str, tuple[str, ...]] = {  # the names of Discord's options, in the order of our words
-    "learn": ("file",),
-    "forget": ("what",),
-    "graph": ("name",),
-    "catch-up": ("since",),
-    "help": ("topic",),
-    "settings": ("setting", "value"),
-    "backfill": ("days",),
-    "correct": ("correction", "words"),
-}
-
-
-def command_options(platform: str, command: str) -> tuple[str, ...]:
-    """The names that stand before the words of a command where a platform wants them named."""
-    return _COMMAND_OPTIONS.get(command, ()) if platform == "discord" else ()
-
-
-def format_command(platform: str, words: str) -> str:
-    """A command with its words as it is typed on a platform."""
-    command, *rest = words.split(" ", 1)
-    if not (rest and (names := command_options(platform, command))):
-        return command_prefix(platform) + words
-    values = rest[0].split(" ", len(names) - 1)
-    named = (f"{name}:{value}" for name, value in zip(names, values, strict=False))
-    return f"{command_prefix(platform)}{command} {' '.join(named)}"
-
-
-def channel_welcome(platform: str, days: int) -> str:
+def channel_welcome(traits: PlatformTraits, days: int) -> str:
     """What a channel is told once when the bot comes in: what it will do, and how to stop it."""
     past = f"the last {days} days of this channel and " if days else ""
     return (
         f"Hello! I read {past}what is said and shared here from now on, so that I can answer questions about it, with "
         "the messages I rely on. Mention me to ask. I never tell anyone what they could not read themselves. If you do "
-        f"not want to be read, use `{format_command(platform, 'forget-me')}`; a manager stops me here with "
-        f"`{format_command(platform, 'settings ingest off')}`."
+        f"not want to be read, use `{traits.format_command('forget-me')}`; a manager stops me here with "
+        f"`{traits.format_command('settings ingest off')}`."
     )
 
 
-def opted_out_notice(platform: str) -> str:
+def opted_out_notice(traits: PlatformTraits) -> str:
     """Why nothing of somebody is read."""
-    return f"You asked me to read nothing of yours; `{command_prefix(platform)}remember-me` changes that."
+    return f"You asked me to read nothing of yours; `{traits.command_prefix}remember-me` changes that."
 
 
-def workspace_welcome(platform: str, lacking: Sequence[str]) -> str:
+def workspace_welcome(traits: PlatformTraits, lacking: Sequence[str]) -> str:
     """What a workspace is told once in which channels must be switched on: what the bot needs, and from whom."""
     need = (
         f" I lack these permissions: {', '.join(lacking)}. An administrator can give them to my role."
@@ -201,27 +170,25 @@ def workspace_welcome(platform: str, lacking: Sequence[str]) -> str:
     )
     return (
         "Hello! I answer questions about what is said and shared in channels, with the messages I rely on. I read no "
-        f"channel of this server yet. {_enable_hint(platform)} in a channel; then I say there that I read it. `/ask` "
+        f"channel of this server yet. {_enable_hint(traits)} in a channel; then I say there that I read it. `/ask` "
         f"works everywhere, and `/help` shows the rest.{need}"
     )
 
 
-def channel_not_indexed(platform: str, *, inside: bool) -> str:
+def channel_not_indexed(traits: PlatformTraits, *, inside: bool) -> str:
     """The channel in which somebody asked is not read, and who can change that."""
     if not inside:
         return "I do not read this channel. Invite me to it: I say there that I read it, and then I do."
-    return f"I do not read this channel yet. {_enable_hint(platform)} here."
+    return f"I do not read this channel yet. {_enable_hint(traits)} here."
 
 
-def _enable_hint(platform: str) -> str:
-    who = "Someone with Manage Server" if platform == "discord" else "An admin"
-    return f"{who} can run `{format_command(platform, 'settings ingest on')}`"
+def _enable_hint(traits: PlatformTraits) -> str:
+    return f"{traits.manager_name} can run `{traits.format_command('settings ingest on')}`"
 
 
-def ask_privately_hint(platform: str) -> str:
+def ask_privately_hint(traits: PlatformTraits) -> str:
     """How to have an answer for oneself alone; it may stand where no markup is shown."""
-    way = _PRIVATE_QUESTION.get(platform, "privately with my command")
-    return f"Ask me in a direct message, or {way}: there I may also use what only you can read."
+    return f"Ask me in a direct message, or {traits.private_ask_hint}: there I may also use what only you can read."
 
 
 def nothing_found(gap: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# Slack: <!channel> <!subteam^S1|@devs> <@U1|ada> <#C1|general>; Discord: <@1> <@!1> <@&1> <#1>.
+# <!channel> <!subteam^S1|@devs> <@U1|ada> <#C1|general> <@1> <@!1> <@&1> <#1>.
 MENTION = re.compile(
     r"<(?:(?P<all>!(?:channel|here|everyone|group|subteam\^[^\s<>|]*)|@&[^\s<>|]+)|(?P<sign>[@#])!?(?P<id>[A-Za-z0-9]+))(?:\|(?P<label>[^<>\n]*))?>",
     re.IGNORECASE,

@@ -7,6 +7,7 @@ import pytest
 from bot import errors as bot_errors
 from bot import texts
 from bot.errors import NotAllowed, PermissionDenied, PlatformError
+from bot.platform.traits import PlatformTraits
 from bot.text.sanitize import sanitize_inline
 from engine import errors
 from engine.errors import (
@@ -19,6 +20,7 @@ from engine.errors import (
     RateLimited,
 )
 from engine.llm.offline.model import NO_HIGHLIGHTS
+from tests.support.fake_platform import TRAITS
 
 KINDS = [
     kind
@@ -75,8 +77,8 @@ def test_harmless_is_one_line() -> None:
 
 
 def test_nothing_found_offers_privacy_only_where_others_read() -> None:
-    assert "with /threadlore ask:" in texts.ask_privately_hint("slack")
-    assert "with /ask and" in texts.ask_privately_hint("discord")
+    assert "with /threadlore ask:" in texts.ask_privately_hint(TRAITS["slack"])
+    assert "with /ask and" in texts.ask_privately_hint(TRAITS["discord"])
 
 
 def test_what_the_rules_say_of_nothing_is_known_as_such() -> None:
@@ -97,9 +99,9 @@ def test_what_the_rules_say_of_nothing_is_known_as_such() -> None:
     ],
 )
 def test_commands_are_shown_as_the_platform_types_them(platform: str, words: str, shown: str) -> None:
-    assert texts.format_command(platform, words) == shown
+    assert TRAITS.get(platform, PlatformTraits()).format_command(words) == shown
 
 
 def test_so_they_are_in_what_a_channel_is_told() -> None:
-    assert "`/settings setting:ingest value:off`" in texts.channel_welcome("discord", 90)
-    assert "`/threadlore settings ingest off`" in texts.channel_welcome("slack", 90)
+    assert "`/settings setting:ingest value:off`" in texts.channel_welcome(TRAITS["discord"], 90)
+    assert "`/threadlore settings ingest off`" in texts.channel_welcome(TRAITS["slack"], 90)

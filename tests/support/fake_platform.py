@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
+from adapters.discord import traits as discord_traits
+from adapters.slack import traits as slack_traits
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import Channel, ListedChannel, Location, Message, Person, Upload
 from bot.platform.ports import MessageLimits, Reaction, ThreadPage
+from bot.platform.traits import PlatformTraits
 from engine.errors import DocumentTooLarge, InvalidDocument
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from bot.platform.models import AnswerFooter, Card
     from bot.platform.ports import ReplyTarget
 
+TRAITS = {"slack": slack_traits.TRAITS, "discord": discord_traits.TRAITS}
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 _MENTION = re.compile(r"<@(\w+)>")
 _CHANNEL = re.compile(r"<#(\w+)>")
@@ -97,6 +101,7 @@ class FakePlatform:
 
     def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
         self.name = name
+        self.traits = TRAITS.get(name, PlatformTraits())
         self.workspace = workspace
         self.limits = MessageLimits(max_length=2000, write_interval=0.0, burst_length=256)
         self.channels: dict[str, Channel] = {}

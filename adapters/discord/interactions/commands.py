@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 import discord
 from discord import app_commands
 
-from adapters.discord.translate import NAME, message_of, upload_of
+from adapters.discord.traits import TRAITS
+from adapters.discord.translate import message_of, upload_of
 from bot.commands.table import COMMANDS, list_commands
 from bot.platform.events import CommandInvoked, QuestionAsked
 from engine import RetrievalMode  # noqa: TC001  - an annotation that is read at run time
@@ -48,7 +49,7 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     )
     for command in own:
         tree.add_command(command)
-    for name in list_commands(NAME).keys() - {command.name for command in own}:
+    for name in list_commands(TRAITS).keys() - {command.name for command in own}:
         tree.add_command(_build_plain_command(name))
     for menu in (ask_about, add_message):
         tree.add_command(menu)

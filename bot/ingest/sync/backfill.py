@@ -58,7 +58,7 @@ class Backfill:
             return False
         room = cursor.location.room
         try:
-            if not (await self._store.channel_settings.get(room)).ingest:
+            if not (await self._context.get_channel_settings(room)).ingest:
                 await self._store.backfill_cursors.cancel(room)
             elif await self._run_cursor(cursor):
                 await self._store.backfill_cursors.finish(cursor)

@@ -88,7 +88,7 @@ class Reconciler:
 
     async def _is_indexed(self, room: str) -> bool:
         """Whether a channel is read, or was until that was switched off: what is known of it must still be true."""
-        return (await self._store.channel_settings.get(room)).ingest or await self._store.channels.is_announced(room)
+        return (await self._context.get_channel_settings(room)).ingest or await self._store.channels.is_announced(room)
 
     async def _get_oldest(self, room: str) -> datetime:
         """From when on messages of a channel are of interest."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def filter_code_word(word: str, known: AllowedAddresses, *, angled: bool) -> str:
     """A word of code: a name without a scheme is no link there, and brackets mean nothing.
 
-    `angled`: a `<` stands before the code, and Discord would take what follows for the rest of a link.
+    `angled`: a `<` stands before the code, and chat markup takes what follows for the rest of a link.
     """
     if word.isascii() and not ADDRESS_SIGNS.search(word):
         return word

@@ -3,7 +3,7 @@
 The filter is a scanner: it decodes escapes and entities, finds whatever any platform may make a link of, and shows it
 either as an address that stands in a source, spelled as it is there, or as text that no platform links. It works on a
 stream and gives the same result wherever the stream is cut: it writes what no continuation can change and holds back
-the rest. It models the autolinks, links, pictures and code of CommonMark and GFM, Slack's `<address|words>`, Discord's
+the rest. It models the autolinks, links, pictures and code of CommonMark and GFM, chat's `<address|words>`,
 masked links and angle brackets; where these disagree, it assumes the reading in which more is a link.
 """
 

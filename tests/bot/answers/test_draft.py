@@ -13,7 +13,7 @@ from bot.answers.request import AnswerRequest
 from bot.platform.models import Channel, Location
 from tests.bot.answers.test_footer import SOURCE
 from tests.support.asking import AnsweringFixture, open_answering_bot
-from tests.support.fake_platform import START
+from tests.support.fake_platform import START, TRAITS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -90,12 +90,12 @@ async def test_what_is_public_is_equal_whether_or_not_the_asker_may_read_more(ho
         assert reply.closing is not None
         notes.add(reply.closing.notice)
     assert len(notes) == 1
-    assert texts.ask_privately_hint("slack") in notes.pop()
+    assert texts.ask_privately_hint(TRAITS["slack"]) in notes.pop()
 
 
 async def test_who_reads_an_answer_alone_is_not_sent_elsewhere(home: AnsweringFixture) -> None:
     for made in (draft(OPEN, private=True, sourced=False), draft(TALK, sourced=False)):
-        assert texts.ask_privately_hint("slack") not in (await build_draft_footer(home.context, made)).notice
+        assert texts.ask_privately_hint(TRAITS["slack"]) not in (await build_draft_footer(home.context, made)).notice
 
 
 async def test_what_is_there_to_be_shared_has_sources(home: AnsweringFixture) -> None:

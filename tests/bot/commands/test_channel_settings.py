@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def kept(workspace: Workspace) -> ChannelSettings:
-    return await workspace.context.store.channel_settings.get(workspace.square.room)
+    return await workspace.context.get_channel_settings(workspace.square.room)
 
 
 @pytest.mark.parametrize("line", ["settings", "settings reply-to all", "backfill 3"])

@@ -8,9 +8,14 @@ import pytest
 from bot.commands.help import format_command_help, format_overview
 from bot.commands.table import COMMANDS, list_commands
 from bot.errors import PlatformError
+from tests.support.fake_platform import TRAITS
 
 if TYPE_CHECKING:
+    from bot.platform.traits import PlatformTraits
     from tests.bot.commands.conftest import Workspace
+
+
+SLACK, DISCORD = TRAITS["slack"], TRAITS["discord"]
 
 
 @pytest.mark.parametrize("line", ["help", "nonsense and more", "help nonsense"])
@@ -36,31 +41,31 @@ async def test_a_command_is_explained_with_examples(workspace: Workspace) -> Non
 
 
 def test_commands_are_shown_as_each_platform_has_them() -> None:
-    assert "`/status`" in format_overview("discord", list_commands("discord"), manager=False)
-    assert "`/settings setting:… value:…`" in format_overview("discord", list_commands("discord"), manager=True)
+    assert "`/status`" in format_overview(DISCORD, list_commands(DISCORD), manager=False)
+    assert "`/settings setting:… value:…`" in format_overview(DISCORD, list_commands(DISCORD), manager=True)
     assert "`/settings setting:ingest value:off`" in format_command_help(
-        "discord", "settings", list_commands("discord")["settings"]
+        DISCORD, "settings", list_commands(DISCORD)["settings"]
     )
-    assert "`/threadlore status`" in format_overview("slack", list_commands("slack"), manager=False)
+    assert "`/threadlore status`" in format_overview(SLACK, list_commands(SLACK), manager=False)
 
 
 async def test_where_no_file_can_come_with_a_command_there_is_no_command_for_it(workspace: Workspace) -> None:
     text = (await workspace.command("bob", "help")).text
     assert "`/threadlore learn" not in text
-    assert "share a file in a channel that I am in" in text
+    assert "share a file in a channel that I'm in" in text
     assert (await workspace.command("bob", "learn")).text == text
-    assert "`/learn file:…`" in format_overview("discord", list_commands("discord"), manager=False)
+    assert "`/learn file:…`" in format_overview(DISCORD, list_commands(DISCORD), manager=False)
 
 
 def test_how_to_ask_in_private_is_told_first() -> None:
-    assert "or:\n- `/threadlore ask QUESTION` – " in format_overview("slack", list_commands("slack"), manager=False)
-    assert "or:\n- `/ask` – " in format_overview("discord", list_commands("discord"), manager=False)
+    assert "or:\n- `/threadlore ask QUESTION` – " in format_overview(SLACK, list_commands(SLACK), manager=False)
+    assert "or:\n- `/ask` – " in format_overview(DISCORD, list_commands(DISCORD), manager=False)
 
 
-@pytest.mark.parametrize("platform", ["slack", "discord"])
-def test_help_fits_into_one_message_everywhere(platform: str) -> None:
-    assert len(format_overview(platform, list_commands(platform), manager=True)) < 2000
-    assert all(len(format_command_help(platform, name, each)) < 1000 for name, each in list_commands(platform).items())
+@pytest.mark.parametrize("traits", [SLACK, DISCORD], ids=["slack", "discord"])
+def test_help_fits_into_one_message_everywhere(traits: PlatformTraits) -> None:
+    assert len(format_overview(traits, list_commands(traits), manager=True)) < 2000
+    assert all(len(format_command_help(traits, name, each)) < 1000 for name, each in list_commands(traits).items())
 
 
 def test_names_are_such_as_platforms_allow_for_commands() -> None:

@@ -27,7 +27,7 @@ from engine import ParserLimits
 from engine.errors import ModelRefused as RefusedByModel
 from engine.models import Question, Scope
 from tests.support.embedder import HashEmbedder
-from tests.support.fake_platform import START
+from tests.support.fake_platform import START, TRAITS
 from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ async def test_a_file_stays_out_if_who_shared_it_is_forgotten_while_it_is_read(
     message = _shared(home, roof, home.platform.add_file("tiles.txt", TILES))
     _meanwhile(home, lambda: home.ingest_service.forget_person("slack", "T1", "ada"))
     outcomes = await home.ingest_service.files.ingest(message, asked=asked)
-    assert outcomes == [RejectedFile("tiles.txt", texts.opted_out_notice("slack"))]
+    assert outcomes == [RejectedFile("tiles.txt", texts.opted_out_notice(TRAITS["slack"]))]
     assert await home.list_documents(roof) == []
     assert await home.context.store.files.list_by_author("slack", "T1", "ada") == []
 
@@ -283,7 +283,7 @@ async def test_so_does_one_that_came_with_a_command(home: BotFixture) -> None:
     given = CommandInvoked("c1", roof, "ada", "learn", uploads=(home.platform.add_file("tiles.txt", TILES),))
     _meanwhile(home, lambda: home.ingest_service.forget_person("slack", "T1", "ada"))
     assert await home.ingest_service.files.ingest_from_command(given, START) == [
-        RejectedFile("tiles.txt", texts.opted_out_notice("slack"))
+        RejectedFile("tiles.txt", texts.opted_out_notice(TRAITS["slack"]))
     ]
     assert await home.list_documents(roof) == []
 

@@ -73,9 +73,8 @@ async def test_a_writer_that_is_cancelled_leaves_nothing_half_done(store: BotSto
     assert {f"C{n}" for n in range(1, 20, 2)} <= {each.channel for each in known}
 
 
-async def test_channels_are_read_unless_switched_off_or_not_invited(store: BotStore) -> None:
-    assert (await store.channel_settings.get("slack:T1:ROOF")).ingest
-    assert not (await store.channel_settings.get("discord:G1:ROOF")).ingest
+async def test_settings_of_a_channel_are_none_until_they_are_saved(store: BotStore) -> None:
+    assert await store.channel_settings.get("slack:T1:ROOF") is None
     chosen = ChannelSettings("naive", "short", "de", "all", ingest=False)
     await store.channel_settings.save("slack:T1:ROOF", chosen)
     assert await store.channel_settings.get("slack:T1:ROOF") == chosen

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot import texts
+from adapters.discord.traits import TRAITS
 from bot.commands.table import list_commands
 from bot.platform.events import ButtonPressed, CommandInvoked, MessageReceived, QuestionAsked
 from bot.platform.models import Button, Card
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 async def test_every_command_of_the_bot_is_there(town: Town) -> None:
     names = {command["name"] for command in town.fake.world.commands[""].values()}
-    assert list_commands("discord").keys() | {"ask", "learn", "Ask about this", "Add to knowledge"} <= names
+    assert list_commands(TRAITS).keys() | {"ask", "learn", "Ask about this", "Add to knowledge"} <= names
 
 
 async def test_a_question_comes_with_its_options(town: Town) -> None:
@@ -146,4 +146,4 @@ async def test_the_options_that_texts_name_are_those_of_the_commands(town: Town)
         if each.get("type", 1) == 1 and each["name"] != "ask"  # which texts name without its words
     }
     assert taken["settings"] == ("setting", "value")
-    assert {name: texts.command_options("discord", name) for name in taken} == taken
+    assert {name: TRAITS.argument_names.get(name, ()) for name in taken} == taken

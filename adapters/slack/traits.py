@@ -1,0 +1,26 @@
+"""What the bot has to know about Slack."""
+
+from __future__ import annotations
+
+import re
+
+from bot.platform.traits import PlatformTraits
+
+_PERMALINK_ID = re.compile(r"p(\d{10})(\d{6})")  # a message's timestamp without its dot
+
+
+def parse_link_part(part: str) -> str:
+    """The timestamp that a part of a permalink stands for; any other part unchanged."""
+    match = _PERMALINK_ID.fullmatch(part)
+    return f"{match[1]}.{match[2]}" if match else part
+
+
+TRAITS = PlatformTraits(
+    command_prefix="/threadlore ",
+    private_ask_hint="with /threadlore ask",
+    features=(
+        "`/threadlore ask QUESTION` – an answer only for you, from everything you can read",
+        "share a file in a channel that I'm in, or in a direct message to me – I read it and add ✅ when I'm done",
+    ),
+    parse_link_part=parse_link_part,
+)
