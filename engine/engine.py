@@ -1,4 +1,4 @@
-"""The engine: documents in, cited answers out. Opens the stores, and hands each verb to the room that does it."""
+"""The engine: opens the stores and models of a data folder, and delegates each method to the service that does it."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ Result = TypeVar("Result")
 
 @guard_public_methods
 class Engine(DocumentInput):
-    """One data folder with all that is known, and the skills to read and to answer. Open it with `Engine.open`.
+    """A knowledge base in a data folder: add documents, ask questions. Open it with `Engine.open`.
 
-    Texts that come in are made well-formed, times without a zone read as UTC. Once closed, everything raises Closed.
+    Text arguments are repaired to valid Unicode; times without a zone are UTC. Once closed, it raises EngineClosed.
     """
 
     def __init__(self, folder: DataDir, runtime: Runtime) -> None:
@@ -100,7 +100,7 @@ class Engine(DocumentInput):
 
     @property
     def supervisor(self) -> Supervisor:
-        """Runs the background tasks of this engine, and of the program around it."""
+        """The supervisor of background tasks; programs may run their own tasks in it."""
         return self._runtime.supervisor
 
     async def _start(self) -> None:
@@ -117,7 +117,7 @@ class Engine(DocumentInput):
         await self._projector.stop()
 
     async def _write(self, write: Awaitable[Result]) -> Result:
-        """Await a write to the ledger, and wake the worker for what is stale then."""
+        """Await a write to the ledger and wake the worker to process the changes."""
         result = await write
         self._worker.wake()
         return result
@@ -125,24 +125,24 @@ class Engine(DocumentInput):
     # Documents.
 
     async def add(self, document: Document) -> bool:
-        """Take a document in, or make what is known of it equal to this one: durably; says whether anything changed."""
+        """Add a document, or replace the one with the same key; returns whether anything changed.
+
+        It is stored on return; indexing continues in the background (see `wait_until_indexed`). Raises InvalidDocument.
+        """
         document = documents.validate_document(document)
-        cut = await asyncio.to_thread(self._build_chunks, document)
-        return await self._write(self._ledger.documents.save(document, cut))
+        chunks = await asyncio.to_thread(self._build_chunks, document)
+        return await self._write(self._ledger.documents.save(document, chunks))
 
     async def amend(
-        self,
-        key: str,
-        put: Sequence[Passage] = (),
-        drop: Collection[str] = (),
-        *,
-        open: bool | None = None,  # noqa: A002 - the design's word
+        self, key: str, upsert: Sequence[Passage] = (), remove: Collection[str] = (), *, is_open: bool | None = None
     ) -> bool:
-        """Put and drop passages of a document at once; `open=False` closes a conversation, which is then extracted.
+        """Add, replace and remove passages of a document (by their keys) at once; returns whether anything changed.
 
-        A document of which no passage is left is forgotten. Says whether anything changed.
+        `is_open=False` closes a conversation, so that its entities and relations are extracted; None leaves it as it
+        is. A document without passages is deleted. Raises NotFound and InvalidDocument.
         """
-        changed = await amend_document(self._runtime, key, documents.DocumentChange(tuple(put), frozenset(drop), open))
+        change = documents.DocumentChange(tuple(upsert), frozenset(remove), is_open)
+        changed = await amend_document(self._runtime, key, change)
         self._worker.wake()
         return changed
 
@@ -150,138 +150,138 @@ class Engine(DocumentInput):
         return build_chunks(document.passages, self._runtime.tokenizer, self._runtime.options.chunking)
 
     async def wait_until_indexed(self) -> None:
-        """Return once every accepted document is indexed or failed; quiet periods are skipped."""
+        """Return once every added document is indexed or has failed; does not wait for cooldowns."""
         await self._maintenance.run_with_recovery(self._maintenance.wait_until_indexed)
 
     async def forget(self, key: str) -> bool:
-        """Remove a document with all that rests on it alone; says whether there was one."""
+        """Delete a document and the facts that only it states; returns whether it existed."""
         return await self._write(self._ledger.documents.delete(key))
 
     async def compact(self) -> None:
-        """Let forgotten bytes leave the files (this also happens by itself)."""
+        """Erase the bytes of deleted content from the files; this also runs periodically."""
         await self._maintenance.run_with_recovery(self._maintenance.compact)
 
     async def move_room(self, room: str, space: str) -> int:
-        """A room's visibility changed: it is in this space now, with its documents (their number is given).
+        """Move a room and its documents to a space, because its visibility changed; returns the number of documents.
 
-        That holds for documents which come later, too, whatever space their callers name, until it is moved again.
+        Documents added to the room later belong to that space too, whatever space they name, until the next move.
         """
         return await self._write(self._ledger.documents.move_room(room, space))
 
     async def forget_room(self, room: str) -> int:
-        """Forget a room: its documents (their number is given), the corrections made there, and where it was."""
+        """Delete a room's documents, corrections and space; returns the number of documents."""
         return await self._write(self._ledger.documents.delete_room(room))
 
     async def retry(self, key: str = "") -> int:
-        """Take up again what failed, of one document or of all; gives the number of documents."""
+        """Retry failed work of one document, or of all; returns the number of documents."""
         return await self._write(self._ledger.work.retry_documents(key))
 
     @property
     def indexing_error(self) -> EngineError | None:
-        """What keeps documents from being indexed at the moment, if anything does; it is tried again."""
+        """The error that currently blocks indexing, if any; indexing is retried."""
         return self._worker.indexing_error
 
     async def list_problems(self) -> list[str]:
-        """What fails at the moment or was given up, of everything: for whoever runs the program."""
-        waits = [] if self.indexing_error is None else [f"Indexing waits: {self.indexing_error}"]
+        """Current failures of background work, for the administrator; covers all spaces."""
+        blocked = [] if self.indexing_error is None else [f"Indexing is waiting: {self.indexing_error}"]
         failures = await self._ledger.work.list_failure_reasons()
-        return [*self.supervisor.list_problems(), *waits, *failures]
+        return [*self.supervisor.list_problems(), *blocked, *failures]
 
     async def ask(self, question: Question) -> Answer:
-        """Recall, then answer as a stream; what was recalled is known before the first word."""
+        """Retrieve a context and return an answer to iterate over: it streams text with citations [1], [2], ….
+
+        Its `context` is complete at once, its `sources` and `usage` at the end. Raises InvalidQuestion and ModelError.
+        """
         return await self._maintenance.run_with_recovery(lambda: self._answer_service.ask(question))
 
     async def retrieve(self, question: Question) -> Context:
-        """What an answer would rest on, without the answer."""
+        """Retrieve the context of a question without answering it. Raises InvalidQuestion and ModelError."""
         return await self._maintenance.run_with_recovery(lambda: self._answer_service.retrieve_context(question))
 
     async def build_messages(self, question: Question) -> list[LLMMessage]:
-        """What the model would be sent for the answer."""
+        """The messages that `ask` would send to the model, for inspection."""
         return await self._maintenance.run_with_recovery(lambda: self._answer_service.build_messages(question))
 
-    # What is there.
+    # Queries.
 
     async def get_status(self, scope: Scope) -> IndexStatus:
-        """Numbers of documents, facts and open work within the scope."""
+        """Counts of documents, entities, relations and pending work in the scope."""
         found = await self._ledger.stats.load_index_status(scope)
         return replace(found, background=tuple(self.supervisor.list_problems()))
 
     async def list_documents(self, scope: Scope) -> list[DocumentInfo]:
-        """The documents within the scope."""
+        """The documents in the scope, without their passages."""
         return await self._ledger.stats.list_documents(scope)
 
     async def get_document(self, key: str, scope: Scope) -> Document:
-        """A document with its passages. Raises NotFound if there is none within the scope."""
+        """A document with its passages. Raises NotFound if it is not in the scope."""
         return await self._ledger.documents.load(key, scope)
 
     async def get_document_status(self, key: str, scope: Scope) -> DocumentStatus:
-        """How far a document within the scope has come. Raises NotFound if there is none."""
+        """The indexing progress of a document. Raises NotFound if it is not in the scope."""
         return await self._ledger.stats.load_document_status(key, scope)
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
-        """What is known of a name, or of an alias of it, within the scope's spaces."""
+        """The entity of a name or alias within the scope's spaces; None if there is none."""
         return await self._maintenance.run_with_recovery(lambda: self._retriever.get_entity(name, scope))
 
     async def get_neighbourhood(self, name: str, scope: Scope, limit: int = 30) -> Neighbourhood:
-        """An entity with its weightiest relations, within the scope's spaces."""
+        """An entity with its heaviest relations and their other ends, within the scope's spaces."""
         check_number("limit", limit, 1, MAX_RESULTS)
         return await self._maintenance.run_with_recovery(lambda: self._retriever.get_neighbourhood(name, scope, limit))
 
     async def find_names(self, prefix: str, scope: Scope, limit: int = 25) -> list[str]:
-        """Names of entities that begin like this, the most mentioned first, within the scope's spaces."""
+        """Names of entities that start with the prefix, the most mentioned first, within the scope's spaces."""
         check_number("limit", limit, 1, MAX_RESULTS)
-        begun = normalize_name(prefix) or prefix.strip().casefold()  # "1" is no name yet, but may begin one
+        start = normalize_name(prefix) or prefix.strip().casefold()  # "1" is not a name, but may start one
         async with self._ledger.snapshot() as view:
-            return await view.search.find_names_by_prefix(begun, await view.search.resolve_scope(scope), limit)
+            return await view.search.find_names_by_prefix(start, await view.search.resolve_scope(scope), limit)
 
-    async def export(self, form: Literal["jsonl", "graphml"], scope: Scope) -> AsyncGenerator[str, None]:
-        """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""
-        async with aclosing(self._ledger.export(form, scope)) as lines:
+    async def export(self, file_format: Literal["jsonl", "graphml"], scope: Scope) -> AsyncGenerator[str, None]:
+        """Yield the lines of an export of the scope's spaces: everything as JSON Lines, or the graph as GraphML."""
+        async with aclosing(self._ledger.export(file_format, scope)) as lines:
             async for line in lines:
                 yield line
 
     async def backup(self, path: Path) -> str:
-        """Copy the ledger as of one moment, from which all else can be made anew; gives its checksum."""
+        """Copy the ledger as of one moment to a file; returns its checksum. All else can be rebuilt from it."""
         return await self._ledger.copy_to(path)
 
-    # Corrections by hand. With `room`, the room in which it was said, a correction follows that room when it moves.
+    # Manual corrections. With `room`, the room where it was made, a correction moves to another space with that room.
 
     async def merge(self, space: str, name: str, into: str, *, room: str = "") -> list[str]:
-        """Let a name lead to another one; gives what is not known of the two yet. Raises NotFound if that is both."""
+        """Make a name an alias of another; returns the names without facts. Raises NotFound if neither has any."""
         return await self._write(self._ledger.corrections.merge(space, name, into, room))
 
     async def unmerge(self, space: str, name: str, *, room: str = "") -> None:
-        """Let a name stand for itself again."""
+        """Make an alias an entity of its own again."""
         await self._write(self._ledger.corrections.unmerge(space, name, room))
 
     async def describe(self, space: str, name: str, description: str, other: str = "", *, room: str = "") -> None:
-        """Let a description override the fold of a name, or of a pair; "" takes it back."""
+        """Replace the description of an entity, or of its relation to `other`; "" restores the automatic one."""
         await self._write(self._ledger.corrections.pin_description(space, (name, other), description, room))
 
     async def hide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
-        """Take an entity with its relations, or one relation, out of sight."""
+        """Hide an entity with its relations, or only its relation to `other`."""
         await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=True))
 
     async def unhide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
-        """Show it again."""
+        """Show a hidden entity or relation again."""
         await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=False))
 
-    async def add_facts(self, space: str, room: str, told: Extraction, *, time: datetime | None = None) -> str:
-        """Entities and relations told by a person; gives the key of the document that holds them."""
-        document = build_manual_document(space, room, told, time)
-        await self._write(self._ledger.documents.save_manual(document, self._build_chunks(document), told))
+    async def add_facts(self, space: str, room: str, facts: Extraction, *, time: datetime | None = None) -> str:
+        """Add entities and relations stated by a person; returns the key of the new document that holds them."""
+        document = build_manual_document(space, room, facts, time)
+        await self._write(self._ledger.documents.save_manual(document, self._build_chunks(document), facts))
         return document.key
 
     async def rebuild(self) -> None:
-        """Make both projections anew from the ledger; reading and summaries are not repeated."""
+        """Rebuild graph and vectors from the ledger; extraction and summaries are not repeated."""
         await self._maintenance.start_rebuild()
         await self.wait_until_indexed()
 
     async def verify(self, *, repair: bool = False) -> VerificationReport:
-        """Check the ledger, and compare both projections with it; `repair`: mark what differs and project it anew.
-
-        Raises CorruptLedger.
-        """
+        """Check the ledger, and graph and vectors against it; `repair` fixes differences. Raises CorruptLedger."""
         await self._ledger.check_integrity()
         await self.wait_until_indexed()
         return await self._maintenance.run_with_recovery(lambda: self._maintenance.verify(repair=repair))

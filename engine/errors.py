@@ -1,38 +1,39 @@
-"""The error family: each says what happened, and `hint` says what to do.
+"""Errors of the engine. Each message says what happened; its `hint` says what the user can do.
 
 EngineError
-├── InvalidDocument                 the document cannot be read as it is
-│   ├── Unsupported          no reader for this kind of file
-│   ├── Empty                there is no text in it
-│   ├── Encrypted            a password is needed
-│   ├── Broken               the bytes are not what the name says
-│   └── DocumentTooLarge             beyond the limits on size, time or memory
-├── InvalidQuestion              the question cannot be asked as it stands
-│   └── OutOfRange           a number is not within its bounds; InvalidDocument too
-├── NotFound                 no such document, entity or relation in scope
+├── InvalidDocument          the document cannot be ingested
+│   ├── UnsupportedFormat    no parser for this file format
+│   ├── EmptyDocument        no text in it
+│   ├── EncryptedFile        a password is needed
+│   ├── CorruptFile          the content does not match the file format
+│   └── DocumentTooLarge     over the limit on size, time or memory
+├── InvalidQuestion          the question cannot be asked
+│   └── OutOfRange           a number is out of bounds; also an InvalidDocument
+├── NotFound                 no such document, entity or relation in the scope
 ├── StoreError               the data folder
-│   ├── Closed               the engine was closed
-│   ├── DataDirInUse          another process holds it
-│   ├── NewerSchema          written by a later version
-│   ├── EmbedderMismatch        its vectors were made by another embedder
-│   ├── CorruptLedger        the ledger, or the bot's tables, cannot be read; a backup helps
-│   ├── CorruptProjection     graph or vectors cannot be read; the ledger can make them anew
-│   └── DiskError          the disk is full or fails
-└── ModelError            a model call
-    ├── Unavailable          timed out, broke off or has trouble of its own; worth another try
-    │   └── Unreachable      nothing listens at the address, or there is no way to it
-    ├── RateLimited          told to slow down; worth another try later
-    ├── PromptTooLong              the prompt does not fit the model
-    ├── Refused              the model or its provider declined
-    ├── ModelNotFound          no provider, or the provider of the model does not know it
-    └── InvalidApiKey               the key is missing or wrong
+│   ├── EngineClosed         the engine was closed
+│   ├── DataDirInUse         another process uses it
+│   ├── NewerSchema          a later version wrote it
+│   ├── EmbedderMismatch     another embedder made its vectors
+│   ├── CorruptLedger        the ledger, or the bot's database, is unreadable; a backup is needed
+│   ├── CorruptProjection    graph or vectors are unreadable; they can be rebuilt from the ledger
+│   └── DiskError            the disk is full or failing
+└── ModelError               a model call failed
+    ├── ModelUnavailable     connection lost or server error; worth retrying
+    │   ├── ModelTimeout     no reply within the time limit
+    │   └── ModelUnreachable the server cannot be reached
+    ├── RateLimited          too many requests; worth retrying later
+    ├── PromptTooLong        the prompt does not fit the model
+    ├── ModelRefused         the model or its provider declined the request
+    ├── ModelNotFound        unknown provider or model
+    └── InvalidApiKey        the API key is missing or wrong
 """
 
 from __future__ import annotations
 
 
 class EngineError(Exception):
-    """Root of all that the engine raises on purpose; `hint` says what to do about it."""
+    """Base class of every error that the engine raises deliberately; `hint` says what to do about it."""
 
     hint = ""
 
@@ -43,53 +44,53 @@ class EngineError(Exception):
 
 
 class InvalidDocument(EngineError):
-    """A document that cannot be taken in."""
+    """The document cannot be ingested."""
 
 
 class UnsupportedFormat(InvalidDocument):
-    """No parser reads this kind of file. Parsers add a hint that lists the formats."""
+    """No parser reads this file format. Parsers add a hint that lists the formats."""
 
-    hint = "Convert it to a format that can be read, for example PDF or plain text."
+    hint = "Convert it to a supported format, for example PDF or plain text."
 
 
 class EmptyDocument(InvalidDocument):
-    """There is no text in it."""
+    """The document contains no text."""
 
-    hint = "If its pages are pictures, run text recognition (OCR) first."
+    hint = "If its pages are images, run text recognition (OCR) first."
 
 
 class EncryptedFile(InvalidDocument):
-    """A password is needed."""
+    """The file is protected by a password."""
 
     hint = "Save a copy without a password and add that."
 
 
 class CorruptFile(InvalidDocument):
-    """The bytes are not what the name says."""
+    """The content does not match the file format, or is damaged."""
 
-    hint = "Open the file in its own program and save it again."
+    hint = "Open the file in the program that created it and save it again."
 
 
 class DocumentTooLarge(InvalidDocument):
-    """Beyond the limits on size, time or memory."""
+    """The document exceeds a limit on size, time or memory."""
 
-    hint = "Split it; whoever runs Threadlore can raise the limits on files in the settings."
+    hint = "Split the file, or ask the administrator of Threadlore to raise the file limits in the settings."
 
 
 class InvalidQuestion(EngineError):
-    """The question cannot be asked as it stands."""
+    """The question cannot be asked."""
 
 
 class OutOfRange(InvalidDocument, InvalidQuestion):
-    """A number that was given is too small, too large, or none at all."""
+    """A number is too small, too large, or not a number."""
 
 
 class NotFound(EngineError):
-    """No such document, entity or relation in scope."""
+    """No such document, entity or relation in the scope."""
 
 
 class StoreError(EngineError):
-    """Something about the data folder."""
+    """Base class of errors about the data folder."""
 
 
 class EngineClosed(StoreError):
@@ -99,92 +100,93 @@ class EngineClosed(StoreError):
 
 
 class DataDirInUse(StoreError):
-    """Another process holds the data folder."""
+    """Another process uses the data folder."""
 
-    hint = "Run the command again in a moment; if the other program hangs, stop it."
+    hint = "Run the command again in a moment. If the other process hangs, stop it."
 
 
 class NewerSchema(StoreError):
-    """The ledger was written by a later version."""
+    """A later version wrote the data folder."""
 
     hint = "Upgrade Threadlore, or restore a backup made with this version."
 
 
 class EmbedderMismatch(StoreError):
-    """The vectors of the folder were made by another embedder."""
+    """Another embedder made the vectors of the data folder."""
 
-    hint = "Set the former embedder again, or make all vectors anew with `threadlore reindex`."
+    hint = "Configure the previous embedder again, or recompute all vectors with `threadlore reindex`."
 
 
 class CorruptLedger(StoreError):
-    """The ledger, or the file of the bot's tables, cannot be read any more."""
+    """The ledger, or the bot's database, is damaged."""
 
     hint = "Restore a backup with `threadlore restore FILE --force`."
 
 
 class CorruptProjection(StoreError):
-    """The files of the graph or of the vectors cannot be read, or do not belong to this version."""
+    """The files of the graph or of the vectors are damaged, or belong to another version."""
 
-    hint = "Make graph and vectors anew from the ledger with `threadlore reindex`; nothing is lost."
+    hint = "Rebuild graph and vectors from the ledger with `threadlore reindex`; nothing is lost."
 
 
 class DiskError(StoreError):
-    """The disk is full or fails."""
+    """The disk is full or failing."""
 
-    hint = "See that there is space and that you may write there; work goes on where it stopped."
+    hint = "Check free space and write permissions; the work resumes where it stopped."
 
 
 class ModelError(EngineError):
-    """A model call failed. `wait`: seconds that the provider asks to wait, if it does."""
+    """Base class of failed model calls. `retry_after`: seconds that the provider asks to wait, if it does."""
 
     retry_after: float | None = None
 
 
 class ModelUnavailable(ModelError):
-    """Timed out, broke off in the middle, or has trouble of its own."""
+    """The connection was lost, or the model's server reported an error."""
 
-    hint = "Try again in a moment; if it stays so, the model's provider knows more."
+    hint = "Try again in a moment. If it keeps failing, check the status page of the model's provider."
 
 
 class ModelTimeout(ModelUnavailable):
-    """Did not answer within the time limit."""
+    """The model did not reply within the time limit."""
 
-    hint = "If it is slow and not stuck, raise THREADLORE_LLM_TIMEOUT_SECONDS."
+    hint = "If the model is slow rather than stuck, raise THREADLORE_LLM_TIMEOUT_SECONDS."
 
 
 class ModelUnreachable(ModelUnavailable):
-    """Nothing listens at the address of the model, or there is no way to it."""
+    """The model's server does not listen at its address, or the network is down."""
 
-    hint = "See that it runs, that its address in the settings is right (…_API_BASE), and that the network is there."
+    hint = "Check that the server is running, that …_API_BASE is correct, and that the network is reachable."
 
 
 class RateLimited(ModelError):
-    """The provider asks to slow down."""
+    """The provider limits the rate of requests."""
 
-    hint = "Wait a minute. If it comes again, lower THREADLORE_LLM_MAX_CONCURRENCY, or raise the quota at the provider."
+    hint = "Wait a minute. If it happens again, lower THREADLORE_LLM_MAX_CONCURRENCY, or raise your provider's quota."
 
 
 class PromptTooLong(ModelError):
-    """The prompt does not fit into the model's window."""
+    """The prompt does not fit into the model's context window."""
 
-    hint = "Choose a model with a larger window, or ask about less at once."
+    hint = "Choose a model with a larger context window, or ask about less at once."
 
 
 class ModelRefused(ModelError):
     """The model or its provider declined the request."""
 
-    hint = "Another model, or other settings of this one, may be accepted."
+    hint = "Try another model, or change the settings of this one."
 
 
 class ModelNotFound(ModelError):
-    """No provider stands in the model's name, or that provider does not know it."""
+    """The model's name has no known provider, or the provider does not offer the model."""
 
-    hint = "Check the model's name in the settings: provider/model, as in openai/gpt-4o-mini or ollama_chat/qwen3."
+    hint = "Check the model name in the settings: provider/model, for example openai/gpt-4o-mini or ollama_chat/qwen3."
 
 
 class InvalidApiKey(ModelError):
-    """The key is missing or wrong."""
+    """The API key is missing or wrong."""
 
     hint = (
-        "Set a valid THREADLORE_LLM_API_KEY, or the provider's own variable; embedders and rerankers have settings too."
+        "Set a valid THREADLORE_LLM_API_KEY or the provider's own variable."
+        " Embedders and rerankers have settings of their own."
     )

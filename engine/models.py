@@ -1,4 +1,4 @@
-"""The nouns of the engine: frozen, slotted, compared by value."""
+"""Records of the engine's interface: documents, questions, contexts. Frozen and compared by value."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ OverviewKind = Literal["summary", "decisions", "questions"]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a question may draw on: whole `spaces` (graph and chunks) and single `rooms` (chunks only)."""
+    """What a question may use: all of some `spaces` (graph and chunks) and of single `rooms` (chunks only)."""
 
     spaces: frozenset[str]
     rooms: frozenset[str]
 
     @classmethod
     def of(cls, *spaces: str) -> Scope:
-        """These whole spaces."""
+        """A scope of whole spaces."""
         return cls(frozenset(spaces), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a document with its own locator: the unit of citation. Passages are ordered by position, time, key.
+    """A piece of a document that can be cited on its own. Passages are ordered by position, time, key.
 
-    `key` names it within its document, `label` is what a person reads ("p. 3", "Opening hours"), `link` leads there.
+    `key` identifies it within the document, `label` is shown to people ("p. 3", "Opening hours"), `link` opens it.
     """
 
     key: str
@@ -46,9 +46,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What is ingested and forgotten as a whole: a file, a conversation, or what a person stated by hand.
+    """The unit of ingestion and deletion: a file, a conversation, or a statement by a person.
 
-    `time` is the time of the source, never of the ingest. An `open` conversation is searchable but not yet extracted.
+    `space` decides who can see it; `room` is where it was posted. `time` is when the source was written, never when it
+    was ingested. A conversation that `is_open` is searchable, but its entities and relations are not extracted yet.
     """
 
     key: str
@@ -64,7 +65,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class ChunkPiece:
-    """The characters `start:stop` of one passage, as they stand in a chunk."""
+    """The characters `start:stop` of a passage that are part of a chunk."""
 
     passage: str
     start: int
@@ -73,7 +74,7 @@ class ChunkPiece:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Passages packed up to the token budget: the unit of embedding and extraction."""
+    """Passages packed up to a token budget: the unit of embedding and extraction."""
 
     text: str
     tokens: int
@@ -82,7 +83,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A chunk's text as it is given to extraction; `section` is where it stands (title, headings)."""
+    """The text of a chunk for extraction; `section` is its place in the document (title, headings)."""
 
     text: str
     section: str = ""
@@ -90,7 +91,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """One chunk says something about one name. `name` is the surface form, cleaned; `type` is lower case."""
+    """A statement of one chunk about one entity. `name` is written as in the text, cleaned; `type` is lower case."""
 
     name: str
     type: str
@@ -99,7 +100,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One chunk says something about two names; `keywords` are comma-separated."""
+    """A statement of one chunk about two entities; `keywords` are comma-separated."""
 
     source: str
     target: str
@@ -109,7 +110,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What extraction found in one excerpt."""
+    """The entities and relations extracted from one excerpt."""
 
     mentions: tuple[Mention, ...] = ()
     links: tuple[Link, ...] = ()
@@ -117,7 +118,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class SummaryInput:
-    """What is said of one name (or pair, "A ~ B"), oldest first: to become one text."""
+    """The descriptions of one entity (or pair, "A ~ B") to summarize, oldest first."""
 
     name: str
     texts: tuple[str, ...]
@@ -125,7 +126,7 @@ class SummaryInput:
 
 @dataclass(frozen=True, slots=True)
 class ChatTurn:
-    """One message of the conversation so far."""
+    """One earlier message of the conversation."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -133,7 +134,7 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True)
 class LLMMessage:
-    """One message as a model is sent it."""
+    """One message sent to a chat model."""
 
     role: Role
     content: str
@@ -141,7 +142,10 @@ class LLMMessage:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A question that stands alone, with keywords: `high` for themes, `low` for names. `ignored`: it is not for us."""
+    """A question that makes sense without its history, with keywords: `high` for themes, `low` for names.
+
+    `ignored`: the message was not meant for the program.
+    """
 
     question: str
     high: tuple[str, ...] = ()
@@ -151,7 +155,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Narrows the chunks of a question; empty means no narrowing. Times are inclusive."""
+    """Restricts the chunks that a question may use; an empty field restricts nothing. Times are inclusive."""
 
     documents: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
@@ -161,16 +165,16 @@ class Filters:
 
     @property
     def is_active(self) -> bool:
-        """Whether anything is asked for at all."""
+        """Whether any filter is set."""
         return bool(self.documents or self.rooms or self.authors or self.since or self.until)
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What is wanted of all that was said; `recent`: of the last two weeks before the newest of it.
+    """A request to summarize everything in the scope; `recent` restricts it to the two weeks before the newest message.
 
-    `truncated` is set on what was recalled: there was more than could be taken in, and only the newest is there.
-    `days` tells of a recalled summary which days it is of.
+    In a retrieved context, `truncated` means that only the newest part fitted, and `days` is the range of dates that a
+    summary covers.
     """
 
     wanted: OverviewKind
@@ -181,11 +185,14 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and of what: `scope` has no default. Token budgets are in o200k_base tokens.
+    """A question and how to answer it. `scope` has no default; token budgets are in o200k_base tokens.
 
-    `asker`: the name of who asks. `overheard`: the language decides whether it is a question to the program at all.
-    `overview`: it is about all of the scope that `within` leaves. `writers`: people, as they
-    are called, whose messages alone it is about.
+    `mode`: "naive" searches chunks, "local" entities and their relations, "global" relations and their entities,
+    "hybrid" both of these, "mix" all three; "bypass" searches nothing. `high` and `low`: keywords for themes and for
+    names, else the model finds them. `top_k`, `chunk_top_k`: entities and relations, and chunks, at most. `threshold`:
+    lowest similarity of a vector search hit. `style`, `instructions`: how to answer. `asker`: name of the person
+    asking. `is_unaddressed`: the model first decides whether the message is meant for the program. `overview`:
+    summarize everything that the filters leave. `writers`: names of the people whose messages alone are used.
     """
 
     text: str
@@ -213,7 +220,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A numbered passage of the context, as it may be cited: [number]."""
+    """A numbered passage of the context; answers cite it as [number]."""
 
     number: int
     document: str
@@ -253,9 +260,10 @@ class ContextRelation:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What was recalled, numbered and ordered as the model is shown it; `spaces`: whose facts the graph rows tell.
+    """The retrieved entities, relations and sources, in the order in which the model sees them.
 
-    `timings`: milliseconds by stage. `undated`: a span of time left out documents without a date.
+    `spaces`: where the entities and relations come from. `timings`: milliseconds by stage. `undated`: the question's
+    time span excluded documents without a date.
     """
 
     question: SearchQuery
@@ -270,13 +278,16 @@ class Context:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to answer from."""
+        """Whether nothing was retrieved."""
         return not (self.entities or self.relations or self.sources)
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """All that an answer is made of. `today`: in UTC. `notes` stand for too many sources; `budget` is in tokens."""
+    """The content of an answer's prompt. `today` is in UTC.
+
+    `partial_answers` replace sources that are too long for one prompt; `token_budget` limits the whole prompt.
+    """
 
     question: str
     context: Context

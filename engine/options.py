@@ -1,4 +1,4 @@
-"""Options of an engine: every tunable number, with a default that suits one machine, in frozen records."""
+"""Options of an engine: every tunable number, with a default that suits one machine."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from engine.text.windows import (
 if TYPE_CHECKING:
     from engine.models import Question
 
-MIN_CONTEXT_TOKENS = 2048  # a model with less cannot be given what extraction asks for
-TOKEN_COUNT_SAFETY = 0.9  # models count in tokens of their own; of most texts these are a few more
-MAX_RESERVE = 2000
-RESERVE_SHARE = 4
-EXTRACTION_PROMPT_TOKENS, SUMMARY_PROMPT_TOKENS = 900, 300  # instructions that stand beside the text
-OVERLAP_SHARE, SOFT_SHARE, JOIN_SHARE = 12, 2, 4  # of a chunk, and of a summary call
+MIN_CONTEXT_TOKENS = 2048  # extraction does not fit into a smaller context window
+TOKEN_COUNT_SAFETY = 0.9  # a model's own tokens are smaller: most texts have a few more of them
+MAX_RESERVE = 2000  # tokens kept for a reply by default, at most …
+RESERVE_SHARE = 4  # … and at most a fourth of the context window
+EXTRACTION_PROMPT_TOKENS, SUMMARY_PROMPT_TOKENS = 900, 300  # tokens of the instructions beside the text
+OVERLAP_SHARE, TARGET_SHARE, JOIN_SHARE = 12, 2, 4  # of reduced chunks, and of a reduced summary call: 1 / share
 SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkingOptions:
-    """How chunks are made. All but `modulo` are in tokens.
+    """How passages are packed into chunks. Sizes are in tokens.
 
-    A passage longer than `size` is cut into windows that share `overlap`. Once packed passages reach `soft`, the chunk
-    ends after the first whose hash is 0 modulo `modulo`; if `size` comes earlier, after the one with the smallest hash.
-    At a `separator` a chunk always ends; with `only`, no passage is cut anywhere else.
+    A passage longer than `size` is split into windows that overlap by `overlap`. From `target_size` on, a chunk ends
+    after the first passage whose hash is 0 modulo `hash_modulo`; if it reaches `size` before, after the passage with
+    the smallest hash. A `separator` always ends a chunk; with `separator_only`, passages are split nowhere else.
     """
 
     size: int = DEFAULT_WINDOW_TOKENS
@@ -45,14 +45,17 @@ class ChunkingOptions:
     def __post_init__(self) -> None:
         check_window(self.size, self.overlap)
         if self.hash_modulo < 1:
-            raise ValueError(f"modulo must be at least 1, not {self.hash_modulo}")
+            raise ValueError(f"hash_modulo must be at least 1, not {self.hash_modulo}")
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryLimits:
-    """Where joining ends and what one call takes; tokens are o200k_base.
+    """When descriptions are summarized by a model instead of joined, and how much one call takes.
 
-    Summaries of several keys of a space share a call: `together` of them, of `together_letters` letters in all.
+    Fewer than `join_fragments` descriptions with fewer than `join_tokens` tokens are joined. More are summarized in
+    groups of up to `group_size`, the newest `max_groups` of them; a group also ends after a description whose hash is 0
+    modulo `hash_modulo`. One call takes `call_tokens`, or several short summaries: `keys_per_call` entities and
+    relations of one space with `characters_per_call`. Tokens are o200k_base.
     """
 
     call_tokens: int = 12_000
@@ -66,7 +69,7 @@ class SummaryLimits:
 
     @property
     def max_fragments(self) -> int:
-        """As many newest fragments as can matter to a description."""
+        """The number of newest descriptions that a summary can use."""
         return self.group_size * self.max_groups
 
 
@@ -121,12 +124,10 @@ class RankingOptions:
 
 @dataclass(frozen=True, slots=True)
 class ContextWindow:
-    """How much a chat model takes at once, in o200k_base tokens.
+    """The context window of the chat model, in o200k_base tokens.
 
-    `size`: tokens of a prompt and its reply together, 0 if not known; `reserve`: those kept for the reply.
-
-    With a reserve of 0 it is a fourth of the size, 2,000 at most. Budgets are left as they are if nothing is known.
-    `reply`: the longest reply that the model is asked for, 0 for its own choice.
+    `size`: prompt and reply together; 0 if unknown, then nothing is reduced. `reserve`: tokens kept for the reply; 0
+    for a fourth of the size, 2,000 at most. `reply`: the longest reply to request; 0 for the model's own limit.
     """
 
     size: int = 0
@@ -139,37 +140,37 @@ class ContextWindow:
 
     @property
     def reply_tokens(self) -> int:
-        """The tokens that are kept for the reply."""
+        """The tokens kept for the reply."""
         return self.reserve or min(MAX_RESERVE, self.size // RESERVE_SHARE)
 
     @property
-    def answer(self) -> int:
-        """The characters after which an answer is stopped: more than a model writes that keeps to its limit."""
+    def max_answer_characters(self) -> int:
+        """The characters after which an answer is cut off; a model that respects its limit never reaches them."""
         tokens = max(self.reply_tokens, self.reply)
         return min(max(SHORT_ANSWER, tokens * MAX_CHARACTERS_PER_TOKEN), LONGEST_ANSWER) if tokens else LONG_ANSWER
 
     @property
     def max_prompt_tokens(self) -> int:
-        """The longest prompt, 0 if that is not known."""
+        """The longest prompt; 0 or less if the size is unknown."""
         return int((self.size - self.reply_tokens) * TOKEN_COUNT_SAFETY)
 
     @property
     def max_excerpt_tokens(self) -> int:
-        """The longest text that an extraction call has room for, 0 if that is not known."""
+        """The longest text for an extraction call; 0 if the size is unknown."""
         return self.max_prompt_tokens - EXTRACTION_PROMPT_TOKENS if self.size else 0
 
     def check_prompt_size(self, tokens: int, model: str) -> None:
-        """Raise PromptTooLong for a prompt that the model has no room for."""
+        """Raise PromptTooLong if a prompt does not fit beside the reply."""
         if self.size and tokens > self.size - self.reply_tokens:
             raise PromptTooLong(
-                f"The prompt has {tokens:,} tokens, and {model} takes {self.size:,},"
-                f" of which {self.reply_tokens:,} are kept for its reply.",
+                f"The prompt has {tokens:,} tokens, but {model} accepts {self.size:,},"
+                f" of which {self.reply_tokens:,} are reserved for its reply.",
                 hint="If the model accepts more, raise THREADLORE_LLM_CONTEXT_TOKENS (with Ollama also"
                 " THREADLORE_OLLAMA_NUM_CTX). Otherwise choose a model with a larger context, or ask for less at once.",
             )
 
     def fit_question(self, question: Question) -> Question:
-        """The question with budgets that fit."""
+        """The question with token budgets reduced to the window."""
         if not self.size or question.max_total_tokens <= self.max_prompt_tokens:
             return question
         share = self.max_prompt_tokens / question.max_total_tokens
@@ -180,16 +181,16 @@ class ContextWindow:
             max_relation_tokens=int(share * question.max_relation_tokens),
         )
 
-    def fit_chunking(self, packing: ChunkingOptions) -> ChunkingOptions:
-        """Chunks that an extraction call has room for."""
-        if not self.size or packing.size <= self.max_excerpt_tokens:
-            return packing
+    def fit_chunking(self, options: ChunkingOptions) -> ChunkingOptions:
+        """The options with chunks reduced to what an extraction call takes."""
+        if not self.size or options.size <= self.max_excerpt_tokens:
+            return options
         size = self.max_excerpt_tokens
-        overlap, soft = min(packing.overlap, size // OVERLAP_SHARE), min(packing.target_size, size // SOFT_SHARE)
-        return replace(packing, size=size, overlap=overlap, target_size=soft)
+        overlap, target = min(options.overlap, size // OVERLAP_SHARE), min(options.target_size, size // TARGET_SHARE)
+        return replace(options, size=size, overlap=overlap, target_size=target)
 
     def fit_summary_limits(self, limits: SummaryLimits) -> SummaryLimits:
-        """Summaries whose calls fit."""
+        """The limits with calls reduced to the window."""
         if not self.size or limits.call_tokens <= self.max_prompt_tokens - SUMMARY_PROMPT_TOKENS:
             return limits
         tokens = self.max_prompt_tokens - SUMMARY_PROMPT_TOKENS
@@ -203,13 +204,14 @@ class ContextWindow:
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Settings of an engine.
+    """Options of an engine.
 
-    `graph`: the module behind the graph. `words`: the full-text tokenizer of a new folder; trigram suits scripts
-    without spaces. `window`: of the chat model. `readers`: chunks read at once. `linger`: seconds that
-    small closed conversations wait for others to share a call. `quiet`: seconds in which a hot key is summarised once.
-    `compact_after`: seconds until forgotten bytes leave the files by themselves. `attempts`: tries of a chunk before
-    it is given up. `replace_embedder`: accept another embedder than the folder's, and make all vectors anew.
+    `graph_backend`: the graph database. `fts_tokenizer`: the full-text tokenizer of a new data folder; trigram suits
+    scripts without spaces. `extraction_concurrency`: chunks extracted at once. `extraction_linger`: seconds that a
+    short closed conversation waits to share a call. `summary_cooldown`: seconds between two summaries of the same
+    entity or relation. `compaction_delay`: seconds until deleted bytes are erased from the files. `max_attempts`:
+    tries before a chunk fails for good. `cache_answers`: replay the answer of an identical prompt.
+    `replace_embedder`: accept an embedder other than the data folder's, and recompute all vectors.
     """
 
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
@@ -230,5 +232,5 @@ class EngineOptions:
 
     @property
     def max_embed_attempts(self) -> int:
-        """Tries of a text that cannot be embedded although others can."""
+        """Tries of a text whose embedding fails while other texts succeed."""
         return min(self.max_attempts, 3)

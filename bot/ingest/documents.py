@@ -131,7 +131,7 @@ class ConversationDocuments:
     async def close_conversation(self, document: str) -> None:
         """A conversation is over: it may be read as a whole now."""
         with suppress(NotFound):
-            await self._engine.amend(document, open=False)
+            await self._engine.amend(document, is_open=False)
         await self._store.conversations.close(document)
 
     async def _list_records(self, room: str, run: MessageRun) -> list[MessageRecord]:
@@ -141,7 +141,7 @@ class ConversationDocuments:
 
     async def _amend_or_add(self, run: MessageRun, place: Location, passages: Sequence[Passage], opened: bool) -> None:  # noqa: FBT001 - as in Document
         try:
-            await self._engine.amend(run.document, put=passages, open=True if opened else None)
+            await self._engine.amend(run.document, upsert=passages, is_open=True if opened else None)
         except NotFound:
             await self._engine.add(await self._build_document(run, place, passages, opened))
 
@@ -188,7 +188,7 @@ class ConversationDocuments:
 
     async def _remove_passages(self, document: str, drop: Collection[str]) -> None:
         with suppress(NotFound):
-            await self._engine.amend(document, drop=drop)
+            await self._engine.amend(document, remove=drop)
 
     async def _get_author_name(self, message: Message) -> str:
         """Who wrote it; somebody whom the platform does not show bears their id."""

@@ -52,7 +52,9 @@ class Answer:
         self._citation_filter = CitationFilter(
             [source.number for source in self.context.sources], texts, prompt.question, titles
         )
-        self._answer_filter = AnswerFilter(self._citation_filter, asker.runtime.options.context_window.answer)
+        self._answer_filter = AnswerFilter(
+            self._citation_filter, asker.runtime.options.context_window.max_answer_characters
+        )
         self._started = False
         self._deltas = self._stream()
 

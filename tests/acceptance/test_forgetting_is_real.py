@@ -85,7 +85,7 @@ async def test_words_that_an_edit_took_away_are_in_no_file_either(tmp_path: Path
         await engine.add(thread("t", "Bob saw the Xystobrand.", "Bob left."))
         await engine.wait_until_indexed()
         await engine.add(doc("a", "Bob met Ada.", "Ada sings."))
-        await engine.amend("t", drop=["m000"])
+        await engine.amend("t", remove=["m000"])
         await engine.compact()
         assert find_secrets_on_disk(tmp_path) == []
         assert (await engine.verify()).is_clean

@@ -108,7 +108,7 @@ async def test_adding_equals_amending(light: Engine) -> None:
     added = await export_state(light)
     await light.forget("story")
     await light.add(replace(doc("story", "x"), passages=passages[:1]))
-    await light.amend("story", put=passages[1:])
+    await light.amend("story", upsert=passages[1:])
     assert await export_state(light) == added
 
 
@@ -133,14 +133,14 @@ async def test_an_open_conversation_is_searchable_and_is_read_when_it_closes(
     assert [each.status for each in await light.list_documents(HERE)] == ["searchable"]
     recalled = await light.retrieve(Question("Ada met Bob", HERE, mode="naive"))
     assert [source.text for source in recalled.sources] == ["Ada met Bob."]
-    await light.amend("talk", put=[Passage("m001", "Bob saw Dora.", position=1)], drop=["m000"], open=False)
+    await light.amend("talk", upsert=[Passage("m001", "Bob saw Dora.", position=1)], remove=["m000"], is_open=False)
     await light.wait_until_indexed()
     assert [each.status for each in await light.list_documents(HERE)] == ["indexed"]
     assert set(await export_rows(light, "entity")) == {"bob", "dora"}
-    assert await light.amend("talk", drop=["m001"])
+    assert await light.amend("talk", remove=["m001"])
     assert await export_state(light) == []
     with pytest.raises(NotFound):
-        await light.amend("talk", drop=["m001"])
+        await light.amend("talk", remove=["m001"])
 
 
 async def test_manual_corrections_survive_a_rebuild_and_can_be_undone(engine: Engine) -> None:

@@ -65,10 +65,10 @@ async def test_deleting_each_message_in_turn_costs_two_calls_at_most_on_average(
     dice = random.Random(1)
     for n in [*dice.sample(range(MESSAGES), 8), expected.index(max(expected))]:
         language.calls.clear()
-        await light.amend("thread", drop=[thread[n].key])
+        await light.amend("thread", remove=[thread[n].key])
         await light.wait_until_indexed()
         assert language.calls["extract"] == expected[n]
-        await light.amend("thread", put=[thread[n]])
+        await light.amend("thread", upsert=[thread[n]])
         await light.wait_until_indexed()
     assert await canonical_export(light) == before
 
@@ -80,7 +80,7 @@ async def test_deleting_one_message_after_the_other_costs_no_more(light: Engine,
     language.calls.clear()
     gone = random.Random(2).sample(thread, 40)
     for message in gone:
-        await light.amend("thread", drop=[message.key])
+        await light.amend("thread", remove=[message.key])
         await light.wait_until_indexed()
     assert language.calls["extract"] / len(gone) <= 2
     left = await canonical_export(light)

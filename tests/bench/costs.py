@@ -80,7 +80,7 @@ async def measure_thread_message(home: Path, size: int) -> float:
         took = []
         for number in range(5):
             since = time.process_time()
-            await engine.amend("d", put=[build_message(size + number, minutes=size // 2)])
+            await engine.amend("d", upsert=[build_message(size + number, minutes=size // 2)])
             took.append(time.process_time() - since)
         return 1000 * min(took)
 
@@ -113,9 +113,9 @@ async def measure_open_window(home: Path, size: int) -> float:
         await engine.add(replace(thread("w", "x"), passages=(build_message(0),)))
         for number in range(1, WINDOW):
             await engine.wait_until_indexed()
-            await engine.amend("w", put=[build_message(number)])
+            await engine.amend("w", upsert=[build_message(number)])
         await engine.wait_until_indexed()
-        await engine.amend("w", open=False)
+        await engine.amend("w", is_open=False)
         await engine.wait_until_indexed()
         text = sum(count(build_message(number).text) for number in range(WINDOW))
         return sum(count(each) for each in embedder.texts if each.startswith("[")) / text

@@ -50,7 +50,7 @@ async def run(home: Path, seed: int, steps: Counter[str]) -> None:
 async def conversation_state(engine: Engine) -> dict[str, object]:
     """Whether what stands in a conversation was read before it was opened again is a matter of time: all are closed."""
     for document in await engine.list_documents(EVERYTHING):
-        await engine.amend(document.key, open=False)
+        await engine.amend(document.key, is_open=False)
     await engine.wait_until_indexed()
     report = await engine.verify()
     export = [line async for line in engine.export("jsonl", EVERYTHING)]

@@ -102,7 +102,7 @@ async def apply_operation(engine: Engine, operation: Operation) -> None:
         case Add(document):
             await engine.add(document)
         case Amend(key, put, drop, open_):
-            await engine.amend(key, put, drop, open=open_)
+            await engine.amend(key, put, drop, is_open=open_)
         case Forget(key):
             await engine.forget(key)
         case Move(room, space):

@@ -58,6 +58,6 @@ def test_a_reserve_can_be_chosen_and_leaves_room_for_a_prompt() -> None:
 def test_a_prompt_without_room_is_told_with_a_hint() -> None:
     window = ContextWindow(4096, 1000)
     window.check_prompt_size(3096, "m")
-    with pytest.raises(PromptTooLong, match=r"has 3,097 tokens, and m takes 4,096, of which 1,000") as caught:
+    with pytest.raises(PromptTooLong, match=r"has 3,097 tokens, but m accepts 4,096, of which 1,000") as caught:
         window.check_prompt_size(3097, "m")
     assert "THREADLORE_LLM_CONTEXT_TOKENS" in caught.value.hint

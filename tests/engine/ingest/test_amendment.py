@@ -106,28 +106,28 @@ async def test_any_amendments_come_to_what_adding_it_whole_does(tmp_path: Path, 
 async def test_a_document_of_which_nothing_is_left_is_forgotten(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await engine.add(thread("a", "Ada met Bob.", "Bob met Ada."))
-        assert await engine.amend("a", drop=["m000", "m001"])
+        assert await engine.amend("a", remove=["m000", "m001"])
         assert await engine.list_documents(HERE) == []
         with pytest.raises(NotFound):
-            await engine.amend("a", put=[Passage("x", "text")])
+            await engine.amend("a", upsert=[Passage("x", "text")])
 
 
 async def test_what_changes_nothing_changes_nothing(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
         added = thread("a", "Ada met Bob.", "Bob met Ada.")
         await engine.add(added)
-        assert not await engine.amend("a", put=added.passages[:1], drop=["unknown"])
-        assert not await engine.amend("a", open=True)
-        assert await engine.amend("a", open=False)
-        assert not await engine.amend("a", open=False)
-        assert await engine.amend("a", put=[replace(added.passages[0], author="Cyd")])
+        assert not await engine.amend("a", upsert=added.passages[:1], remove=["unknown"])
+        assert not await engine.amend("a", is_open=True)
+        assert await engine.amend("a", is_open=False)
+        assert not await engine.amend("a", is_open=False)
+        assert await engine.amend("a", upsert=[replace(added.passages[0], author="Cyd")])
 
 
 async def test_amendments_at_the_same_time_all_come_through(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await engine.add(thread("a", "Ada met Bob."))
         texts = [Passage(f"x{n:02}", f"Ada met number {n}.", position=n + 1) for n in range(20)]
-        await asyncio.gather(*(engine.amend("a", put=[each]) for each in texts))
+        await asyncio.gather(*(engine.amend("a", upsert=[each]) for each in texts))
         found = await engine.get_document("a", HERE)
         assert [passage.key for passage in found.passages] == ["m000", *(each.key for each in texts)]
 
@@ -141,7 +141,7 @@ async def test_an_amendment_that_always_comes_too_late_is_made_in_one_transactio
     async with open_memory_engine(tmp_path) as engine:
         await engine.add(thread("a", "Ada met Bob."))
         monkeypatch.setattr(engine._ledger.documents, "apply_amendment", late)
-        assert await engine.amend("a", put=[Passage("x", "Bob met Cyd.", position=9)])
+        assert await engine.amend("a", upsert=[Passage("x", "Bob met Cyd.", position=9)])
         assert len((await engine.get_document("a", HERE)).passages) == 2
 
 
@@ -214,7 +214,7 @@ async def test_the_writer_s_thread_cuts_nothing(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(amendment, "rechunk_region", cut)
     async with open_memory_engine(tmp_path) as engine:
         await engine.add(long_thread(300))
-        assert await engine.amend("d", put=[Passage("new", "Bob asks.", time=START)])
+        assert await engine.amend("d", upsert=[Passage("new", "Bob asks.", time=START)])
 
 
 async def test_words_that_are_added_make_no_compaction_due(tmp_path: Path) -> None:
@@ -226,14 +226,14 @@ async def test_words_that_are_added_make_no_compaction_due(tmp_path: Path) -> No
             return await engine._ledger.read(work_queue.needs_compaction)
 
         for n in range(3):
-            await engine.amend("a", put=[Passage(f"x{n}", f"Bob met number {n}.", position=n + 1)])
+            await engine.amend("a", upsert=[Passage(f"x{n}", f"Bob met number {n}.", position=n + 1)])
             assert not await due()
-        await engine.amend("a", open=False)
+        await engine.amend("a", is_open=False)
         await engine.wait_until_indexed()
         assert not await due()
-        await engine.amend("a", put=[Passage("x1", "Bob met nobody.", position=2)])
+        await engine.amend("a", upsert=[Passage("x1", "Bob met nobody.", position=2)])
         assert await due()
         await engine.compact()
         assert not await due()
-        await engine.amend("a", drop=["x2"])
+        await engine.amend("a", remove=["x2"])
         assert await due()

@@ -52,13 +52,13 @@ async def test_an_open_window_costs_twice_its_tokens_at_most(tmp_path: Path) -> 
         await engine.add(replace(thread("w", "x"), passages=(message(0),)))
         await engine.wait_until_indexed()
         for number in range(1, 12):
-            await engine.amend("w", put=[message(number)])
+            await engine.amend("w", upsert=[message(number)])
             await engine.wait_until_indexed()
             question = Question(f"{WORDS[number]} number {number}", HERE, mode="naive")
             assert message(number).text in [source.text for source in (await engine.retrieve(question)).sources]
         text = tokens([message(number).text for number in range(12)])
         assert tokens(chats(embedder)) <= 1.2 * text
-        await engine.amend("w", open=False)
+        await engine.amend("w", is_open=False)
         await engine.wait_until_indexed()
         assert tokens(chats(embedder)) <= 2.2 * text
         assert await parts(engine) == [1]
@@ -76,7 +76,7 @@ async def test_what_was_embedded_at_once_is_not_embedded_again_at_the_end(tmp_pa
     async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         await engine.add(thread("w", "Ada met Bob."))
         await engine.wait_until_indexed()
-        await engine.amend("w", open=False)
+        await engine.amend("w", is_open=False)
         await engine.wait_until_indexed()
         assert await parts(engine) == [1]
         await engine.rebuild()
@@ -90,7 +90,7 @@ async def test_a_closed_conversation_that_goes_on_is_not_embedded_anew(tmp_path:
         await engine.add(replace(thread("w", "x", is_open=False), passages=passages))
         await engine.wait_until_indexed()
         embedder.texts.clear()
-        await engine.amend("w", put=[message(5)], open=True)
+        await engine.amend("w", upsert=[message(5)], is_open=True)
         await engine.wait_until_indexed()
         assert embedder.texts == [message(5).text]
         assert await parts(engine) == [2]
@@ -100,14 +100,14 @@ async def test_an_edit_and_a_restart_lose_nothing(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await engine.add(replace(thread("w", "x"), passages=(message(0), message(1))))
         await engine.wait_until_indexed()
-        await engine.amend("w", put=[message(2)])
+        await engine.amend("w", upsert=[message(2)])
     async with open_memory_engine(tmp_path) as engine:
         await engine.wait_until_indexed()
-        await engine.amend("w", put=[replace(message(0), text="Bob: the whistle.")])
+        await engine.amend("w", upsert=[replace(message(0), text="Bob: the whistle.")])
         await engine.rebuild()
         question = Question("whistle", HERE, mode="naive")
         assert "Bob: the whistle." in [source.text for source in (await engine.retrieve(question)).sources]
-        await engine.amend("w", drop=["m001"], open=False)
+        await engine.amend("w", remove=["m001"], is_open=False)
         await engine.wait_until_indexed()
         assert await parts(engine) == [1]
         assert (await engine.verify()).is_clean
@@ -119,7 +119,7 @@ async def test_another_embedder_makes_them_anew(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await engine.add(replace(thread("w", "x"), passages=(message(0), message(1))))
         await engine.wait_until_indexed()
-        await engine.amend("w", put=[message(2)])
+        await engine.amend("w", upsert=[message(2)])
         await engine.wait_until_indexed()
     other = HashEmbedder(dim=64, name="other")
     async with open_memory_engine(tmp_path, embedder=other) as engine:

@@ -157,7 +157,7 @@ async def answered(engine: Engine, wanted: str) -> str:
         key = "talk" if number < 3 else f"talk{time.day}"
         known = {each.key for each in await engine.list_documents(HERE)}
         if key in known:
-            await engine.amend(key, put=[passage])
+            await engine.amend(key, upsert=[passage])
         else:
             await engine.add(doc(key, time=time).__class__(key, "here", "hall", "#hall", (passage,), time))
     return await told(engine, overview(wanted))
