@@ -44,6 +44,7 @@ class StreamRewriter:
         self.tail = ""  # the last characters written
         self.line = ""  # the beginning of the current line
         self.certain = certain
+        self.is_line_split = False  # a bar within code: in the row of a table, other backticks pair
         self.scanned = 0  # characters of a pending token that need not be looked at again
 
     def feed(self, delta: str) -> str:
@@ -100,6 +101,8 @@ class StreamRewriter:
             self.certain = False
         self.tail = (self.tail + wrote[-MAX_BACKTICKS:])[-MAX_BACKTICKS:]
         _, newline, line = read.rpartition("\n")
+        if newline:
+            self.is_line_split = False
         self.line = (line if newline else self.line + line)[-MAX_BACKTICKS:]
 
     # Code.
@@ -138,7 +141,8 @@ class StreamRewriter:
         if len(closing[0]) != len(run[0]):
             return self.ambiguous_step(run)
         code = self.buffer[run.end() : end]
-        return RewriteStep(closing.end(), run[0] + self.rewrite_code(code, certain="|" not in code) + closing[0])
+        self.is_line_split = self.is_line_split or "|" in code
+        return RewriteStep(closing.end(), run[0] + self.rewrite_code(code, certain=not self.is_line_split) + closing[0])
 
     def rewrite_code_fence(self, run: re.Match[str], newline: int, *, final: bool) -> RewriteStep | None:
         """A block of code: the next three backticks close it, on a line of their own, and nothing is indented less."""

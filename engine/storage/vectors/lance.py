@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, get_args
@@ -17,6 +16,7 @@ from engine.scheduling.tasks import wait_for_completion
 from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
+from engine.storage.vectors.lance_import import import_lancedb
 from engine.storage.vectors.lance_maintenance import INDEX_ABOVE, TableMaintenance
 from engine.storage.vectors.lance_table import LanceTable, build_schema
 
@@ -224,4 +224,4 @@ def _load_library(path: Path) -> Any:
     os.environ.setdefault("LANCEDB_LOG", "error")
     # Arrow's own allocator keeps what it has freed: 190 MB after 3,000 documents. It too is chosen when loaded.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    return importlib.import_module("lancedb")
+    return import_lancedb()
