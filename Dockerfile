@@ -43,7 +43,7 @@ USER threadlore
 WORKDIR /data
 VOLUME /data
 EXPOSE 8080
-# Well as long as /healthz says so: the inbox is worked on, and every platform was heard of lately. Port 0 serves none.
+# Healthy while /healthz says so: events are handled, and every platform sent one recently. Port 0 disables the check.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=120s --retries=3 \
   CMD ["python", "-c", "import os, urllib.request as web; port = os.environ.get('THREADLORE_MONITORING_PORT') or '0'; port == '0' or web.urlopen(f'http://127.0.0.1:{port}/healthz', timeout=4)"]
 # It finishes the answers that it has begun.

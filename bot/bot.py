@@ -66,7 +66,6 @@ class Bot:
         self._visibility_changes = VisibilityChanges(context.audience, self.event_queue, self.ingest_service)
         self.corrector = AnswerCorrector(context)
         self._attached = attached
-        self._queue_depth = 0
 
     @classmethod
     @asynccontextmanager
@@ -78,7 +77,6 @@ class Bot:
         async with FileParser(engine_context.parser_limits) as parser:
             await store.answers.redact_pending()
             bot = cls(context, AttachedPlatforms(platforms), parser)
-            bot.metrics.set_queue_depth(lambda: bot._queue_depth)
             async with bot.event_queue:
                 run = bot.supervisor.run
                 tasks = (
@@ -145,9 +143,12 @@ class Bot:
         self._visibility_changes.retry_later(change)
 
     async def _monitor(self) -> None:
-        """Measure the queue's depth and retry failed visibility changes, every REFRESH_INTERVAL seconds."""
+        """Update the metrics and retry failed visibility changes, every REFRESH_INTERVAL seconds."""
+        engine = self.context.engine_context.engine
         while True:
-            self._queue_depth = await self.event_queue.depth()
+            self.metrics.set_queue_depth(await self.event_queue.depth())
+            self.metrics.set_pending_documents(await engine.count_pending_documents())
+            self.metrics.set_extraction_failures(engine.extraction_failures)
             await self._visibility_changes.retry_failed()
             self.supervisor.record_success("watch")
             await asyncio.sleep(REFRESH_INTERVAL)

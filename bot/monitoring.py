@@ -1,4 +1,4 @@
-"""Whether the bot is well, and in numbers: /healthz and /metrics over HTTP, for whoever watches over it."""
+"""Serve /healthz and the Prometheus metrics of the bot at /metrics."""
 
 from __future__ import annotations
 
@@ -16,100 +16,149 @@ from bot.errors import BadSetting
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 
     from prometheus_client.core import Metric
 
     from engine import Supervisor, Usage
 
-SILENCE_LIMIT = 300.0  # seconds without a sign of life after which a platform counts as lost
+MAX_INACTIVITY_SECONDS = 300.0  # without an event or ping, after which a platform counts as disconnected
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 60.0)  # seconds
+STAGE_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # seconds
 
 
 class Metrics:
-    """What is counted, in a registry of its own; it holds no text, no names and no ids. `clock` gives seconds."""
+    """All metrics of one bot in their own registry. Labels hold no text, names or ids. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.registry = CollectorRegistry()
         self._clock = clock
         self._last_activity: dict[str, float] = {}
+        self._define_question_metrics()
+        self._define_ingest_metrics()
+        ProcessCollector(registry=self.registry)
+
+    def _define_question_metrics(self) -> None:
+        registry = self.registry
         self._questions = Counter(
-            "threadlore_questions", "Questions, by how they ended.", ("platform", "outcome"), registry=self.registry
+            "threadlore_questions", "Questions by outcome.", ("platform", "outcome"), registry=registry
         )
         self._feedback = Counter(
             "threadlore_feedback",
-            "Thumbs below answers; one that is turned counts again.",
-            ("platform", "verdict"),
-            registry=self.registry,
+            "Ratings of answers; a changed rating counts again.",
+            ("platform", "rating"),
+            registry=registry,
         )
         self._time_to_first_token = Histogram(
-            "threadlore_first_word_seconds",
-            "From the question to the first word of its answer.",
+            "threadlore_time_to_first_token_seconds",
+            "Seconds from the question to the first words of its answer.",
             ("platform",),
-            registry=self.registry,
+            registry=registry,
             buckets=LATENCY_BUCKETS,
         )
-        self._tokens = Counter(
-            "threadlore_tokens", "Tokens of model calls.", ("purpose", "direction"), registry=self.registry
+        self._retrieval_duration = Histogram(
+            "threadlore_retrieval_duration_seconds",
+            "Seconds spent in each stage of retrieval.",
+            ("stage",),
+            registry=registry,
+            buckets=STAGE_BUCKETS,
         )
-        self._queue_depth = Gauge("threadlore_inbox_depth", "Events not worked on yet.", registry=self.registry)
-        self._activity_age = Gauge(
-            "threadlore_platform_silence_seconds",
-            "Since the last event or ping of a platform.",
+        self._llm_tokens = Counter(
+            "threadlore_llm_tokens", "Tokens of the model calls for questions.", ("purpose", "type"), registry=registry
+        )
+        self._llm_call_duration = Histogram(
+            "threadlore_llm_call_duration_seconds",
+            "Seconds per model call; streams count until their last token.",
+            ("purpose",),
+            registry=registry,
+            buckets=LATENCY_BUCKETS,
+        )
+
+    def _define_ingest_metrics(self) -> None:
+        self._queue_depth = Gauge(
+            "threadlore_event_queue_depth", "Platform events that are not handled yet.", registry=self.registry
+        )
+        self._pending_documents = Gauge(
+            "threadlore_ingest_pending_documents", "Documents that are not fully indexed yet.", registry=self.registry
+        )
+        self._extraction_failures = Counter(
+            "threadlore_extraction_failures", "Failed model calls for extraction.", registry=self.registry
+        )
+        self._extraction_failures_seen = 0
+        self._last_event_age = Gauge(
+            "threadlore_platform_last_event_age_seconds",
+            "Seconds since the last event or ping of a platform.",
             ("platform",),
             registry=self.registry,
         )
-        ProcessCollector(registry=self.registry)
 
     def register_supervisor(self, supervisor: Supervisor) -> None:
-        """Count the failures of background tasks, and say which are failing."""
+        """Export the failures of background tasks."""
         self.registry.register(_TaskCollector(supervisor))
 
     def record_question(self, platform: str, outcome: str) -> None:
-        """A question has ended, with an answer or with what kept it back."""
+        """Count a question whose handling ended, with an answer or without one."""
         self._questions.labels(platform, outcome).inc()
 
-    def record_feedback(self, platform: str, verdict: str) -> None:
-        """Somebody thinks so of an answer ("up", "down") who did not before."""
-        self._feedback.labels(platform, verdict).inc()
+    def record_feedback(self, platform: str, rating: str) -> None:
+        """Count a new or changed rating ("up" or "down") of an answer."""
+        self._feedback.labels(platform, rating).inc()
 
     def record_first_token(self, platform: str, seconds: float) -> None:
-        """The first word of an answer came so long after the question."""
+        """Record the time from a question to the first words of its answer."""
         self._time_to_first_token.labels(platform).observe(seconds)
 
-    def record_usage(self, usage: Iterable[Usage]) -> None:
-        """Model calls were made."""
-        for each in usage:
-            self._tokens.labels(each.purpose, "in").inc(each.input_tokens)
-            self._tokens.labels(each.purpose, "out").inc(each.output_tokens)
+    def record_retrieval(self, timings: Mapping[str, float]) -> None:
+        """Record the milliseconds that each stage of a retrieval took."""
+        for stage, milliseconds in timings.items():
+            self._retrieval_duration.labels(stage).observe(milliseconds / 1000)
 
-    def set_queue_depth(self, depth: Callable[[], float]) -> None:
-        """How the inbox's depth is learnt."""
-        self._queue_depth.set_function(depth)
+    def record_usage(self, usage: Iterable[Usage]) -> None:
+        """Count the tokens of model calls."""
+        for call in usage:
+            self._llm_tokens.labels(call.purpose, "input").inc(call.input_tokens)
+            self._llm_tokens.labels(call.purpose, "output").inc(call.output_tokens)
+
+    def record_llm_call(self, purpose: str, seconds: float) -> None:
+        """Record the duration of one model call."""
+        self._llm_call_duration.labels(purpose).observe(seconds)
+
+    def set_queue_depth(self, depth: int) -> None:
+        """Update the number of platform events that are not handled yet."""
+        self._queue_depth.set(depth)
+
+    def set_pending_documents(self, number: int) -> None:
+        """Update the number of documents that are not fully indexed yet."""
+        self._pending_documents.set(number)
+
+    def set_extraction_failures(self, total: int) -> None:
+        """Update the number of failed extraction calls since the start."""
+        self._extraction_failures.inc(total - self._extraction_failures_seen)
+        self._extraction_failures_seen = total
 
     def record_activity(self, platform: str) -> None:
-        """A platform gave a sign of life."""
+        """Record an event or ping of a platform."""
         if platform not in self._last_activity:
-            self._activity_age.labels(platform).set_function(lambda: self.seconds_since_activity(platform))
+            self._last_event_age.labels(platform).set_function(lambda: self.seconds_since_activity(platform))
         self._last_activity[platform] = self._clock()
 
     def seconds_since_activity(self, platform: str) -> float:
-        """Seconds since the last sign of life; infinite if there never was one."""
+        """Seconds since the last event or ping; infinite before the first one."""
         return self._clock() - self._last_activity.get(platform, float("-inf"))
 
 
 class _TaskCollector(Collector):
-    """Reads the state of background tasks when it is asked for."""
+    """Reads the state of background tasks at each scrape."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor = supervisor
 
     def collect(self) -> Iterable[Metric]:
         failures = CounterMetricFamily(
-            "threadlore_task_failures", "Failures of background tasks since the start.", labels=("task",)
+            "threadlore_background_task_failures", "Failures of background tasks since the start.", labels=("task",)
         )
         failing = GaugeMetricFamily(
-            "threadlore_task_failing", "Whether a background task is failing at the moment.", labels=("task",)
+            "threadlore_background_task_failing", "Whether a background task is failing now.", labels=("task",)
         )
         for report in self._supervisor.list_reports():
             failures.add_metric((report.name,), report.failures)
@@ -118,15 +167,15 @@ class _TaskCollector(Collector):
 
 
 def list_health_problems(metrics: Metrics, platforms: Iterable[str], *, working: bool) -> list[str]:
-    """Why the bot is not well; nothing if it is. `working`: whether its inbox is worked on."""
-    found = [] if working else ["The inbox is not worked on."]
+    """Reasons why the bot is unhealthy; empty if it is healthy. `working`: whether the event queue is processed."""
+    problems = [] if working else ["The event queue is not being processed."]
     for platform in sorted(platforms):
-        silence = metrics.seconds_since_activity(platform)
-        if silence == float("inf"):
-            found.append(f"Nothing was heard of {platform} yet.")
-        elif silence > SILENCE_LIMIT:
-            found.append(f"Nothing was heard of {platform} for {silence:.0f} seconds.")
-    return found
+        age = metrics.seconds_since_activity(platform)
+        if age == float("inf"):
+            problems.append(f"No event has been received from {platform} yet.")
+        elif age > MAX_INACTIVITY_SECONDS:
+            problems.append(f"No event has been received from {platform} for {age:.0f} seconds.")
+    return problems
 
 
 @asynccontextmanager
@@ -134,24 +183,24 @@ async def serve_monitoring(
     host: str,
     port: int,
     metrics: Metrics,
-    complaining: Callable[[], Sequence[str]],
-    limiting: Callable[[], Awaitable[Sequence[str]]] | None = None,
+    list_problems: Callable[[], Sequence[str]],
+    list_limitations: Callable[[], Awaitable[Sequence[str]]] | None = None,
 ) -> AsyncIterator[int]:
-    """Serve both pages until left; gives the port (0 lets the system choose). Raises BadSetting.
+    """Serve both pages until the context exits; yields the port (port 0 lets the system choose). Raises BadSetting.
 
-    `complaining` says why the bot fails (503), `limiting` what is degraded while it goes on working (200).
+    /healthz answers 503 with the problems, or 200 with the limitations under which the bot keeps working.
     """
 
-    async def healthz(_: web.Request) -> web.Response:
-        failing, degraded = list(complaining()), await _list_limitations(limiting)
+    async def show_health(_: web.Request) -> web.Response:
+        failing, degraded = list(list_problems()), await _load_limitations(list_limitations)
         status = "failing" if failing else "degraded" if degraded else "ok"
         return web.json_response({"status": status, "reasons": failing + degraded}, status=503 if failing else 200)
 
-    async def numbers(_: web.Request) -> web.Response:
+    async def show_metrics(_: web.Request) -> web.Response:
         return web.Response(body=generate_latest(metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     app = web.Application()
-    app.add_routes([web.get("/healthz", healthz), web.get("/metrics", numbers)])
+    app.add_routes([web.get("/healthz", show_health), web.get("/metrics", show_metrics)])
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
@@ -160,9 +209,9 @@ async def serve_monitoring(
         await runner.cleanup()
 
 
-async def _list_limitations(limiting: Callable[[], Awaitable[Sequence[str]]] | None) -> list[str]:
+async def _load_limitations(list_limitations: Callable[[], Awaitable[Sequence[str]]] | None) -> list[str]:
     try:
-        return list(await limiting()) if limiting is not None else []
+        return list(await list_limitations()) if list_limitations is not None else []
     except EngineError as error:
         return [str(error)]
 

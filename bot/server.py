@@ -51,6 +51,7 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         able = await stack.enter_async_context(bootstrap.open_models(settings))
         desk = await stack.enter_async_context(bootstrap.open_engine(settings, able))
         bot = await stack.enter_async_context(running_bot(desk, settings))
+        able.calls.observe_call = bot.metrics.record_llm_call
         for name in adapters:
             bot.expect_platform(name)
         supervisor = bot.supervisor

@@ -181,6 +181,15 @@ class Engine(DocumentInput):
         """The error that currently blocks indexing, if any; indexing is retried."""
         return self._worker.indexing_error
 
+    @property
+    def extraction_failures(self) -> int:
+        """Model calls for extraction that failed since the start."""
+        return self._worker.extraction_failures
+
+    async def count_pending_documents(self) -> int:
+        """Documents of all spaces that are not completely indexed yet."""
+        return await self._ledger.work.count_pending_documents()
+
     async def list_problems(self) -> list[str]:
         """Current failures of background work, for the administrator; covers all spaces."""
         blocked = [] if self.indexing_error is None else [f"Indexing is waiting: {self.indexing_error}"]

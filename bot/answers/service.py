@@ -168,6 +168,7 @@ class AnswerService:
             delivery.set_status(texts.STATUS_SEARCHING)
         since = self._context.audience.clock()
         async with aclosing(await self._ask_engine(replace(question, history=past.turns), within, draft)) as answer:
+            self._metrics.record_retrieval(answer.context.timings)
             draft.provenance, draft.retrieved = (
                 build_provenance(answer.context, question.scope, past.source_scope, since),
                 answer.context.sources,

@@ -55,7 +55,7 @@ class ExtractStep:
     """Extracts facts from new chunks. `running_calls`: calls in progress by chunk.
 
     `unreachable_error` is set while the model cannot be reached. `last_failure` is the last failure that is retried,
-    until a call succeeds.
+    until a call succeeds. `failures` counts all failed calls.
     """
 
     runtime: Runtime
@@ -64,6 +64,7 @@ class ExtractStep:
     running_calls: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     unreachable_error: ModelUnreachable | None = None
     last_failure: ModelUnavailable | None = None
+    failures: int = 0
     _lingering_since: dict[int, float] = field(default_factory=dict)
     _key_locks: dict[bytes, asyncio.Lock] = field(default_factory=dict)
 
@@ -191,6 +192,7 @@ class ExtractStep:
 
     async def _record_failure(self, chunks: Sequence[UnextractedChunk], error: Exception) -> None:
         """Record a failed call; each of its chunks is retried alone, or given up."""
+        self.failures += 1
         known_before, self.unreachable_error = (
             self.unreachable_error,
             error if isinstance(error, ModelUnreachable) else None,

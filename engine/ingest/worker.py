@@ -82,6 +82,11 @@ class IngestWorker:
         """The error that stops the worker, or that of a failing model, while it lasts; the work is retried."""
         return self.step_error or self._extract_step.last_failure
 
+    @property
+    def extraction_failures(self) -> int:
+        """Model calls for extraction that failed since the start."""
+        return self._extract_step.failures
+
     def clear_errors(self) -> None:
         """Forget recorded errors after their cause was removed."""
         self._step_errors.clear()

@@ -29,22 +29,22 @@ async def fetched(port: int, page: str) -> tuple[int, str]:
         return response.status, await response.text()
 
 
-def test_a_bot_that_hears_and_works_is_well() -> None:
+def test_a_bot_that_receives_and_handles_events_is_healthy() -> None:
     metrics = Metrics(Clock())
     metrics.record_activity("slack")
     assert list_health_problems(metrics, ["slack"], working=True) == []
 
 
-def test_a_dead_inbox_and_a_platform_that_fell_silent_are_complained_of() -> None:
+def test_a_stopped_queue_and_a_silent_platform_are_reported() -> None:
     clock = Clock()
     metrics = Metrics(clock)
     metrics.record_activity("slack")
     clock.now += 400
     metrics.record_activity("console")
     assert list_health_problems(metrics, ["slack", "discord", "console"], working=False) == [
-        "The inbox is not worked on.",
-        "Nothing was heard of discord yet.",
-        "Nothing was heard of slack for 400 seconds.",
+        "The event queue is not being processed.",
+        "No event has been received from discord yet.",
+        "No event has been received from slack for 400 seconds.",
     ]
 
 
@@ -52,10 +52,10 @@ async def test_health_is_ok_or_says_why_not() -> None:
     reasons: Sequence[str] = ()
     async with serve_monitoring("127.0.0.1", 0, Metrics(), lambda: reasons) as port:
         assert await fetched(port, "healthz") == (200, '{"status": "ok", "reasons": []}')
-        reasons = ["The inbox is not worked on."]
+        reasons = ["The event queue is not being processed."]
         status, text = await fetched(port, "healthz")
     assert status == 503
-    assert "inbox" in text
+    assert "event queue" in text
 
 
 async def test_a_background_task_that_fails_is_named_and_counted_while_the_bot_works_on() -> None:
@@ -71,8 +71,8 @@ async def test_a_background_task_that_fails_is_named_and_counted_while_the_bot_w
         assert (status, json.loads(page)["status"]) == (200, "degraded")
         assert "embed" in page
         _, numbers = await fetched(port, "metrics")
-        assert 'threadlore_task_failures_total{task="embed"} 1.0' in numbers
-        assert 'threadlore_task_failing{task="embed"} 1.0' in numbers
+        assert 'threadlore_background_task_failures_total{task="embed"} 1.0' in numbers
+        assert 'threadlore_background_task_failing{task="embed"} 1.0' in numbers
         supervisor.record_success("embed")
         assert await fetched(port, "healthz") == (200, '{"status": "ok", "reasons": []}')
 
@@ -83,7 +83,12 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
     metrics.record_question("slack", "answered")
     metrics.record_first_token("slack", 0.4)
     metrics.record_usage([Usage("answer", "some/model", 120, 30), Usage("embed", "other/model", 7)])
-    metrics.set_queue_depth(lambda: 3)
+    metrics.set_queue_depth(3)
+    metrics.set_pending_documents(5)
+    metrics.set_extraction_failures(2)
+    metrics.set_extraction_failures(3)
+    metrics.record_retrieval({"vectors": 2.0})
+    metrics.record_llm_call("extract", 1.5)
     metrics.record_activity("slack")
     clock.now += 12
     async with serve_monitoring("127.0.0.1", 0, metrics, list) as port:
@@ -91,11 +96,15 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
     assert status == 200
     lines = text.splitlines()
     assert 'threadlore_questions_total{outcome="answered",platform="slack"} 1.0' in lines
-    assert 'threadlore_first_word_seconds_bucket{le="0.5",platform="slack"} 1.0' in lines
-    assert 'threadlore_tokens_total{direction="in",purpose="answer"} 120.0' in lines
-    assert 'threadlore_tokens_total{direction="out",purpose="answer"} 30.0' in lines
-    assert "threadlore_inbox_depth 3.0" in lines
-    assert 'threadlore_platform_silence_seconds{platform="slack"} 12.0' in lines
+    assert 'threadlore_time_to_first_token_seconds_bucket{le="0.5",platform="slack"} 1.0' in lines
+    assert 'threadlore_llm_tokens_total{purpose="answer",type="input"} 120.0' in lines
+    assert 'threadlore_llm_tokens_total{purpose="answer",type="output"} 30.0' in lines
+    assert "threadlore_event_queue_depth 3.0" in lines
+    assert "threadlore_ingest_pending_documents 5.0" in lines
+    assert "threadlore_extraction_failures_total 3.0" in lines
+    assert 'threadlore_retrieval_duration_seconds_bucket{le="0.003",stage="vectors"} 1.0' in lines
+    assert 'threadlore_llm_call_duration_seconds_count{purpose="extract"} 1.0' in lines
+    assert 'threadlore_platform_last_event_age_seconds{platform="slack"} 12.0' in lines
 
 
 def test_two_bots_in_one_process_count_apart() -> None:

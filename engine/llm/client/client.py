@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing, asynccontextmanager
+import time
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,7 +23,7 @@ from engine.llm.formats.thinking import strip_thinking
 from engine.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 
     import numpy as np
 
@@ -56,13 +57,17 @@ class ChatRequest:
 
 
 class ModelClient:
-    """Calls of a provider with one concurrency limit; one of several slots is reserved for questions."""
+    """Calls of a provider with one concurrency limit; one of several slots is reserved for questions.
+
+    `observe_call` receives the purpose and the seconds of each finished call, without its wait for a slot.
+    """
 
     def __init__(
         self, at_once: int = 8, timeouts: CallTimeouts | None = None, provider: Provider | None = None
     ) -> None:
         self.timeouts = timeouts or CallTimeouts()
         self._provider = provider or LiteLLMProvider()
+        self.observe_call: Callable[[Purpose, float], None] = _ignore_call
         self._semaphore = PrioritySemaphore(at_once, reserved=1, moment=QUESTION_CALL_GAP)
         self._retry = stamina.AsyncRetryingCaller(
             attempts=self.timeouts.max_attempts,
@@ -84,7 +89,8 @@ class ModelClient:
         """The reply without thinking; one cut off by the model's own limit is returned as it is. Raises ModelError."""
 
         async def call() -> str:
-            reply = await self._provider.chat(self._chat_parameters(ask))
+            with self._measure(ask.purpose):
+                reply = await self._provider.chat(self._chat_parameters(ask))
             bill.record(_build_usage(ask.purpose, ask.model, reply.spent))
             if not reply.text and reply.finish == CONTENT_FILTERED:
                 raise _empty_reply_error(reply.finish, ask.model)
@@ -115,9 +121,10 @@ class ModelClient:
         """float32 of shape (texts, dim), as the provider returned them. Raises ModelError."""
 
         async def call() -> np.ndarray:
-            made = await self._provider.embed(
-                {"input": list(texts), **model.connection_parameters(), **self._limit_parameters()}
-            )
+            with self._measure("embed"):
+                made = await self._provider.embed(
+                    {"input": list(texts), **model.connection_parameters(), **self._limit_parameters()}
+                )
             bill.record(_build_usage("embed", model, made.spent))
             return made.rows
 
@@ -130,13 +137,22 @@ class ModelClient:
         asked = {"query": question, "documents": list(texts), "return_documents": False}
 
         async def call() -> Sequence[Mapping[str, Any]]:
-            made = await self._provider.rerank(
-                {**asked, **model.connection_parameters(), "timeout": self.timeouts.timeout}
-            )
+            with self._measure("rerank"):
+                made = await self._provider.rerank(
+                    {**asked, **model.connection_parameters(), "timeout": self.timeouts.timeout}
+                )
             bill.record(_build_usage("rerank", model, made.spent))
             return made.rows
 
         return await self._call_with_retries(model, PURPOSE_RANKS["rerank"], call)
+
+    @contextmanager
+    def _measure(self, purpose: Purpose) -> Iterator[None]:
+        started_at = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.observe_call(purpose, time.perf_counter() - started_at)
 
     async def _call_with_retries(self, model: ModelConfig, rank: int, call: Callable[[], Awaitable[_T]]) -> _T:
         """Run a call within the concurrency limit and its timeout, and retry if that may help."""
@@ -158,9 +174,10 @@ class ModelClient:
     @asynccontextmanager
     async def _open_stream(self, ask: ChatRequest) -> AsyncIterator[tuple[str, _TextStream]]:
         await self.preload()
-        first, pieces = await self._retry(_retry_policy(self.timeouts), self._start_stream, ask)
-        async with aclosing(pieces):
-            yield first, pieces
+        with self._measure(ask.purpose):
+            first, pieces = await self._retry(_retry_policy(self.timeouts), self._start_stream, ask)
+            async with aclosing(pieces):
+                yield first, pieces
 
     async def _start_stream(self, ask: ChatRequest) -> tuple[str, _TextStream]:
         pieces = _TextStream(self._provider.stream(self._chat_parameters(ask)), ask.model, self.timeouts.thinking)
@@ -213,6 +230,10 @@ class _TextStream:
     async def aclose(self) -> None:
         """Close the connection, even before the end of the stream."""
         await self._deltas.aclose()
+
+
+def _ignore_call(purpose: Purpose, seconds: float) -> None:
+    """Observe nothing."""
 
 
 def _retry_policy(timeouts: CallTimeouts) -> Callable[[Exception], bool | float]:

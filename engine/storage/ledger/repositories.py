@@ -72,6 +72,7 @@ class SqliteWorkQueue(Repository):
     has_only_held_keys = InSnapshot(work_queue.has_only_held_keys)
     needs_compaction = InSnapshot(work_queue.needs_compaction)
     list_failure_reasons = InSnapshot(embedding_failures.list_failure_reasons)
+    count_pending_documents = InSnapshot(work_queue.count_pending_documents)
     resume = InTransaction(work_queue.resume_work)
     retry_documents = InTransaction(work_queue.retry_documents)
     advance_documents = InTransaction(work_queue.advance_documents)

@@ -605,8 +605,8 @@ async def test_it_is_counted(home: AnsweringFixture, roof: Location) -> None:
     await home.ask(roof, "bob", "When do the Tiles come?")
     count = home.metrics.registry.get_sample_value
     assert count("threadlore_questions_total", {"platform": "slack", "outcome": "answered"}) == 1
-    assert count("threadlore_first_word_seconds_count", {"platform": "slack"}) == 1
-    assert count("threadlore_tokens_total", {"purpose": "answer", "direction": "out"}) == 10
+    assert count("threadlore_time_to_first_token_seconds_count", {"platform": "slack"}) == 1
+    assert count("threadlore_llm_tokens_total", {"purpose": "answer", "type": "output"}) == 10
 
 
 async def shown(home: AnsweringFixture, text: str) -> None:

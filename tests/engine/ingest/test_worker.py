@@ -169,11 +169,14 @@ async def test_a_model_out_of_reach_is_asked_for_one_chunk_at_a_time_and_none_is
             await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
         await language.wait_for_calls("extract", 30)
         assert str(engine.indexing_error) == "nobody is there"
+        assert engine.extraction_failures > 0
+        assert await engine.count_pending_documents() > 0
         assert len(set(engine._worker._extract_step.running_calls)) <= 1
         assert {each.error for each in await engine.list_documents(HERE)} == {""}
         language.failing.clear()
         await asyncio.wait_for(engine.wait_until_indexed(), 20)
         assert engine.indexing_error is None
+        assert await engine.count_pending_documents() == 0
         assert {each.status for each in await engine.list_documents(HERE)} == {"indexed"}
 
 

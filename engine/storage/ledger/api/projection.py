@@ -67,6 +67,9 @@ class WorkQueue(Protocol):
     async def list_failure_reasons(self) -> list[str]:
         """One sentence for each reason why texts could not be embedded."""
 
+    async def count_pending_documents(self) -> int:
+        """Documents that are not completely indexed yet; open conversations count only until searchable."""
+
     async def resume(self) -> None:
         """Release held keys and retry failures at a start, except those that would fail again."""
 

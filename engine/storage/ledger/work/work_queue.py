@@ -213,6 +213,14 @@ async def needs_compaction(db: Connection) -> bool:
     )
 
 
+async def count_pending_documents(db: Connection) -> int:
+    """Documents that are not completely indexed yet; conversations that are still open count only until searchable."""
+    [[number]] = await db.execute_fetchall(
+        "SELECT COUNT(*) FROM document WHERE status = 'pending' OR (status = 'searchable' AND NOT open)"
+    )
+    return int(number)
+
+
 async def is_idle(db: Connection, *, skip_quiet: bool) -> bool:
     """Whether nothing is left to do now; `skip_quiet`: what is held for a quiet period is to be done as well."""
     held = "" if skip_quiet else " WHERE held = 0"

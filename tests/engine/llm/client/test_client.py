@@ -51,6 +51,13 @@ async def heard(pieces: Iterable[StreamDelta], bill: UsageMeter | None = None, p
         )
 
 
+async def test_the_duration_of_each_call_is_observed_by_purpose() -> None:
+    client, seen = ModelClient(2, BRIEF, Pieces([StreamDelta("text", "stop")])), []
+    client.observe_call = lambda purpose, seconds: seen.append((purpose, seconds >= 0.01))
+    assert [text async for text in client.stream(ASK, UsageMeter())] == ["text"]
+    assert seen == [("answer", True)]
+
+
 async def test_pieces_without_anything_in_them_are_no_sign_of_life() -> None:
     with pytest.raises(ModelTimeout):
         await heard(cycle([StreamDelta()]))
