@@ -10,18 +10,19 @@ ARG PYTHON=3.11
 
 FROM python:${PYTHON}-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
-RUN python -m venv /app
+RUN python -m venv --without-pip /app
 WORKDIR /source
 # The libraries first: they change less often than our own files.
-COPY requirements.lock .
-RUN /app/bin/pip install --no-deps --require-hashes -r requirements.lock
+COPY requirements.lock locking/tools.lock ./
+RUN pip install --no-deps --require-hashes -r tools.lock
+RUN pip --python /app/bin/python install --no-deps --require-hashes -r requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY adapters adapters
 COPY bot bot
 COPY engine engine
-# The lock names what builds the wheel too, so that nothing is fetched here; what only developers need stays behind.
-RUN /app/bin/pip install --no-deps --no-build-isolation . \
- && /app/bin/pip uninstall --yes editables hatchling hypothesis mypy pytest pytest-asyncio pytest-xdist ruff uv
+# The build backend is installed in this stage only, and fetches nothing.
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \
+ && pip --python /app/bin/python install --no-deps /wheels/*.whl
 
 FROM python:${PYTHON}-slim
 # Letters for the names in pictures: Chinese, Japanese and Korean, and whatever else the drawing library lacks.

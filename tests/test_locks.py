@@ -1,0 +1,60 @@
+"""The three locks: hashed, disjoint, and the first without anything that only developers need."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RUNTIME, DEV, TOOLS = "requirements.lock", "requirements-dev.lock", "locking/tools.lock"
+SHARED = {"packaging"}  # the build backend and the program need it alike
+PINNED = re.compile(r"^([a-z0-9._-]+)==\S+(?: ;[^\\]*)? \\$", re.MULTILINE)
+
+
+def read_lock(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def pinned(path: str) -> set[str]:
+    return set(PINNED.findall(read_lock(path)))
+
+
+@pytest.mark.parametrize("path", [RUNTIME, DEV, TOOLS])
+def test_every_package_of_a_lock_is_hashed_and_no_index_is_named(path: str) -> None:
+    text = read_lock(path)
+    starts = [line for line in text.splitlines() if line and not line.startswith(("#", " "))]
+    assert starts
+    assert all(PINNED.match(line) for line in starts)
+    assert len(re.findall(r"(?:^|\n)[a-z0-9].* \\\n    --hash=sha256:", text)) == len(starts)
+    assert "://" not in text
+
+
+def test_no_package_is_in_two_locks() -> None:
+    assert pinned(RUNTIME) & pinned(TOOLS) <= SHARED
+    assert not pinned(DEV) & (pinned(RUNTIME) | pinned(TOOLS))
+
+
+def test_development_tools_extras_and_unused_packages_stay_out_of_what_runs() -> None:
+    extras = tomllib.loads(read_lock("pyproject.toml"))["project"]["optional-dependencies"].values()
+    names = {re.split(r"[<>=\[]", each)[0].lower() for extra in extras for each in extra}
+    assert names <= pinned(DEV)
+    unwanted = {"boto3", "botocore", "huggingface-hub", "hf-xet", "torch", "sentence-transformers"}
+    assert not (names | unwanted) & pinned(RUNTIME)
+
+
+def test_every_dependency_is_imported_by_the_program() -> None:
+    declared = tomllib.loads(read_lock("pyproject.toml"))["project"]["dependencies"]
+    names = {re.split(r"[<>=]", each)[0].lower().replace("_", "-") for each in declared}
+    text = "\n".join(path.read_text() for name in ("engine", "bot", "adapters") for path in (ROOT / name).rglob("*.py"))
+    modules = {
+        name.lower().replace("_", "-"): module
+        for module, owners in packages_distributions().items()
+        for name in owners
+        if re.search(rf"(?:import |from |[\"\']){re.escape(module)}\b", text)
+    }
+    assert names <= modules.keys(), sys.version
