@@ -1,4 +1,4 @@
-"""Slash commands and buttons → what happens, in the bot's words. Pure."""
+"""Translate slash commands and pressed buttons into events of the bot. Pure."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 def parse_command(
     body: Mapping[str, Any], identity: BotIdentity, command_names: Collection[str], now: datetime
 ) -> TranslatedEvent:
-    """A slash command: `ask` and several words that begin with no command of the bot (`known`) are a question.
+    """Translate a slash command into a command or a question.
 
-    Nothing at all, and a single word that is not known, ask for help.
+    `ask`, and several words that do not start with one of `command_names`, are a question. No words, or a single
+    unknown word, show the help.
     """
     text = str(body.get("text") or "").strip()
     word, _, rest = text.partition(" ")
@@ -42,7 +43,7 @@ def parse_command(
 
 
 def parse_click(body: Mapping[str, Any], identity: BotIdentity) -> TranslatedEvent | None:
-    """A button that was pressed; None if it is none of the bot's."""
+    """Translate a pressed button; None if it is not the bot's."""
     action: Mapping[str, Any] = next(iter(body.get("actions") or ()), {})
     found = parse_action(str(action.get("action_id") or ""), str(action.get("value") or ""))
     if found is None:

@@ -1,4 +1,4 @@
-"""Slack's envelopes → the bot. An envelope is acknowledged once the bot has it for good, and never before."""
+"""Receive Slack's envelopes; each is acknowledged only after the bot has stored its event."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 ANY_TYPE = re.compile(".*")
-MESSAGE_EVENTS = frozenset({"app_mention", "message"})  # without one of these, nothing is believed that is not so
+MESSAGE_EVENTS = frozenset({"app_mention", "message"})  # losing one of these leaves no wrong access data
 RETRY_HEADER = "x-slack-retry-num"
 SUGGESTED_PROMPTS = (
     {"title": "What was decided lately?", "message": "What was decided lately?"},
@@ -46,7 +46,7 @@ SUGGESTED_PROMPTS = (
 
 
 class Listener:
-    """Hears everything that Slack says. `commands` are the names of the bot's commands."""
+    """Receives events, slash commands and button presses. `commands` are the names of the bot's commands."""
 
     def __init__(self, bot: Bot, platform: SlackPlatform, context: SlackContext, commands: Collection[str]) -> None:
         self._bot = bot
@@ -56,7 +56,7 @@ class Listener:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def build_app(self, client: AsyncWebClient) -> AsyncApp:
-        """The app with all its listeners."""
+        """Build the app with all its listeners."""
         app = AsyncApp(
             client=client,
             logger=client.logger,
@@ -70,7 +70,7 @@ class Listener:
         return app
 
     async def handle_event(self, body: dict[str, Any], request: AsyncBoltRequest) -> None:
-        """An event of the Events API."""
+        """Handle an event of the Events API."""
         self._bot.record_activity(NAME)
         event = body.get("event") or {}
         try:
@@ -85,13 +85,13 @@ class Listener:
             await self._submit(translated, is_first=set(request.headers.get(RETRY_HEADER) or ()) <= {"0"})
 
     def _handle_unparsed(self, event_type: str, error: Exception) -> None:
-        """An event makes no sense, nor will it if it is sent again. What it may have told of channels is looked for."""
+        """Log an event that cannot be parsed; if it could concern channels, reconcile as after a reconnect."""
         log.error("slack.event_parse_failed", event_type=event_type, error=type(error).__name__)
         if event_type not in MESSAGE_EVENTS:
             self.handle_reconnect()
 
     async def handle_command(self, body: dict[str, Any], ack: AsyncAck) -> None:
-        """A slash command."""
+        """Handle a slash command."""
         self._bot.record_activity(NAME)
         await self._submit(
             calling.parse_command(body, self._context.identity, self._commands, datetime.now(UTC)), is_first=True
@@ -99,7 +99,7 @@ class Listener:
         await ack()
 
     async def handle_action(self, body: dict[str, Any], ack: AsyncAck) -> None:
-        """A button."""
+        """Handle a pressed button."""
         self._bot.record_activity(NAME)
         translated = calling.parse_click(body, self._context.identity)
         if translated is not None:
@@ -107,7 +107,7 @@ class Listener:
         await ack()
 
     async def _submit(self, translated: TranslatedEvent, *, is_first: bool) -> None:
-        """Give it to the bot. `first`: it was not sent before."""
+        """Pass an event to the bot. `is_first`: Slack has not sent it before."""
         event = translated.event
         if isinstance(event, VisibilityChanged | ChannelRemoved):
             self._platform.invalidate_channel(event.location.channel)
@@ -119,10 +119,10 @@ class Listener:
         if not await self._bot.receive(event, *translated.keys) and is_new:
             self._platform.discard_question(*question)
 
-    # What is no happening.
+    # Signals that are not events of the bot.
 
     async def handle_user_change(self, event: Mapping[str, Any]) -> None:
-        """Somebody came or changed; if they may read more or less than before, that concerns all channels."""
+        """Update a user; if their access changed, report a visibility change of all channels."""
         if self._context.users.save_user(event.get("user") or {}):
             changed_at = event.get("event_ts") or event.get("cache_ts") or datetime.now(UTC).timestamp()
             key = f"{NAME}:person:{(event.get('user') or {}).get('id')}:{changed_at}"
@@ -131,15 +131,15 @@ class Listener:
             )
 
     async def handle_app_opened(self, event: Mapping[str, Any]) -> None:
-        """Somebody looks at the app: at its home, or at the conversation with it."""
+        """Show the home tab, or the suggested prompts of the messages tab."""
         if event.get("tab") == "messages":
             self._run_in_background(self._set_prompts(str(event.get("channel") or "")))
         elif event.get("tab", "home") == "home":
             self._run_in_background(self._publish_home(str(event.get("user") or "")))
 
     async def handle_rate_limited(self, _event: Mapping[str, Any]) -> None:
-        """Slack drops events for a while: there are too many."""
-        log.warning("slack.events_rate_limited", hint="Slack sends 30,000 an hour at most.")
+        """Log that Slack drops events because of its rate limit."""
+        log.warning("slack.events_rate_limited", hint="Slack sends at most 30,000 events an hour.")
 
     async def _set_prompts(self, channel: str) -> None:
         await self._context.idempotent_client.assistant_threads_setSuggestedPrompts(
@@ -151,13 +151,13 @@ class Listener:
         await self._context.idempotent_client.views_publish(user_id=person, view=dict(build_home(card)))
 
     def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something after the acknowledgement; it is a courtesy, so a failure is only noted."""
+        """Run a call that nobody waits for; a failure is only logged."""
         task = self._bot.supervisor.spawn("slack background call", _log_errors(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def handle_reconnect(self) -> None:
-        """Events may have been lost: let the bot look for them, and get to know people anew."""
+        """Reconcile after a reconnect: events may have been lost, and user data may be stale."""
         log.info("slack.connected", workspace=self._context.identity.team)
         self._context.users.invalidate()
         self._run_in_background(self._context.users.preload())
@@ -166,12 +166,12 @@ class Listener:
         self._run_in_background(self._bot.reconcile(NAME))
 
     async def close(self) -> None:
-        """End what goes on in the background."""
+        """Cancel background tasks."""
         await cancel_tasks(*self._tasks)
 
 
 def build_authorize(context: SlackContext) -> Callable[..., Awaitable[AuthorizeResult]]:
-    """Tells who we are, as it was found out at the start: an envelope must not hang on another call."""
+    """Build Bolt's authorize callback from the known identity, so that no envelope waits for another API call."""
     identity, token = context.identity, context.idempotent_client.token
 
     async def authorize(team_id: str | None) -> AuthorizeResult:

@@ -1,4 +1,4 @@
-"""Slack's events → what happens, in the bot's words, with the keys by which a repetition is known. Pure."""
+"""Translate Slack's events into events of the bot, with idempotency keys. Pure."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TranslatedEvent:
-    """Something that happened, and its keys: whoever knows one of them has heard it already."""
+    """An event of the bot and its idempotency keys; an event with a known key is a repetition."""
 
     event: PlatformEvent
     keys: tuple[str, ...]
 
 
 def translate_event(body: Event, identity: BotIdentity) -> TranslatedEvent | None:
-    """What an event of the Events API says; None if it means nothing to the bot."""
+    """Translate an event of the Events API; None if the bot ignores it."""
     event = body.get("event") or {}
     translate = EVENT_TRANSLATORS.get(str(event.get("type")))
     platform_event = translate(event, identity) if translate else None
@@ -56,7 +56,7 @@ def _event_key(body: Event, event: Event) -> str:
 
 
 def _message_keys(platform_event: PlatformEvent) -> tuple[str, ...]:
-    """`message` and `app_mention` tell of the same message: it is heard once."""
+    """Key of the message itself: Slack reports one message as `message` and as `app_mention`."""
     if not isinstance(platform_event, MessageReceived):
         return ()
     location = platform_event.message.location
@@ -76,13 +76,13 @@ def _location(event: Event, identity: BotIdentity) -> Location:
 
 
 def _mention(event: Event, identity: BotIdentity) -> PlatformEvent | None:
-    """Somebody mentioned us."""
+    """Translate app_mention."""
     message = parse_message({**event, "subtype": event.get("subtype") or ""}, _location(event, identity), identity)
     return MessageReceived(_strip_mention(message, identity), addressed=not message.by_bot) if message else None
 
 
 def _message(event: Event, identity: BotIdentity) -> PlatformEvent | None:
-    """A message came, changed or went, or Slack says something about the channel."""
+    """Translate a new, changed or deleted message, or a notice about the channel."""
     subtype = str(event.get("subtype") or "")
     translate = SUBTYPE_TRANSLATORS.get(subtype)
     if translate:
@@ -95,12 +95,12 @@ def _message(event: Event, identity: BotIdentity) -> PlatformEvent | None:
 
 
 def _strip_mention(message: Message, identity: BotIdentity) -> Message:
-    """The message without our name at its beginning, where it is no part of what is asked."""
+    """Remove the mention of the bot at the start of a message."""
     return replace(message, text=re.sub(rf"^\s*(<@{re.escape(identity.user)}(\|[^>]*)?>[\s,:]*)+", "", message.text))
 
 
 def _edited(event: Event, identity: BotIdentity) -> PlatformEvent | None:
-    """A message differs: the bot compares it. The root of a thread that was deleted leaves a tombstone."""
+    """Translate a changed message; the deleted root of a thread arrives as a change to a tombstone."""
     now = event.get("message") or {}
     if is_tombstone(now):
         return MessagesDeleted(_location(event, identity), (str(now.get("ts")),))
@@ -109,7 +109,7 @@ def _edited(event: Event, identity: BotIdentity) -> PlatformEvent | None:
 
 
 def _deleted(event: Event, identity: BotIdentity) -> PlatformEvent | None:
-    """A message is gone."""
+    """Translate a deleted message; None for the bot's own."""
     before = event.get("previous_message") or {}
     ts, root = str(event.get("deleted_ts") or before.get("ts") or ""), str(before.get("thread_ts") or "")
     if not ts or identity.is_author(str(before.get("user") or ""), str(before.get("bot_id") or "")):
@@ -117,7 +117,7 @@ def _deleted(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     return MessagesDeleted(replace(_location(event, identity), thread="" if root == ts else root), (ts,))
 
 
-# Channels and people.
+# Channels and users.
 
 
 def _changed(event: Event, identity: BotIdentity) -> PlatformEvent | None:
@@ -129,19 +129,19 @@ def _gone(event: Event, identity: BotIdentity) -> PlatformEvent | None:
 
 
 def _joined(event: Event, identity: BotIdentity) -> PlatformEvent | None:
-    """Somebody came: the bot itself was taken in, or there is one more reader."""
+    """Translate a join: of the bot itself, or of another member."""
     if event.get("user") == identity.user:
         return BotAdded(_location(event, identity), by=str(event.get("inviter") or ""))
     return _members_changed(event, identity)
 
 
 def _members_changed(event: Event, identity: BotIdentity) -> VisibilityChanged:
-    """Other people are in a channel; with those of another workspace it may be another kind of channel too."""
+    """Build the event for changed members; a member of another workspace may also change the channel's kind."""
     return VisibilityChanged(_location(event, identity), members_only=event.get("team") == identity.team)
 
 
 def _left(event: Event, identity: BotIdentity) -> PlatformEvent | None:
-    """Somebody went: the bot itself was put out, or there is one reader less."""
+    """Translate a leave: the bot was removed, or there is one member less."""
     return (
         ChannelRemoved(_location(event, identity))
         if event.get("user") == identity.user
@@ -150,13 +150,13 @@ def _left(event: Event, identity: BotIdentity) -> PlatformEvent | None:
 
 
 def _file_deleted(event: Event, identity: BotIdentity) -> PlatformEvent | None:
-    """A file is gone, wherever it was shared."""
+    """Translate a file deleted everywhere."""
     file = str(event.get("file_id") or "")
     return FilesRemoved(Location(NAME, identity.team, ""), (file,)) if file else None
 
 
 def _file_unshared(event: Event, identity: BotIdentity) -> PlatformEvent | None:
-    """A file is no longer shared in one channel."""
+    """Translate a file unshared from one channel."""
     file, location = str(event.get("file_id") or ""), _location(event, identity)
     return FilesRemoved(location, (file,)) if file and location.channel else None
 
@@ -166,13 +166,13 @@ def _uninstalled(_event: Event, identity: BotIdentity) -> PlatformEvent | None:
 
 
 def _revoked(event: Event, identity: BotIdentity) -> PlatformEvent | None:
-    """Tokens were revoked: ours, or those of people, which the bot never has."""
+    """Translate revoked tokens; only the bot's own count, since it never has users' tokens."""
     bots = (event.get("tokens") or {}).get("bot") or ()
     return WorkspaceLeft(NAME, identity.team, "tokens_revoked") if identity.user in bots else None
 
 
 def _id_changed(event: Event, identity: BotIdentity) -> PlatformEvent | None:
-    """A channel got another id when its workspace was moved: who may read it must be asked anew."""
+    """Translate a changed channel id (the workspace was migrated): the audience must be looked up again."""
     return VisibilityChanged(Location(NAME, identity.team, str(event.get("old_channel_id") or "")))
 
 

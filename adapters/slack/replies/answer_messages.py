@@ -1,4 +1,4 @@
-"""The messages of one answer, one for each of its parts: streamed where Slack lets us, else posted and rewritten."""
+"""Write the messages of one answer, one per part: streamed if Slack allows it, otherwise posted and edited."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-KEEPALIVE_AFTER = 45.0  # seconds of silence after which a stream is given a sign of life; Slack ends idle ones
-REWRITE_INTERVAL = 2.0  # seconds between two rewritings of a message
-MAX_PIECE_LENGTH = 3000  # characters of the pieces of a text that Slack finds too long
+KEEPALIVE_AFTER = 45.0  # seconds of silence before a keepalive; Slack ends idle streams
+REWRITE_INTERVAL = 2.0  # seconds between two edits of a message
+MAX_PIECE_LENGTH = 3000  # characters per piece of a text that Slack refused as too long
 STREAM_OPEN_ERROR = "streaming_state_conflict"
 STREAM_ENDED_ERROR = "message_not_in_streaming_state"
 NOT_EDITABLE_ERRORS = frozenset(("message_not_found", "cant_update_message", "edit_window_closed"))
@@ -33,7 +33,7 @@ NOT_EDITABLE_ERRORS = frozenset(("message_not_found", "cant_update_message", "ed
 
 @dataclass(slots=True)
 class PostedMessage:
-    """A message. `text`: what it shows; None if nobody knows. `more`: what did not fit in it."""
+    """A posted message. `text`: its content, None if unknown. `overflow_ids`: messages with the rest of a long text."""
 
     ts: str
     text: str | None
@@ -43,23 +43,23 @@ class PostedMessage:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The message and what follows it."""
+        """The ids of the message and of its overflow messages."""
         return (self.ts, *self.overflow_ids)
 
     def can_grow_to(self, text: str) -> bool:
-        """Whether this text is only a longer one, in a stream."""
+        """Whether the message is a stream whose text can be extended to `text`."""
         return self.is_streaming and self.text is not None and text.startswith(self.text)
 
 
 class AnswerMessages:
-    """`target.mark`: what a former run began, as `mark` gives it."""
+    """Messages of one answer. `target.reply_ref`: those that an earlier run started, in the format of `ref`."""
 
     def __init__(self, target: ReplyTarget, context: SlackContext) -> None:
         self._target = target
         self._context = context
         self._channel = target.location.channel
         self._root = target.location.thread or target.message
-        self._is_unconfirmed = False  # a message may have been begun that nobody told us of
+        self._is_unconfirmed = False  # a message may exist without a confirmation
         self._saved_ids = [ts for ts in target.reply_ref.partition(":")[2].split(",") if ts]
         self.messages: list[PostedMessage] = []
         context.active_messages.update(self._saved_ids)
@@ -71,7 +71,7 @@ class AnswerMessages:
         return f"{self._channel}:{','.join(ids)}" if ids else self._target.reply_ref
 
     async def recover(self) -> None:
-        """Find what a former run has begun."""
+        """Find the messages that an earlier run started."""
         found: Sequence[str] = ()
         try:
             found = await self._find_unfinished()
@@ -81,14 +81,14 @@ class AnswerMessages:
             self._add_message(PostedMessage(ts, None, is_streaming=True, updated_at=self._now - REWRITE_INTERVAL))
 
     def release(self) -> None:
-        """The answer is finished: its messages are no concern of other replies any more."""
+        """Stop tracking the messages of a finished answer."""
         self._context.active_messages.difference_update(self._saved_ids, *(posted.ids for posted in self.messages))
         self._context.refs_by_answer.pop(self._target.answer, None)
 
-    # While the answer grows: never waiting for a turn.
+    # Partial writes: these never wait for a rate limit.
 
     async def write_partial(self, number: int, outgoing: OutgoingMessage, status: str, *, last: bool) -> bool:
-        """Bring a message as near to this as Slack allows now; whether it is there. A stream before the last ends."""
+        """Write as much of a part as Slack allows now; whether it is complete. All but the last part end their streams."""
         if number == len(self.messages) and not await self._adopt_unconfirmed():
             return await self._start_message(number, outgoing, status, last=last)
         posted = self.messages[number]
@@ -104,7 +104,7 @@ class AnswerMessages:
         return True
 
     async def send_keepalive(self, status: str) -> None:
-        """A sign of life for streams that have long been silent."""
+        """Send a keepalive to streams that were silent for long."""
         for posted in self.messages:
             silent = (
                 posted.is_streaming and posted.text is not None and self._now - posted.updated_at >= KEEPALIVE_AFTER
@@ -114,7 +114,7 @@ class AnswerMessages:
                 await self._context.streams.send_keepalive(self._channel, posted.ts, status)
 
     async def _start_message(self, number: int, outgoing: OutgoingMessage, status: str, *, last: bool) -> bool:
-        """The first words of a message: as a stream if it will grow, else posted."""
+        """Start a message: as a stream if it will grow, otherwise as a post."""
         ts = None
         self._is_unconfirmed = True
         try:
@@ -134,8 +134,8 @@ class AnswerMessages:
         return True
 
     async def _append(self, posted: PostedMessage, outgoing: OutgoingMessage) -> bool:
-        """Let a stream grow; one that has ended, or of which nobody knows what it shows, is rewritten instead."""
-        before, posted.text = posted.text or "", None  # nobody knows, if this is cut short
+        """Append to a stream; if it has ended or its content is unknown, rewrite it instead."""
+        before, posted.text = posted.text or "", None  # unknown if the call is interrupted
         try:
             await self._context.streams.append(self._channel, posted.ts, outgoing.text[len(before) :])
         except SLACK_ERRORS as error:
@@ -151,10 +151,10 @@ class AnswerMessages:
         posted.text, posted.updated_at = outgoing.text, self._now
         return True
 
-    # For good: whatever it takes.
+    # Final writes: these wait and retry.
 
     async def finish_message(self, number: int, outgoing: OutgoingMessage, status: str) -> None:
-        """A message in its last form. Raises what Slack refuses."""
+        """Write the final form of a message. Raises what Slack refuses."""
         if outgoing.footer is not None and outgoing.text and not outgoing.is_within_limit:
             await self.finish_message(number, replace(outgoing, footer=None), status)
             posted = self.messages[number]
@@ -166,7 +166,7 @@ class AnswerMessages:
             await self.rewrite(self.messages[number], outgoing)
 
     async def _try_finish(self, posted: PostedMessage, outgoing: OutgoingMessage, status: str) -> bool:
-        """Whether the message has its last form, or takes it by growing."""
+        """Finish a message without a rewrite; False if it needs one."""
         if posted.can_grow_to(outgoing.text):
             return await self._stop_stream(posted, outgoing, status)
         return (
@@ -177,7 +177,7 @@ class AnswerMessages:
         )
 
     async def _stop_stream(self, posted: PostedMessage, outgoing: OutgoingMessage, status: str) -> bool:
-        """End a stream with the rest; False if it has to be rewritten."""
+        """End a stream with the rest of its text; False if it must be rewritten."""
         rest, posted.text = outgoing.text[len(posted.text or "") :], None
         status = status if posted is self.messages[0] else ""
         try:
@@ -190,7 +190,7 @@ class AnswerMessages:
         return True
 
     async def rewrite(self, posted: PostedMessage, outgoing: OutgoingMessage, *, urgent: bool = False) -> None:
-        """Show this in a message, whatever it showed before; what does not fit follows below."""
+        """Replace the content of a message; text that does not fit goes into overflow messages."""
         if posted.is_streaming:
             await self._abort_stream(posted, urgent=urgent)
         for ts in posted.overflow_ids:
@@ -214,7 +214,7 @@ class AnswerMessages:
         self._record_ref()
 
     async def delete_extra(self, length: int) -> None:
-        """Delete the messages that the answer does not need any more."""
+        """Delete the messages after the first `length`."""
         for posted in self.messages[length:]:
             if posted.is_streaming:
                 await self._abort_stream(posted)
@@ -223,7 +223,7 @@ class AnswerMessages:
         del self.messages[length:]
 
     async def _post(self, outgoing: OutgoingMessage) -> None:
-        """Post a message; if nobody knows whether it was, look."""
+        """Post a message; if the outcome is unknown, search for it before posting again."""
         self._is_unconfirmed = True
         try:
             ts = await self._context.sender.post(self._channel, self._root, outgoing)
@@ -265,7 +265,7 @@ class AnswerMessages:
             if error_code(error) != "message_not_found":
                 raise
 
-    # What may have been begun.
+    # Recovery.
 
     async def _find_unfinished(self) -> list[str]:
         return await find_unfinished_messages(
@@ -273,7 +273,7 @@ class AnswerMessages:
         )
 
     async def _adopt_unconfirmed(self) -> bool:
-        """Take over a message whose beginning was not confirmed, if there may be one."""
+        """Adopt a message whose start was not confirmed, if there is one."""
         if not self._is_unconfirmed:
             return False
         for ts in (await self._find_unfinished())[:1]:
@@ -282,7 +282,7 @@ class AnswerMessages:
         return False
 
     def _add_message(self, posted: PostedMessage) -> None:
-        """Remember a message as ours."""
+        """Track a message of this answer."""
         self._is_unconfirmed = False
         self.messages.append(posted)
         self._record_ref()
@@ -297,6 +297,6 @@ class AnswerMessages:
 
 
 def _split_message(outgoing: OutgoingMessage) -> list[OutgoingMessage]:
-    """A letter as several: what stands below comes with the last."""
+    """Split a long message into several; the footer goes with the last."""
     texts = split_message(outgoing.text, MAX_PIECE_LENGTH)
     return [replace(outgoing, text=text, footer=None) for text in texts[:-1]] + [replace(outgoing, text=texts[-1])]

@@ -1,4 +1,4 @@
-"""What the bot shows, as Slack's blocks, from rich to bare: a server that refuses one form is shown the next. Pure."""
+"""Build Slack blocks in three formats, from rich to bare; a refused format is followed by the next. Pure."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 ID_PREFIX = "threadlore"
 MAX_SECTION_LENGTH = 3000  # characters of a section
-ESCAPE_RESERVE = 200  # of them for what becomes longer in Slack's own markup
-MIN_PIECE_LENGTH = 400  # characters that surely fit, whatever is escaped in them
-MAX_EXCERPT_LENGTH = 150  # characters of a source's own words
+ESCAPE_RESERVE = 200  # of them, for text that grows when converted to mrkdwn
+MIN_PIECE_LENGTH = 400  # characters that fit a section even if all are escaped
+MAX_EXCERPT_LENGTH = 150  # characters of a source's excerpt
 MAX_SOURCES = 20
 MAX_ROW_BUTTONS = 25  # elements of an actions block
 DATE_FORMAT = "{date_short_pretty} {time}"
-MAX_BLOCKS_LENGTH = 12_500  # characters over all blocks of a message; Slack refuses somewhere beyond 13,000
+MAX_BLOCKS_LENGTH = 12_500  # characters over all blocks; Slack refuses above about 13,000
 
 
 class BlockFormat(IntEnum):
-    """How much of Slack's blocks a message uses: citations and feedback; sections and buttons; nothing but text."""
+    """Block formats: RICH has citations and feedback buttons, SIMPLE sections and buttons, BARE only text."""
 
     RICH = 0
     SIMPLE = 1
@@ -43,7 +43,7 @@ class BlockFormat(IntEnum):
 
 
 def build_body(markdown: str, form: BlockFormat) -> list[Block]:
-    """A text; `markdown` calls nobody any more (rendering.safe)."""
+    """Build the blocks of a text; mentions in `markdown` are already defused (mrkdwn.defuse_mentions)."""
     if not markdown.strip() or form is BlockFormat.BARE:
         return []
     if form is BlockFormat.RICH:
@@ -52,14 +52,14 @@ def build_body(markdown: str, form: BlockFormat) -> list[Block]:
 
 
 def build_sections(markdown: str) -> list[Block]:
-    """A text in Slack's own markup."""
+    """Build mrkdwn sections of a text."""
     return [
         _section(text) for text in _split_into_sections(markdown, MAX_SECTION_LENGTH - ESCAPE_RESERVE) if text.strip()
     ]
 
 
 def _split_into_sections(markdown: str, limit: int) -> Iterator[str]:
-    """A text in Slack's own markup, in pieces that fit a section; they are shorter where much is escaped."""
+    """Convert a text to mrkdwn pieces that fit a section; heavily escaped text gets smaller pieces."""
     for part in split_message(markdown, limit):
         text = to_mrkdwn(part)
         if len(text) > MAX_SECTION_LENGTH and limit >= MIN_PIECE_LENGTH:
@@ -73,12 +73,12 @@ def _section(text: str) -> Block:
 
 
 def _mrkdwn_text(text: str) -> Block:
-    """Slack's own markup, in which Slack makes no links of its own."""
+    """A mrkdwn text object in which Slack adds no links."""
     return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
 def blocks_length(blocks: Iterable[Block]) -> int:
-    """The characters of all texts, addresses and values of blocks."""
+    """Count the characters of all texts, URLs and values of blocks."""
     return sum(map(_text_length, blocks))
 
 
@@ -91,13 +91,13 @@ def _text_length(node: object) -> int:
     return sum(map(_text_length, node)) if isinstance(node, list) else 0
 
 
-# What stands below an answer.
+# Footer of an answer.
 
 
 def build_footer(
     footer: AnswerFooter, asker: str, form: BlockFormat, max_length: int = MAX_BLOCKS_LENGTH
 ) -> list[Block]:
-    """Sources, a note and buttons, in no more than `room` characters if that can be had by leaving words out."""
+    """Build sources, notice and buttons; excerpts are left out if the blocks exceed `max_length` characters."""
     full = _build_footer(footer, asker, form, excerpt_length=MAX_EXCERPT_LENGTH)
     return full if blocks_length(full) <= max_length else _build_footer(footer, asker, form, excerpt_length=0)
 
@@ -119,7 +119,7 @@ def _build_footer(footer: AnswerFooter, asker: str, form: BlockFormat, excerpt_l
 
 
 def footer_text(footer: AnswerFooter) -> str:
-    """Sources and note as text, where blocks are refused."""
+    """Sources and notice as plain text, for the BARE format."""
     lines = [
         f"[{source.number}] {title_with_time(source.title, source.time)} {source.link}".rstrip()
         for source in footer.sources[:MAX_SOURCES]
@@ -128,7 +128,7 @@ def footer_text(footer: AnswerFooter) -> str:
 
 
 def _citations(sources: Sequence[FooterSource], excerpt_length: int) -> list[Block]:
-    """A list of citation elements."""
+    """Build a list of citation elements."""
     if not sources:
         return []
     heading = {"type": "rich_text_section", "elements": [{"type": "text", "text": "Sources", "style": {"bold": True}}]}
@@ -141,7 +141,7 @@ def _citations(sources: Sequence[FooterSource], excerpt_length: int) -> list[Blo
 
 
 def _citation_elements(source: FooterSource, excerpt_length: int) -> list[Block]:
-    """One source: what it is called, and what it says."""
+    """Build the elements of one source: number, title, time and excerpt."""
     excerpt = source.excerpt[:excerpt_length].strip()
     date: list[Block] = [{"type": "text", "text": " · "}, _date(source.time)] if source.time else []
     after = [*date, *([{"type": "text", "text": f" — {excerpt}"}] if excerpt else [])]
@@ -154,7 +154,7 @@ def _citation_elements(source: FooterSource, excerpt_length: int) -> list[Block]
 
 
 def _source_sections(sources: Sequence[FooterSource], excerpt_length: int) -> list[Block]:
-    """The same as lines of Slack's own markup."""
+    """Build the sources as mrkdwn lines, for the SIMPLE format."""
     lines = []
     for source in sources[:MAX_SOURCES]:
         title = escape(f"[{source.number}] {source.title}".strip())
@@ -170,12 +170,12 @@ def _source_sections(sources: Sequence[FooterSource], excerpt_length: int) -> li
 
 
 def _date(time: datetime) -> Block:
-    """An instant that Slack shows in the reader's time zone."""
+    """A date element, shown in the reader's time zone."""
     return {"type": "date", "timestamp": int(time.timestamp()), "format": DATE_FORMAT, "fallback": format_utc(time)}
 
 
 def _date_token(time: datetime) -> str:
-    """The same in Slack's own markup."""
+    """A date token of mrkdwn, shown in the reader's time zone."""
     return f"<!date^{int(time.timestamp())}^{DATE_FORMAT}|{format_utc(time)}>"
 
 
@@ -186,11 +186,11 @@ def _context_block(text: str) -> Block:
     return {"type": "context", "elements": [_mrkdwn_text(to_mrkdwn(defuse_mentions(text))[:2000])]}
 
 
-# Buttons: their names and values come back when they are pressed.
+# Buttons: action and value come back when one is pressed.
 
 
 def build_buttons(buttons: Sequence[Button], form: BlockFormat, block: str, asker: str = "") -> list[Block]:
-    """Feedback and trash in their own row, the rest below it. The trash is seen by the asker alone."""
+    """Build feedback and delete buttons in one row, the rest below. Only the asker sees the delete button."""
     if form is BlockFormat.BARE or not buttons:
         return []
     citation = {button.action: button for button in buttons}
@@ -246,7 +246,7 @@ def _label(text: str) -> Block:
 
 
 def parse_action(action_id: str, value: str) -> tuple[str, str] | None:
-    """The action and the value of a button that came back; None if it is not one of ours."""
+    """Parse action and value of a pressed button; None if it is not the bot's."""
     prefix, _, rest = action_id.partition(".")
     if prefix != ID_PREFIX or not rest:
         return None
@@ -257,11 +257,11 @@ def parse_action(action_id: str, value: str) -> tuple[str, str] | None:
     return action, value
 
 
-# Cards and the home tab.
+# Cards and the Home tab.
 
 
 def build_card(card: Card, form: BlockFormat) -> list[Block]:
-    """A card."""
+    """Build the blocks of a card."""
     return [
         *build_body(defuse_mentions(card.text), form),
         *build_buttons(card.buttons, form, block=f"{ID_PREFIX}.card"),
@@ -269,6 +269,6 @@ def build_card(card: Card, form: BlockFormat) -> list[Block]:
 
 
 def build_home(card: Card) -> Mapping[str, Any]:
-    """The home tab: it knows sections, but no Markdown."""
+    """Build the Home tab, which supports sections but no Markdown blocks."""
     row = build_buttons(card.buttons, BlockFormat.SIMPLE, block=f"{ID_PREFIX}.home")
     return {"type": "home", "blocks": [*build_sections(defuse_mentions(card.text))[:90], *row]}

@@ -1,4 +1,4 @@
-"""Words for one person alone: to a response address while it lasts, else as an ephemeral message, else directly."""
+"""Send messages that one person sees: by response URL, else ephemerally, else as a direct message."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ log = structlog.get_logger(__name__)
 
 
 class PrivateMessages:
-    """What one person alone is told."""
+    """Sends messages that only one person sees."""
 
     def __init__(self, context: SlackContext) -> None:
         self._context = context
 
     async def send(self, target: ReplyTarget, outgoing: OutgoingMessage) -> None:
-        """Tell somebody something where they asked. Raises what Slack refuses in every way."""
+        """Send a message to the person of `target`. Raises the last refusal if all ways fail."""
         if target.handle and await self._send_response(target, outgoing):
             return
         if target.location.channel.startswith("D"):
@@ -47,12 +47,12 @@ class PrivateMessages:
             await self._context.sender.post(await self.open_direct(target.person), "", outgoing)
 
     async def open_direct(self, person: str) -> str:
-        """The channel of a person's conversation with the bot."""
+        """Open the direct message channel of a person; gives its id."""
         opened = await self._context.idempotent_client.conversations_open(users=[person])
         return str((opened.get("channel") or {}).get("id") or "")
 
     async def _send_response(self, target: ReplyTarget, outgoing: OutgoingMessage) -> bool:
-        """Use the response address: it takes five messages in half an hour. Whether this was one of them."""
+        """Send by response URL, which takes five messages within 30 minutes; whether it was accepted."""
         client = self._context.write_client
         webhook = AsyncWebhookClient(
             target.handle,
@@ -76,7 +76,7 @@ class PrivateMessages:
         return False
 
     async def _post_ephemeral(self, target: ReplyTarget, outgoing: OutgoingMessage) -> bool:
-        """Show it to the person in the channel; False if that cannot be."""
+        """Post an ephemeral message in the channel; False if Slack refuses."""
 
         async def send(arguments: dict[str, Any]) -> str:
             response = await self._context.write_client.chat_postEphemeral(
@@ -100,7 +100,7 @@ class PrivateMessages:
 
 
 def parse_response_error(status: int, body: str) -> str:
-    """Slack's word for why a response address took nothing; empty if it did, which the body alone tells. Pure."""
+    """The error code of a response URL's reply; empty on success, which only the body shows. Pure."""
     text = body.strip()
     if status == HTTP_OK and text == "ok":
         return ""
@@ -114,7 +114,7 @@ def parse_response_error(status: int, body: str) -> str:
 
 
 class EphemeralReply:
-    """An answer that only the asker sees: the whole at the end."""
+    """An answer that only the asker sees, sent once complete."""
 
     reply_ref = ""
 
@@ -124,13 +124,13 @@ class EphemeralReply:
         self._private_messages = private_messages
 
     async def show_status(self, status: str) -> None:
-        """Nothing: Slack lets nobody take it away again, and it would stay above the answer."""
+        """Do nothing: an ephemeral status could not be removed and would stay above the answer."""
 
     async def show(self, parts: Sequence[str]) -> None:
-        """Nothing: what was whispered cannot be rewritten."""
+        """Do nothing: an ephemeral message cannot be edited."""
 
     async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
-        """The whole answer. Raises PlatformError."""
+        """Send the whole answer. Raises PlatformError."""
         messages = [OutgoingMessage(self._defuse(part), self._target.person) for part in parts or ("…",)]
         last = replace(messages[-1], footer=footer)
         ends = [last] if last.is_within_limit else [messages[-1], replace(last, text="")]
@@ -138,7 +138,7 @@ class EphemeralReply:
             await self._send(outgoing)
 
     async def replace(self, text: str) -> None:
-        """Say this instead of the answer. Raises PlatformError."""
+        """Send `text` instead of the answer. Raises PlatformError."""
         await self._send(OutgoingMessage(self._defuse(text)))
 
     async def _send(self, outgoing: OutgoingMessage) -> None:

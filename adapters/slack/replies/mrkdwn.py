@@ -1,4 +1,4 @@
-"""Standard Markdown → what Slack shows, without calling anybody. Pure."""
+"""Convert Markdown to Slack's mrkdwn without mentions that notify anyone. Pure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-WORD_JOINER = "\u2060"  # of no width: what Slack would read as a mention is text
+WORD_JOINER = "\u2060"  # zero width; breaks the token of a mention
 MENTION_START = re.compile(r"<([@#!])(?=\w)")
 USER_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
 MARKDOWN_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 PARAGRAPH_ENDS = frozenset(
     ("paragraph_close", "heading_close", "table_close", "bullet_list_close", "ordered_list_close")
-)  # behind these stands an empty line
+)  # followed by an empty line
 INLINE_MARKUP = {
     "strong_open": "*",
     "strong_close": "*",
@@ -34,21 +34,21 @@ INLINE_MARKUP = {
 
 
 def escape(text: str) -> str:
-    """Text as Slack wants it in `text` fields and mrkdwn: no character of it is a command."""
+    """Escape Slack's control characters."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def defuse_mentions(markdown: str, name: Callable[[str], str] = lambda _: "") -> str:
-    """Markdown that mentions nobody: people by their `name` (of an id; empty if unknown), the rest as inert text.
+    """Replace user mentions by names (`name` maps an id to a name, empty if unknown) and defuse all other mentions.
 
-    It grows at the end as its source does, so that a stream can be continued.
+    Appending to the Markdown only appends to the result, so that a stream can be continued.
     """
     with_names = USER_MENTION.sub(lambda found: f"@{sanitize_inline(name(found[1])) or 'somebody'}", markdown)
     return MENTION_START.sub(rf"<\1{WORD_JOINER}", with_names)
 
 
 def to_mrkdwn(markdown: str) -> str:
-    """Slack's own markup, for the places that do not know standard Markdown."""
+    """Convert Markdown to mrkdwn, for fields that do not support Markdown."""
     writer = MrkdwnWriter()
     for token in MARKDOWN_PARSER.parse(markdown):
         writer.add_token(token)
@@ -56,7 +56,7 @@ def to_mrkdwn(markdown: str) -> str:
 
 
 class MrkdwnWriter:
-    """Blocks of Markdown as lines: lists get bullets or numbers, quotes a mark, headings are bold, rows have bars."""
+    """Writes Markdown tokens as mrkdwn lines: list markers, quote marks, bold headings, table rows with bars."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -67,7 +67,7 @@ class MrkdwnWriter:
         self._row: list[str] | None = None
 
     def add_token(self, token: Token) -> None:
-        """The next token."""
+        """Add the next token."""
         if token.nesting:
             self._handle_nesting(token)
         elif token.type == "inline":
@@ -78,7 +78,7 @@ class MrkdwnWriter:
             self.lines.append("———" if token.type == "hr" else escape(token.content.rstrip("\n")))
 
     def _handle_nesting(self, token: Token) -> None:
-        """Where something begins or ends."""
+        """Handle an opening or closing token."""
         match token.type:
             case "bullet_list_open":
                 self._lists.append(None)
@@ -109,14 +109,14 @@ class MrkdwnWriter:
         self._marker = ""
 
     def _set_marker(self) -> None:
-        """What stands before the next line of a list."""
+        """Set the marker of the next list item."""
         number = self._lists[-1]
         self._marker = "• " if number is None else f"{number}. "
         self._lists[-1] = None if number is None else number + 1
 
 
 def _render_inline(tokens: Sequence[Token]) -> str:
-    """Bold, italic, struck, code and links within a line."""
+    """Render bold, italic, strikethrough, code and links within a line."""
     text = ""
     links: list[str] = []
     for token in tokens:
@@ -148,13 +148,13 @@ def _escape_url(address: str) -> str:
 
 
 def notification_text(markdown: str, limit: int) -> str:
-    """What notifications and readers of screens are told: the beginning of a text."""
+    """The start of a text, for notifications and screen readers."""
     text = to_mrkdwn(defuse_mentions(markdown))
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def status_sentence(status: str) -> str:
-    """What a status says behind the bot's name, as a line of its own."""
+    """Turn a status that follows the bot's name (“is searching”) into a sentence of its own."""
     sentence = status.removeprefix("is ")
     return sentence[:1].upper() + sentence[1:]
 

@@ -1,4 +1,4 @@
-"""Finished answers that stand in a channel: replaced by a line, or deleted, whether they were streamed or posted."""
+"""Replace or delete finished answers in a channel."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ NOT_EDITABLE_ERRORS = frozenset(("cant_update_message", "edit_window_closed"))
 
 
 class PostedAnswers:
-    """The messages that the mark of an answer names."""
+    """Edits the messages that a reply reference names."""
 
     def __init__(self, context: SlackContext) -> None:
         self._context = context
 
     async def replace(self, target: ReplyTarget, text: str) -> None:
-        """Show this in the first message that is still there, and delete the others. Raises PlatformError.
+        """Show `text` in the first message that still exists, and delete the others. Raises PlatformError.
 
-        Where Slack does not let a message be edited any more, it is deleted.
+        A message that Slack does not allow to be edited any more is deleted.
         """
         channel, messages = _parse_ref(target)
         outgoing = OutgoingMessage(defuse_mentions(text), metadata=answer_metadata(target.answer, 0, done=True))
@@ -52,7 +52,7 @@ class PostedAnswers:
                 await self._delete(channel, ts)
 
     async def _rewrite(self, channel: str, ts: str, outgoing: OutgoingMessage) -> bool:
-        """Whether the message shows it now; else there is none any more. Raises what Slack refuses."""
+        """Rewrite a message; False if it does not exist any more. Raises what Slack refuses."""
         try:
             await self._context.sender.update(channel, ts, outgoing)
         except SlackApiError as error:
@@ -84,6 +84,6 @@ class PostedAnswers:
 
 
 def _parse_ref(target: ReplyTarget) -> tuple[str, list[str]]:
-    """The channel and the ids of the messages."""
+    """Parse the channel and the message ids of a reply reference."""
     channel, _, messages = target.reply_ref.partition(":")
     return channel, [ts for ts in messages.split(",") if ts]

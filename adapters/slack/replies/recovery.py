@@ -1,4 +1,4 @@
-"""What a former run of the bot left in a thread or a channel: messages of an answer that was never finished."""
+"""Find messages of an answer that an earlier run started and did not finish."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 200
 MAX_PAGES = 5  # of a channel, the newest ones
-CLOCK_SKEW = timedelta(minutes=1)  # as far as our clock and Slack's may differ
+CLOCK_SKEW = timedelta(minutes=1)  # possible difference between the local and Slack's clock
 
 
 def answer_metadata(answer: str, part: int, *, done: bool) -> dict[str, Any]:
-    """The metadata of a message of an answer."""
+    """Build the metadata of a message of an answer."""
     return {"event_type": ANSWER_EVENT, "event_payload": {"answer": answer, "part": part, "done": done}}
 
 
 async def find_unfinished_messages(
     client: AsyncWebClient, target: ReplyTarget, identity: BotIdentity, active_messages: Collection[str]
 ) -> list[str]:
-    """Look through the thread behind a question, or through the channel since it was asked. Raises PlatformError."""
+    """Search the thread after the question, or the channel since it was asked. Raises PlatformError."""
     root = target.location.thread or target.message
     if root:
         messages = await _fetch_replies(client, target.location.channel, root)
@@ -47,9 +47,10 @@ async def find_unfinished_messages(
 
 
 def select_unfinished_ids(own_messages: Collection[Row], answer: str) -> list[str]:
-    """The ids of messages that belong to an answer: those marked with it, and one that was never marked.
+    """The ids of messages that belong to an answer: those with its metadata, and one without metadata.
 
-    A stream is marked when it ends, so one of ours without a mark was broken off; files are no answers.
+    A stream gets metadata when it ends, so a message of the bot without metadata is an interrupted stream, unless
+    it is a file.
     """
     found = select_answer_ids(own_messages, answer)
     unmarked = [
@@ -62,7 +63,7 @@ def select_unfinished_ids(own_messages: Collection[Row], answer: str) -> list[st
 
 
 def select_answer_ids(own_messages: Iterable[Row], answer: str) -> list[str]:
-    """The ids of messages that are marked with an answer: in a channel nothing is streamed, and all are."""
+    """The ids of messages with an answer's metadata; outside of threads nothing is streamed, so all have it."""
     return sorted(
         _message_id(message)
         for message in own_messages
@@ -71,7 +72,7 @@ def select_answer_ids(own_messages: Iterable[Row], answer: str) -> list[str]:
 
 
 def _own_messages(messages: Iterable[Row], identity: BotIdentity, active_messages: Collection[str]) -> list[Row]:
-    """What we said and what is not being written now."""
+    """The bot's own messages, without those in progress."""
     own_messages = (
         message
         for message in messages
@@ -93,7 +94,7 @@ def _answer_id(message: Row) -> str:
 
 
 def _has_answer_blocks(message: Row) -> bool:
-    """Whether its blocks bear the id of an answer."""
+    """Whether a block id of the message is the bot's."""
     return any(str(block.get("block_id") or "").startswith("threadlore.") for block in message.get("blocks") or ())
 
 
@@ -118,7 +119,7 @@ async def _fetch_since(client: AsyncWebClient, channel: str, time: datetime) -> 
 async def _fetch_pages(
     fetch_page: Callable[[str], Awaitable[AsyncSlackResponse]], max_pages: int | None = None
 ) -> Sequence[Row]:
-    """What all pages say, or so many of them at most."""
+    """Fetch the messages of all pages, or of at most `max_pages`."""
     messages: list[Row] = []
     cursor = ""
     for _ in count() if max_pages is None else range(max_pages):

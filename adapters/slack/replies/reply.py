@@ -1,4 +1,4 @@
-"""An answer in the thread of its question: it grows while it is written, and is whole at the end in any case."""
+"""Stream an answer into the thread of its question, and complete it at the end."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-TICK_SECONDS = 1.0  # seconds between two looks at what is still to be written
+TICK_SECONDS = 1.0  # seconds between two keepalive checks
 ABANDONED_AFTER = 1800.0  # seconds after the last call of the bot
 
 
 class ThreadReply:
     """One answer (see bot.platform.ports.Reply).
 
-    What Slack does not allow to be written at once is written with the next `show`, or at the end: never later than
-    the bot wants, who looks at the readers before each write. `fresh`: the question came in this run, so nothing of
-    the answer can be there yet.
+    Text that a rate limit holds back is written by the next `show` or `finish`, never in the background: the bot
+    checks the audience before each write. `is_new`: the question arrived in this run, so there is nothing to recover.
     """
 
     def __init__(self, target: ReplyTarget, context: SlackContext, *, is_new: bool) -> None:
@@ -56,7 +55,7 @@ class ThreadReply:
         return self._messages.ref
 
     async def show_status(self, status: str) -> None:
-        """Show the words below the thread until the answer begins."""
+        """Show a status below the thread until the answer starts."""
         if self._messages.messages or self._done:
             self._status.words = status
             return
@@ -64,7 +63,7 @@ class ThreadReply:
         await self._status.show(status)
 
     async def show(self, parts: Sequence[str]) -> bool:
-        """The answer so far; False if Slack did not take all of it now."""
+        """Show the answer so far; False if not all of it was written."""
         async with self._lock:
             await self._set_parts(parts)
             written = await self._write()
@@ -72,7 +71,7 @@ class ThreadReply:
         return written
 
     async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
-        """The whole answer. Raises PlatformError if it cannot be delivered."""
+        """Write the whole answer. Raises PlatformError if it cannot be delivered."""
         async with self._lock:
             await self._set_parts(list(parts) or ["…"])
             last = len(self._parts) - 1
@@ -84,7 +83,7 @@ class ThreadReply:
             await self._close()
 
     async def replace(self, text: str) -> None:
-        """Show this instead of everything so far. Raises PlatformError if something may still be seen."""
+        """Replace everything shown so far. Raises PlatformError if old text may still be visible."""
         async with self._lock:
             await self._set_parts([text])
             outgoing = self._build_message(0, None, done=True)
@@ -97,7 +96,7 @@ class ThreadReply:
             await self._close()
 
     async def _set_parts(self, parts: Sequence[str]) -> None:
-        """Note what is to be shown, and find what a former run has shown."""
+        """Set the parts to write; on the first call, recover messages of an earlier run."""
         self._last_call = self._context.rate_limits.clock()
         if not self._recovered:
             await self._messages.recover()
@@ -107,7 +106,7 @@ class ThreadReply:
         self._parts = [defuse_mentions(part, self._context.users.get_name) for part in parts]
 
     async def _write(self) -> bool:
-        """Bring what is shown as near to the answer as Slack allows now; whether all of it is there."""
+        """Write as much as Slack allows now; whether all parts are written."""
         last = len(self._parts) - 1
         try:
             for number in range(last + 1):
@@ -123,10 +122,10 @@ class ThreadReply:
         metadata = answer_metadata(self._target.answer, number, done=done)
         return OutgoingMessage(self._parts[number], self._target.person, footer, metadata=metadata)
 
-    # Between the calls.
+    # Keepalive.
 
     def _start_keepalive(self) -> None:
-        """Go on in the background: refresh the status, give signs of life."""
+        """Refresh the status and keep streams alive in the background."""
         if self._keepalive_task is None and not self._done:
             self._keepalive_task = self._context.supervisor.run("slack status refresh", self._run_keepalive)
             self._context.tasks.add(self._keepalive_task)

@@ -1,4 +1,4 @@
-"""Messages on their way to a channel: posted and rewritten, paced, in the richest form that Slack takes."""
+"""Post and edit messages within rate limits, in the richest block format that Slack accepts."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ INVALID_BLOCKS_ERRORS = frozenset(
     ("invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_attachments")
 )
 TOO_LONG_ERRORS = frozenset(("msg_too_long", "msg_blocks_too_long", "too_long", "markdown_text_too_long"))
-MAX_REFUSED_FORMATS = 3  # messages in a row that were refused as rich ones, after which that is not tried any more
-NO_LINKIFY: dict[str, Any] = {"parse": "none", "link_names": False}  # Slack makes no links of its own
+MAX_REFUSED_FORMATS = 3  # refusals in a row after which a format is not tried any more
+NO_LINKIFY: dict[str, Any] = {"parse": "none", "link_names": False}  # Slack adds no links
 NO_UNFURL: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
-    """A message: `text` is Markdown that mentions nobody; `end` and `buttons` stand below it; `about` is metadata."""
+    """A message to send. `text` is Markdown with defused mentions; `footer` and `buttons` are shown below it."""
 
     text: str
     asker: str = ""
@@ -48,22 +48,22 @@ class OutgoingMessage:
 
     @property
     def is_within_limit(self) -> bool:
-        """Whether all of it goes into one message."""
+        """Whether all of it fits into one message."""
         return blocks.blocks_length(self.build_blocks(BlockFormat.RICH)) <= blocks.MAX_BLOCKS_LENGTH
 
     def build_blocks(self, form: BlockFormat) -> list[dict[str, Any]]:
-        """The message as blocks."""
+        """Build the blocks of the message."""
         row = blocks.build_buttons(self.buttons, form, block=f"{ID_PREFIX}.card", asker=self.asker)
         return [*blocks.build_body(self.text, form), *self.build_footer_blocks(form), *row]
 
     def build_footer_blocks(self, form: BlockFormat) -> list[dict[str, Any]]:
-        """What stands below an answer, as blocks."""
+        """Build the blocks of the footer."""
         if self.footer is None:
             return []
         return blocks.build_footer(self.footer, self.asker, form, max_length=blocks.MAX_BLOCKS_LENGTH - len(self.text))
 
     def build_arguments(self, form: BlockFormat) -> dict[str, Any]:
-        """What Slack is sent: the text alone has all of it, if there are no blocks."""
+        """Build the arguments for Slack; in the BARE format, `text` has the whole message."""
         if form is not BlockFormat.BARE:
             return {"text": notification_text(self.text, MAX_FALLBACK_LENGTH) or "…", "blocks": self.build_blocks(form)}
         text = (
@@ -75,7 +75,7 @@ class OutgoingMessage:
 
 
 class MessageSender:
-    """Posts and rewrites messages."""
+    """Posts and edits messages."""
 
     def __init__(self, client: AsyncWebClient, rate_limits: RateLimits) -> None:
         self._client = client
@@ -84,7 +84,7 @@ class MessageSender:
         self._refused_count = 0
 
     async def post(self, channel: str, thread: str, outgoing: OutgoingMessage) -> str:
-        """Post a message; gives its id. Raises what Slack refuses; `calls.lost`: it may stand there all the same."""
+        """Post a message; gives its id. Raises what Slack refuses; see retries.is_outcome_unknown."""
 
         async def send(arguments: Mapping[str, Any]) -> str:
             response = await self._client.chat_postMessage(
@@ -104,7 +104,7 @@ class MessageSender:
         )
 
     async def update(self, channel: str, ts: str, outgoing: OutgoingMessage, *, urgent: bool = False) -> None:
-        """Rewrite a message; an urgent one comes before others. Raises what Slack refuses."""
+        """Edit a message; `urgent` has an own rate limit. Raises what Slack refuses."""
         window = self._rate_limits.urgent if urgent else self._rate_limits.updates
 
         async def send(arguments: Mapping[str, Any]) -> str:
@@ -118,7 +118,7 @@ class MessageSender:
         )
 
     async def send_in_best_format(self, send: Callable[[BlockFormat], Awaitable[str]]) -> str:
-        """Send in the richest form that is not refused. Raises what Slack refuses in every form."""
+        """Send in the richest format that is not refused. Raises the refusal of the last format."""
         for form in BlockFormat:
             if form < self._richest_format:
                 continue
@@ -134,7 +134,7 @@ class MessageSender:
         raise AssertionError
 
     def _record_format(self, form: BlockFormat) -> None:
-        """Give the richest form up if it is refused again and again."""
+        """Stop trying a format after repeated refusals."""
         self._refused_count = self._refused_count + 1 if form > self._richest_format else 0
         if self._refused_count >= MAX_REFUSED_FORMATS:
             self._richest_format, self._refused_count = form, 0

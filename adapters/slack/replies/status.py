@@ -1,4 +1,4 @@
-"""What stands below a thread while an answer is being worked on; where that is refused, 👀 on the question."""
+"""Show that an answer is in progress: a thread status, or a 👀 reaction where Slack refuses one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-REFRESH_SECONDS = 90.0  # seconds; Slack takes a status away after two minutes
+REFRESH_SECONDS = 90.0  # Slack removes a status after two minutes
 EYES_REACTION = "eyes"
 
 
@@ -33,7 +33,7 @@ class ThreadStatus:
         self.words = ""
 
     async def show(self, words: str) -> None:
-        """Show these words."""
+        """Show a status."""
         self.words, self._shown_at = words, self._clock()
         if self._has_eyes or not (self._target.location.thread or self._target.message):
             return
@@ -44,12 +44,12 @@ class ThreadStatus:
             await self._show_eyes()
 
     async def refresh(self) -> None:
-        """Show them again before Slack takes them away."""
+        """Show the status again before Slack removes it."""
         if self.words and self._clock() - self._shown_at >= REFRESH_SECONDS:
             await self.show(self.words)
 
     async def clear(self, *, is_visible: bool) -> None:
-        """Take it away; words go by themselves when a message comes. `stays`: none came since they were shown."""
+        """Remove the status. A new message already removed it, unless `is_visible`."""
         if self._has_eyes:
             self._has_eyes = False
             await self._react(add=False)

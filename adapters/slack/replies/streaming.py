@@ -1,4 +1,4 @@
-"""Slack's native streaming: a message that grows, with a task above it that says what was searched."""
+"""Slack's native message streams, with a task above the text that shows the search."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from bot.platform.models import FooterSource
     from bot.platform.ports import ReplyTarget
 
-START_TIMEOUT = 2.0  # seconds that somebody waits for the start of a stream before they are answered by a plain message
+START_TIMEOUT = 2.0  # seconds to wait for a stream to start before posting instead
 MAX_TITLE_LENGTH = 100
 SEARCHED_TITLE = "Searched"
-MAX_TASK_SOURCES = 4  # sources of a task
-MAX_TASK_TEXT_LENGTH = 10_000  # characters of a message beyond which a task is not told its sources
+MAX_TASK_SOURCES = 4
+MAX_TASK_TEXT_LENGTH = 10_000  # a longer message's task lists no sources
 PERMANENT_ERRORS = frozenset(
     [
         "unknown_method",
@@ -41,12 +41,12 @@ INVALID_CHUNK_ERRORS = frozenset(("invalid_chunks", "invalid_arguments", "invali
 
 
 def text_chunk(text: str) -> dict[str, Any]:
-    """Text to be appended."""
+    """Build a chunk of text."""
     return {"type": "markdown_text", "text": text}
 
 
 def task_chunk(title: str, *, done: bool, sources: Sequence[FooterSource] = ()) -> dict[str, Any]:
-    """The task above an answer."""
+    """Build the chunk of the task above an answer."""
     shown = [
         {"type": "url", "url": s.link, "text": s.title[:MAX_TITLE_LENGTH]} for s in sources if is_web_link(s.link)
     ][:MAX_TASK_SOURCES]
@@ -61,7 +61,7 @@ def task_chunk(title: str, *, done: bool, sources: Sequence[FooterSource] = ()) 
 
 
 class MessageStreams:
-    """Starts, continues and ends streams. `off`: this workspace has none."""
+    """Starts, extends and ends streams. `is_disabled`: Slack refuses streams in this workspace."""
 
     def __init__(
         self, client: AsyncWebClient, rate_limits: RateLimits, users: UserDirectory, sender: MessageSender
@@ -74,9 +74,9 @@ class MessageStreams:
         self.is_disabled = False
 
     async def start(self, target: ReplyTarget, text: str, status: str) -> str | None:
-        """Begin a message in the thread of a question; None if it cannot be done now.
+        """Start a stream in the thread of a question; gives its id, None if it cannot be started now.
 
-        Raises an error that leaves open whether it was begun (`calls.lost`).
+        Raises an error whose outcome is unknown (retries.is_outcome_unknown).
         """
         if self.is_disabled or not await self._rate_limits.starts.acquire(within=START_TIMEOUT):
             return None
@@ -102,7 +102,7 @@ class MessageStreams:
         return str(response["ts"])
 
     def _handle_refusal(self, error: SlackApiError) -> None:
-        """Learn from a refusal; one that says nothing is raised."""
+        """Block or disable streams after a refusal; raises an error whose outcome is unknown."""
         if is_outcome_unknown(error):
             raise error
         pause = retry_after_seconds(error)
@@ -111,17 +111,17 @@ class MessageStreams:
         self.is_disabled = self.is_disabled or error_code(error) in PERMANENT_ERRORS
 
     async def append(self, channel: str, ts: str, text: str) -> None:
-        """Let a message grow. Raises what Slack says; a turn must have been taken."""
+        """Append text. Raises errors of Slack. The caller has acquired a turn of the rate limit."""
         await self._client.chat_appendStream(channel=channel, ts=ts, chunks=[text_chunk(text)])
 
     async def send_keepalive(self, channel: str, ts: str, status: str) -> None:
-        """Show that it is still worked on. Raises what Slack says; a turn must have been taken."""
+        """Update the task to keep the stream open. Raises errors of Slack. The caller has acquired a turn."""
         await self._client.chat_appendStream(
             channel=channel, ts=ts, chunks=[task_chunk(status_sentence(status), done=False)]
         )
 
     async def stop(self, posted_ref: tuple[str, str], rest: str, status: str, outgoing: OutgoingMessage) -> None:
-        """End a message (channel, id) with the rest of its text and what stands below it. Raises what Slack refuses."""
+        """End the stream `posted_ref` (channel, id) with the rest of its text and footer. Raises what Slack refuses."""
         channel, ts = posted_ref
         text = [text_chunk(rest)] if rest else []
 
@@ -143,7 +143,7 @@ class MessageStreams:
         )
 
     def _finished_task(self, outgoing: OutgoingMessage, status: str) -> list[dict[str, Any]]:
-        """The task as done."""
+        """Build the chunk of the completed task."""
         if not status or not self._has_tasks:
             return []
         sources = outgoing.footer.sources if outgoing.footer else ()
@@ -153,6 +153,6 @@ class MessageStreams:
         return [task_chunk(title, done=True, sources=sources if len(outgoing.text) < MAX_TASK_TEXT_LENGTH else ())]
 
     async def abort(self, channel: str, ts: str, *, urgent: bool = False) -> None:
-        """End a message as it stands, so that it can be rewritten. Raises what Slack refuses."""
+        """End a stream as it is, so that it can be edited. Raises what Slack refuses."""
         window = self._rate_limits.urgent if urgent else self._rate_limits.stops
         await call_in_turn(window, lambda: self._client.chat_stopStream(channel=channel, ts=ts))

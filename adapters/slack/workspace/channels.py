@@ -1,4 +1,4 @@
-"""What a channel is now, and who reads it."""
+"""Look up and list channels, their kind and members."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class ListingForbidden(PermissionDenied):
 
 
 def channel_kind(info: Mapping[str, Any]) -> Literal["open", "closed", "direct"]:
-    """Who may read a channel. Only what Slack calls public in so many words is open."""
+    """The kind of a channel; open only if Slack explicitly reports it as not private."""
     if info.get("is_im"):
         return "direct"
     return "open" if info.get("is_channel") and info.get("is_private") is False else "closed"
 
 
 def is_bot_inside(info: Mapping[str, Any]) -> bool:
-    """Whether the bot is in a channel; of an archived one nobody is called a member for sure."""
+    """Whether the bot is a member; assumed for archived channels, where Slack does not report it reliably."""
     return bool(info.get("is_archived")) or info.get("is_member") is not False
 
 
 def parse_listed_channel(info: Mapping[str, Any], location: Location) -> ListedChannel:
-    """A channel as lists tell of it; with other workspaces' people, if only one word of it says so."""
+    """Parse a channel of a list; any sharing flag marks it as shared with other workspaces."""
     return ListedChannel(
         location=location,
         name=str(info.get("name_normalized") or info.get("name") or ""),
@@ -68,9 +68,9 @@ class Channels:
         self._users = users
 
     async def fetch_channel(self, location: Location) -> Channel:
-        """The facts of a channel. Raises PlatformError, ChannelGone only if it is one of our own workspace."""
+        """Fetch a channel and its members. Raises PlatformError; ChannelGone only for channels of this workspace."""
         if location.workspace != self._identity.team:
-            raise PermissionDenied("This is a channel of another workspace.")
+            raise PermissionDenied("The channel belongs to another workspace.")
         with map_errors():
             info = (await self._client.conversations_info(channel=location.channel)).get("channel") or {}
         ids = await self._fetch_member_ids(location.channel, info)
@@ -86,9 +86,9 @@ class Channels:
         )
 
     async def list_channels(self, person: str = "") -> list[ListedChannel]:
-        """The channels that the bot is in, or a person (of them, private ones only with the bot). Raises PlatformError.
+        """List the channels of the bot, or of a person (private ones only if the bot is in them too).
 
-        Kinds of channels that the app may not list are left out: it sees none of them.
+        Kinds of channels that the app lacks the scope for are left out. Raises PlatformError.
         """
         types = dict(SCOPES_BY_TYPE)
         while True:
@@ -110,7 +110,7 @@ class Channels:
                 ]
 
     async def _fetch_pages(self, types: str, person: str) -> dict[str, Mapping[str, Any]]:
-        """A whole list, each channel once. Raises PlatformError if a page says nothing."""
+        """Fetch all pages of a list, by channel id. Raises PlatformUnavailable for a page without channels."""
         found: dict[str, Mapping[str, Any]] = {}
         cursor = ""
         while True:
@@ -119,20 +119,20 @@ class Channels:
             )
             rows = page.get("channels")
             if not isinstance(rows, list):
-                raise PlatformUnavailable("Slack gave no list of channels.")
+                raise PlatformUnavailable("Slack sent no list of channels.")
             found.update({str(each["id"]): each for each in rows if each.get("id") and not each.get("is_im")})
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 return found
 
     async def fetch_open_name(self, channel: str) -> str:
-        """The name of a channel if it is open to everybody, else nothing. Raises PlatformError."""
+        """Fetch the name of a public channel; empty for others. Raises PlatformError."""
         with map_errors():
             info = (await self._client.conversations_info(channel=channel)).get("channel") or {}
         return str(info.get("name") or "") if channel_kind(info) == "open" else ""
 
     async def _fetch_member_ids(self, channel: str, info: Mapping[str, Any]) -> set[str]:
-        """The ids of everybody in a channel."""
+        """Fetch the ids of all members of a channel."""
         if info.get("is_im"):
             return {str(info.get("user"))} if info.get("user") else set()
         ids: set[str] = set()

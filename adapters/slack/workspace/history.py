@@ -1,4 +1,4 @@
-"""What was said in a channel before: pages of messages with their threads, at the pace that Slack allows."""
+"""Fetch channel history, threads and single messages at the rate that Slack allows."""
 
 from __future__ import annotations
 
@@ -27,15 +27,13 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 PAGE_SIZE, SMALL_PAGE_SIZE = 200, 15
-SLOW_RETRY_AFTER = (
-    30.0  # seconds to wait, from which on Slack is taken to allow one request a minute of 15 messages each
-)
-EXTRA_PAGES = 3  # pages behind the limit in which threads are looked for that were continued since
-WIDENING_FACTOR = 4  # times as much of a thread that is asked for next, if its end was not long enough
+SLOW_RETRY_AFTER = 30.0  # seconds; a longer wait means a limit of one request per minute and 15 messages
+EXTRA_PAGES = 3  # pages before `since` searched for threads with later replies
+WIDENING_FACTOR = 4  # growth of the requested part of a thread if its end had too few messages
 
 
 class ChannelHistory:
-    """Reads channels. `client` must not repeat a call by itself when Slack asks to slow down."""
+    """Reads channels. `client` must not retry rate-limited calls by itself."""
 
     def __init__(self, client: AsyncWebClient, identity: BotIdentity) -> None:
         self._client = client
@@ -43,9 +41,9 @@ class ChannelHistory:
         self._page_size = PAGE_SIZE
 
     async def fetch_pages(self, location: Location, since: datetime, before: str) -> AsyncIterator[Sequence[Message]]:
-        """Pages of messages, newest first: the replies of a thread, then its root. Raises PlatformError.
+        """Yield pages of messages, newest first: the replies of a thread, then its root. Raises PlatformError.
 
-        Threads that began somewhat before `since` give the replies that came later.
+        Threads that started shortly before `since` yield their later replies.
         """
         start, latest = f"{since.timestamp():.6f}", before
         pages_before_start = 0
@@ -66,7 +64,7 @@ class ChannelHistory:
             latest = min(str(row.get("ts")) for row in rows)
 
     async def fetch_thread(self, location: Location, limit: int) -> ThreadPage:
-        """The newest messages of a thread. Raises PlatformError, also if the thread may only be hidden."""
+        """Fetch the newest messages of a thread. Raises PlatformError, also if the thread may only be hidden."""
         try:
             messages, is_complete = await self._fetch_thread_end(location, limit)
         except MessageNotFound:
@@ -75,7 +73,7 @@ class ChannelHistory:
         return ThreadPage(messages[-limit:], is_complete=is_complete and len(messages) <= limit)
 
     async def fetch_message(self, location: Location, ts: str) -> Message | None:
-        """A message as it is now; None if it was deleted. Raises PlatformError, also if it may only be hidden."""
+        """Fetch a message; None if it was deleted. Raises PlatformError, also if it may only be hidden."""
         root = location.thread or ts
         try:
             page = await self._fetch_replies_page(
@@ -87,32 +85,32 @@ class ChannelHistory:
             return None
         row = next((row for row in rows if row.get("ts") == ts), None)
         if row is None and (ts == root or not rows or page.get("is_limited")):
-            raise PlatformError("Slack does not say whether the message is there.")
+            raise PlatformError("Slack does not report whether the message exists.")
         if row is None or is_tombstone(row):
             return None
         messages = parse_message(row, location.without_thread, self._identity)
         if messages is None:
-            raise PlatformError("This is no message that somebody wrote.")
+            raise PlatformError("This is not a message that a person or an app wrote.")
         return messages
 
     async def _confirm_deleted(self, channel: str, ts: str) -> None:
-        """Make sure that a message which Slack does not know was deleted: a free plan hides what is old, too.
+        """Check that a message that Slack cannot find was deleted: a free plan also hides old messages.
 
-        Raises Withheld if it may be hidden: then Slack shows nothing that is as old.
+        Raises PermissionDenied if it may be hidden: then Slack shows no message of that age.
         """
         page = await self._call_with_retries(
             lambda: self._client.conversations_history(channel=channel, latest=ts, inclusive=True, limit=1)
         )
         rows = page.get("messages") or ()
         if any(row.get("ts") == ts for row in rows):
-            raise PlatformError("Slack knows a message only at times.")
+            raise PlatformError("Slack contradicts itself about whether the message exists.")
         if not rows and page.get("is_limited"):
-            raise PermissionDenied("The plan of this workspace hides what is that old.")
+            raise PermissionDenied("The plan of this workspace hides messages of that age.")
 
     async def _fetch_thread_end(self, location: Location, limit: int) -> tuple[list[Message], bool]:
-        """So many messages of a thread or more, oldest first, up to its end, and whether that is all of it.
+        """Fetch at least the newest `limit` messages of a thread, oldest first, and whether that is the whole thread.
 
-        Slack gives the oldest first. Of a long thread only so much is asked for as will hold the newest ones.
+        Slack pages threads from their oldest message, so the start of the newest part of a long thread is estimated.
         """
         channel, root = location.channel, location.thread
         page = await self._fetch_replies_page(channel, root)
@@ -132,13 +130,13 @@ class ChannelHistory:
         return self._parse_messages(location, rows), True
 
     def _parse_messages(self, location: Location, rows: Iterable[Row]) -> list[Message]:
-        """What people said, each message once, oldest first: Slack may repeat the root of a thread on every page."""
+        """Parse rows, oldest first and each once: Slack may repeat the root of a thread on every page."""
         rows_by_ts = {str(row.get("ts")): row for row in rows}
         messages = (parse_message(rows_by_ts[ts], location.without_thread, self._identity) for ts in sorted(rows_by_ts))
         return [message for message in messages if message is not None]
 
     async def _fetch_roots(self, channel: str, latest: str) -> tuple[Sequence[Row], bool]:
-        """The messages of a channel before one of them, newest first, and whether there are more."""
+        """Fetch the messages of a channel before `latest`, newest first, and whether there are more."""
         found = await self._call_with_retries(
             lambda: self._client.conversations_history(
                 channel=channel, latest=latest or None, inclusive=False, limit=self._page_size
@@ -148,7 +146,7 @@ class ChannelHistory:
         return rows, bool(rows and found.get("has_more"))
 
     async def _fetch_with_replies(self, location: Location, root: Row, start: str) -> list[Message]:
-        """A message, behind the replies to it."""
+        """Fetch a message preceded by its replies, newest first."""
         rows = [root]
         if root.get("reply_count") and str(root.get("latest_reply") or start) >= start:
             ts = str(root.get("ts"))
@@ -167,7 +165,7 @@ class ChannelHistory:
     async def _iterate_replies(
         self, channel: str, root: str, *, oldest: str = "", cursor: str = ""
     ) -> AsyncIterator[Row]:
-        """The messages of a thread from a time on, or from a page on."""
+        """Iterate over the rows of a thread from a time or a page on."""
         while True:
             page = await self._fetch_replies_page(channel, root, oldest=oldest, cursor=cursor)
             for row in page.get("messages") or ():
@@ -203,5 +201,5 @@ class ChannelHistory:
 
 
 def _next_cursor(page: AsyncSlackResponse) -> str:
-    """Where the next page begins; empty if there is none."""
+    """The cursor of the next page; empty on the last one."""
     return str((page.get("response_metadata") or {}).get("next_cursor") or "")

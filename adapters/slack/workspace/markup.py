@@ -1,4 +1,4 @@
-"""Slack's markup → text as people read it. Pure."""
+"""Convert Slack's markup to plain text. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 MARKUP_TOKEN = re.compile(r"<([^<>]+)>")
 GROUP_MENTION = re.compile(r"<!subteam\^(\w+)")
-HIDDEN_CHANNEL = "private-channel"  # the name of a channel that is not open is not for everybody who reads the mention
+HIDDEN_CHANNEL = "private-channel"  # shown for channels that are not public
 
 
 def find_mentioned_ids(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The people and channels whose names are needed to read a text.
+    """The ids of users and channels that a text mentions.
 
-    A name beside an id is the one that its author could see, which is not for everybody who reads the text.
+    A label next to an id is not used: only its author may be allowed to see it.
     """
     people, channels = set(), set()
     for token in MARKUP_TOKEN.findall(text):
@@ -30,14 +30,14 @@ def find_mentioned_ids(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def find_mentioned_groups(text: str) -> frozenset[str]:
-    """The user groups whose names are needed to read a text."""
+    """The ids of user groups that a text mentions."""
     return frozenset(GROUP_MENTION.findall(text))
 
 
 def to_plain_text(
     text: str, people: Mapping[str, str], channels: Mapping[str, str], groups: Mapping[str, str] | None = None
 ) -> str:
-    """The text with names for ids, and links as their words and addresses."""
+    """Replace ids by names, and links by their label and URL."""
     people = {**people, **(groups or {})}
     pieces, at = [], 0
     for token in MARKUP_TOKEN.finditer(text):
@@ -51,7 +51,7 @@ def _unescape(text: str) -> str:
 
 
 def _render_token(token: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
-    """A mention, a link or a command of Slack's in words."""
+    """Render a mention, a link or a special token (`!here`, `!date`)."""
     target, _, label = token.partition("|")
     label = _unescape(label)
     match target[0]:
@@ -65,7 +65,7 @@ def _render_token(token: str, people: Mapping[str, str], channels: Mapping[str, 
 
 
 def _render_special(target: str, label: str, names: Mapping[str, str]) -> str:
-    """A user group by its name, a date in words, a call to everybody as it is typed."""
+    """Render a user group by name, a date as UTC, and @here or @channel as typed."""
     kind, _, rest = target.partition("^")
     if kind == "subteam":
         return f"@{names.get(rest) or label.lstrip('@') or 'group'}"
@@ -82,7 +82,7 @@ def _format_time(seconds: str) -> str:
 
 
 def _render_link(url: str, label: str) -> str:
-    """A link; the address stands there once, and is never lost."""
+    """Render a link; the URL is always kept, and shown once."""
     bare = url.removeprefix("mailto:").removeprefix("tel:")
     same = label in ("", url, bare) or url.rstrip("/") == f"https://{label}" == f"https://{label}".rstrip("/")
     if bare != url:

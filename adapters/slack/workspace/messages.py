@@ -1,4 +1,4 @@
-"""A message as Slack writes it → Message. Pure."""
+"""Parse Slack's message payloads. Pure."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ if TYPE_CHECKING:
     from adapters.slack.identity import BotIdentity
     from bot.platform.models import Location
 
-USER_SUBTYPES = frozenset(("", "file_share", "thread_broadcast", "me_message", "bot_message"))  # the others are notices
-DELETED_FILE_MODE = "tombstone"  # the mode of a file that was deleted; one that a plan hides (hidden_by_limit) was not
+USER_SUBTYPES = frozenset(
+    ("", "file_share", "thread_broadcast", "me_message", "bot_message")
+)  # other subtypes are notices
+DELETED_FILE_MODE = "tombstone"  # mode of a deleted file; hidden_by_limit is not deletion
 
 
 def parse_ts(ts: str) -> datetime:
-    """When a message was written: its id is a time."""
+    """The time of a message, which is its id."""
     return datetime.fromtimestamp(float(ts), UTC)
 
 
 def parse_upload(file: Mapping[str, Any]) -> Upload:
-    """A file; without an address if Slack wants to be asked for it first (files of Slack Connect)."""
+    """Parse a file; without a URL if files.info must be called first (Slack Connect)."""
     return Upload(
         id=str(file.get("id") or ""),
         name=str(file.get("name") or file.get("title") or file.get("id") or "file"),
@@ -36,22 +38,22 @@ def parse_upload(file: Mapping[str, Any]) -> Upload:
 
 
 def parse_uploads(payload: Mapping[str, Any]) -> tuple[Upload, ...]:
-    """The files of a message that still exist."""
+    """Parse the files of a message that still exist."""
     return tuple(parse_upload(file) for file in payload.get("files") or () if file.get("mode") != DELETED_FILE_MODE)
 
 
 def is_tombstone(payload: Mapping[str, Any]) -> bool:
-    """Whether it only stands for the root of a thread that was deleted."""
+    """Whether a message is the placeholder of a deleted thread root."""
     return payload.get("subtype") == "tombstone"
 
 
 def is_by_bot(payload: Mapping[str, Any]) -> bool:
-    """Whether a program wrote it."""
+    """Whether an app wrote a message."""
     return bool(payload.get("bot_id")) or payload.get("subtype") == "bot_message"
 
 
 def message_text(payload: Mapping[str, Any]) -> str:
-    """What is said; of a program that says it in attachments alone, those."""
+    """The text of a message; of an app's message without text, that of its attachments."""
     if payload.get("text") or not is_by_bot(payload):
         return str(payload.get("text") or "")
     texts = (part.get("text") or part.get("fallback") or "" for part in payload.get("attachments") or ())
@@ -59,12 +61,12 @@ def message_text(payload: Mapping[str, Any]) -> str:
 
 
 def is_bot_mentioned(text: str, identity: BotIdentity) -> bool:
-    """Whether a text names us."""
+    """Whether a text mentions the bot."""
     return re.search(rf"<@{re.escape(identity.user)}(\|[^>]*)?>", text) is not None
 
 
 def parse_message(payload: Mapping[str, Any], channel: Location, identity: BotIdentity) -> Message | None:
-    """What somebody said in a channel; None for our own messages and for Slack's notices."""
+    """Parse a message; None for the bot's own messages and Slack's notices."""
     ts = str(payload.get("ts") or "")
     author, bot = str(payload.get("user") or ""), str(payload.get("bot_id") or "")
     if not ts or (payload.get("subtype") or "") not in USER_SUBTYPES or identity.is_author(author, bot):

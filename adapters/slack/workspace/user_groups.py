@@ -1,4 +1,4 @@
-"""The names of user groups, listed rarely; without the scope `usergroups:read` they have none."""
+"""Cache the names of user groups; empty without the scope `usergroups:read`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-CACHE_SECONDS = 3600.0  # seconds for which a list, or a refusal of one, counts
-RETRY_SECONDS = 60.0  # seconds until a group that was not listed is looked for again
+CACHE_SECONDS = 3600.0  # also after a refusal
+RETRY_SECONDS = 60.0  # before another listing for a group that is not in the list
 
 
 class UserGroups:
@@ -32,7 +32,7 @@ class UserGroups:
         self._lock = asyncio.Lock()
 
     async def get_names(self, ids: Collection[str]) -> Mapping[str, str]:
-        """What these groups are called; those that cannot be known are left out."""
+        """The names of groups; unknown ones are left out."""
         if ids:
             async with self._lock:
                 has_unknown = bool(self._names) and not self._names.keys() >= set(ids)

@@ -1,4 +1,4 @@
-"""Who is who in the workspace, remembered, and kept true by Slack's events."""
+"""Cache the users of a workspace, updated by Slack's events."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-LIST_THRESHOLD = 8  # unknown people for whom the whole list is asked for
+LIST_THRESHOLD = 8  # unknown users from which on all users are listed at once
 PAGE_SIZE = 1000
 MAX_CONCURRENT_CALLS = 8  # requests
-CACHE_SECONDS = 86_400.0  # seconds; whatever changes is told by events, unless these were missed
+CACHE_SECONDS = 86_400.0  # changes arrive as events, unless some were missed
 SLACKBOT_ID = "USLACKBOT"
 
 
 @dataclass(frozen=True, slots=True)
 class CachedUser:
-    """Somebody, their workspace, whether they were deactivated, and when this was said."""
+    """A user, their workspace, whether they are deactivated, and when this was fetched."""
 
     person: Person
     team: str
@@ -40,7 +40,7 @@ class CachedUser:
 
 
 def parse_person(user: Mapping[str, Any], identity: BotIdentity) -> Person:
-    """A user as Slack describes them. Whoever is of another workspace counts as a guest."""
+    """Parse a user. Users of other workspaces count as guests."""
     profile = user.get("profile") or {}
     name = profile.get("display_name") or profile.get("real_name") or user.get("real_name") or user.get("name")
     teams = {user.get("team_id") or identity.team, *((user.get("enterprise_user") or {}).get("teams") or ())}
@@ -55,7 +55,7 @@ def parse_person(user: Mapping[str, Any], identity: BotIdentity) -> Person:
 
 
 class UserDirectory:
-    """The people of a workspace."""
+    """The users of a workspace."""
 
     def __init__(
         self, client: AsyncWebClient, identity: BotIdentity, clock: Callable[[], float] = time.monotonic
@@ -69,7 +69,7 @@ class UserDirectory:
         self._semaphore = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
 
     async def get_person(self, user_id: str, max_age: float = CACHE_SECONDS) -> Person:
-        """Somebody, as they were known no longer than `age` seconds ago. Raises PlatformError."""
+        """A user, from the cache if fetched within `max_age` seconds. Raises PlatformError."""
         cached = self._get_fresh(user_id, max_age)
         if cached:
             return cached.person
@@ -80,36 +80,36 @@ class UserDirectory:
         return self._cache[user_id].person
 
     def invalidate(self) -> None:
-        """Events may have been missed: ask for everybody anew."""
+        """Expire all users: events may have been missed."""
         self._cache = {user_id: replace(cached, fetched_at=-CACHE_SECONDS) for user_id, cached in self._cache.items()}
         self._listed_at = -CACHE_SECONDS
 
     async def preload(self) -> None:
-        """Get to know everybody before anybody is asked for; where that is refused, people are asked for one by one."""
+        """List all users in advance; if Slack refuses, they are fetched one by one later."""
         async with self._list_lock:
             await self._try_to_list()
 
     async def get_readers(self, ids: Collection[str]) -> dict[str, Person]:
-        """Those of them who can read: no programs, nobody who was deactivated. The unknown count as guests."""
+        """Select the users who can read: no apps, no deactivated users. Unknown users count as guests."""
         await self._list_if_many(ids)
         people = await asyncio.gather(*(self._person_or_guest(user_id) for user_id in ids))
         return {person.id: person for person in people if not person.is_bot and not self._is_deactivated(person.id)}
 
     async def get_names(self, ids: Collection[str]) -> dict[str, str]:
-        """How people are called; those who cannot be known are left out."""
+        """The names of users; unknown ones are left out."""
         people = await asyncio.gather(*(self._person_or_guest(user_id) for user_id in ids))
         return {person.id: person.name for person in people if person.name}
 
     def get_team(self, user_id: str) -> str:
-        """The workspace of somebody; ours unless it is known better."""
+        """The workspace id of a user; the bot's own if unknown."""
         return self._cache[user_id].team if user_id in self._cache else self._identity.team
 
     def get_name(self, user_id: str) -> str:
-        """How somebody is called, if that is known already."""
+        """The cached name of a user; empty if unknown."""
         return self._cache[user_id].person.name if user_id in self._cache else ""
 
     def save_user(self, user: Mapping[str, Any]) -> bool:
-        """What Slack says of somebody; whether it changes what they may read."""
+        """Cache a user payload; whether it changes what the user may read."""
         person = parse_person(user, self._identity)
         before, is_deactivated = self._cache.get(person.id), bool(user.get("deleted"))
         self._cache[person.id] = CachedUser(
@@ -135,7 +135,7 @@ class UserDirectory:
             return Person(user_id, "", is_guest=True)
 
     async def _list_if_many(self, ids: Collection[str]) -> None:
-        """Ask for everybody at once where that spares many questions; without it, one by one will do."""
+        """List all users if many of `ids` are unknown, to avoid many single calls."""
         async with self._list_lock:
             unknown = sum(self._get_fresh(user_id, CACHE_SECONDS) is None for user_id in ids)
             if unknown < LIST_THRESHOLD or self._clock() - self._listed_at < CACHE_SECONDS:
