@@ -88,7 +88,7 @@ class AnswerMessages:
     # Partial writes: these never wait for a rate limit.
 
     async def write_partial(self, number: int, outgoing: OutgoingMessage, status: str, *, last: bool) -> bool:
-        """Write as much of a part as Slack allows now; whether it is complete. All but the last part end their streams."""
+        """Write as much of a part as Slack allows now; whether all is written. Only the last part keeps streaming."""
         if number == len(self.messages) and not await self._adopt_unconfirmed():
             return await self._start_message(number, outgoing, status, last=last)
         posted = self.messages[number]
