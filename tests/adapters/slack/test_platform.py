@@ -197,7 +197,7 @@ async def test_the_picture_of_a_whisper_comes_directly(desk: Desk, slack: FakeSl
     room = slack.channel("roof", members=[ada, ben])
     card = Card("the neighbourhood", Picture("graph.png", PNG, "a graph"))
     await desk.platform.send_private(ReplyTarget("", place(slack, room), ada.id), card)
-    assert "direct messages" in whispered(slack, ada, room)[0]
+    assert "in a direct message" in whispered(slack, ada, room)[0]
     assert [entry.files for entry in slack.sees(ada, ada.direct).entries] == [("graph.png",)]
     assert "graph.png" not in str(slack.sees(ben, room))
 
