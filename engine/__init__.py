@@ -80,14 +80,14 @@ if TYPE_CHECKING:
     from engine.storage.graph.base import GraphEdge as GraphEdge
     from engine.storage.graph.base import GraphNode as GraphNode
     from engine.storage.graph.base import GraphStore as GraphStore
-    from engine.storage.ledger.database import Ledger as Ledger
-    from engine.storage.ledger.file import compute_file_checksum as compute_file_checksum
-    from engine.storage.ledger.file import merge_log as merge_log
-    from engine.storage.ledger.file import prepare_restored_ledger as prepare_restored_ledger
-    from engine.storage.ledger.queries.provenance import StatingPassage as StatingPassage
-    from engine.storage.ledger.queries.stats import DocumentInfo as DocumentInfo
-    from engine.storage.ledger.queries.stats import DocumentStatus as DocumentStatus
-    from engine.storage.ledger.queries.stats import IndexStatus as IndexStatus
+    from engine.storage.ledger import Ledger as Ledger
+    from engine.storage.ledger import compute_file_checksum as compute_file_checksum
+    from engine.storage.ledger import merge_log as merge_log
+    from engine.storage.ledger import prepare_restored_ledger as prepare_restored_ledger
+    from engine.storage.ledger.records import DocumentInfo as DocumentInfo
+    from engine.storage.ledger.records import DocumentStatus as DocumentStatus
+    from engine.storage.ledger.records import IndexStatus as IndexStatus
+    from engine.storage.ledger.records import StatingPassage as StatingPassage
     from engine.storage.vectors.base import VectorStore as VectorStore
     from engine.text.author_request import by_author as by_author
     from engine.text.author_request import channel_of as channel_of
@@ -161,10 +161,8 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.scheduling.supervisor": ("Supervisor", "backoff_seconds", "describe_error"),
     "engine.scheduling.tasks": ("cancel_tasks", "child_task"),
     "engine.storage.graph.base": ("GraphEdge", "GraphNode", "GraphStore"),
-    "engine.storage.ledger.database": ("Ledger",),
-    "engine.storage.ledger.file": ("compute_file_checksum", "merge_log", "prepare_restored_ledger"),
-    "engine.storage.ledger.queries.provenance": ("StatingPassage",),
-    "engine.storage.ledger.queries.stats": ("DocumentInfo", "DocumentStatus", "IndexStatus"),
+    "engine.storage.ledger": ("Ledger", "compute_file_checksum", "merge_log", "prepare_restored_ledger"),
+    "engine.storage.ledger.records": ("StatingPassage", "DocumentInfo", "DocumentStatus", "IndexStatus"),
     "engine.storage.vectors.base": ("VectorStore",),
     "engine.text.author_request": ("by_author", "channel_of"),
     "engine.text.cleaning": ("clean_multiline", "clean_single_line"),

@@ -27,8 +27,8 @@ from engine.projection.projector import Projector
 from engine.retrieval.retriever import Neighbourhood, Retriever
 from engine.runtime import Runtime
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.ledger import Ledger
-from engine.storage.ledger.content import documents
+from engine.storage.ledger import Ledger, validate_document
+from engine.storage.ledger.records import DocumentChange
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from engine.models import Chunk, Context, ContextEntity, Document, Extraction, LLMMessage, Passage, Question, Scope
     from engine.projection.open_stores import Stores
     from engine.projection.verify import VerificationReport
-    from engine.storage.ledger.queries.stats import DocumentInfo, DocumentStatus, IndexStatus
+    from engine.storage.ledger.records import DocumentInfo, DocumentStatus, IndexStatus
 
 Result = TypeVar("Result")
 
@@ -129,7 +129,7 @@ class Engine(DocumentInput):
 
         It is stored on return; indexing continues in the background (see `wait_until_indexed`). Raises InvalidDocument.
         """
-        document = documents.validate_document(document)
+        document = validate_document(document)
         chunks = await asyncio.to_thread(self._build_chunks, document)
         return await self._write(self._ledger.documents.save(document, chunks))
 
@@ -141,7 +141,7 @@ class Engine(DocumentInput):
         `is_open=False` closes a conversation, so that its entities and relations are extracted; None leaves it as it
         is. A document without passages is deleted. Raises NotFound and InvalidDocument.
         """
-        change = documents.DocumentChange(tuple(upsert), frozenset(remove), is_open)
+        change = DocumentChange(tuple(upsert), frozenset(remove), is_open)
         changed = await amend_document(self._runtime, key, change)
         self._worker.wake()
         return changed

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.projection.projector import Projector
     from engine.projection.verify import VerificationReport
     from engine.runtime import Runtime
-    from engine.storage.ledger.work.orphans import OrphanKeys
+    from engine.storage.ledger.records import OrphanKeys
 
 log = structlog.get_logger(__name__)
 

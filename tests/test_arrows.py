@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import re
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -89,12 +90,6 @@ def test_a_folder_holds_at_most_twelve_modules_and_says_what_it_is_for(folder: P
     assert len(names) <= 12
     assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
 
-
-# These still read the ledger's tables themselves.
-INSIDERS = {
-    "bot/admin/rpc/ledger_service.py: engine.storage.ledger.queries",
-    "bot/admin/backup/archive.py: engine.storage.ledger.database",
-}
 
 # Which part of the engine may import which: a part is a folder below engine/, or a module beside them.
 LEAVES = {"errors", "models", "usage"}
@@ -250,7 +245,7 @@ def test_programs_enter_the_engine_by_its_door_only(package: str) -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("engine.")
         if node.module != "engine.errors" and not (node.module or "").startswith("engine.storage.sqlite")
     }
-    assert inside <= INSIDERS
+    assert inside == set()
 
 
 def test_the_door_offers_types_and_values_alike() -> None:
@@ -261,3 +256,39 @@ def test_the_door_offers_types_and_values_alike() -> None:
     }
     assert typed == {(module, name) for module, names in engine._EXPORTS.items() for name in names}
     assert all(hasattr(engine, name) for name in dir(engine))
+
+
+# The parts of the ledger that the rest of the engine may import, and the modules that may know SQL.
+LEDGER_DOORS = {"engine.storage.ledger", "engine.storage.ledger.api", "engine.storage.ledger.records"}
+SQL_ROOMS = ("engine/storage/", "bot/store/")
+SQL_LIBRARIES = {"sqlite3", "aiosqlite"}
+SQL_STATEMENT = re.compile(
+    r"\b(SELECT\s.+\sFROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE (VIRTUAL )?TABLE|PRAGMA \w+)\b",
+    re.DOTALL,
+)
+OUTSIDE = [
+    path for package in FORBIDDEN for path in modules(package) if not str(path.relative_to(ROOT)).startswith(SQL_ROOMS)
+]
+
+
+def test_the_ledger_is_entered_by_its_doors_only() -> None:
+    inside = {
+        f"{path.relative_to(ROOT)}: {node.module}.{alias.name}"
+        for path in OUTSIDE
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("engine.storage.ledger")
+        for alias in node.names
+        if node.module not in LEDGER_DOORS or alias.name not in import_module(node.module or "").__all__
+    }
+    assert inside == set()
+
+
+def test_only_the_stores_know_sql() -> None:
+    libraries = {f"{path.relative_to(ROOT)}: {name}" for path in OUTSIDE for name in imported(path) & SQL_LIBRARIES}
+    statements = {
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in OUTSIDE
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL_STATEMENT.search(node.value)
+    }
+    assert libraries | statements == set()

@@ -21,7 +21,7 @@ from engine.retrieval.overview import retrieve_overview
 from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_prompt_tokens, current_day, newest_turns
 from engine.retrieval.results import RetrievalResult
 from engine.retrieval.writers import narrowed_to_writers
-from engine.storage.ledger import cache
+from engine.storage.ledger.records import CachedAnswer
 from engine.text.visible_text import has_visible_uncited_text
 from engine.usage import UsageMeter
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from engine.models import LLMMessage, Question, Source
     from engine.retrieval.retriever import Retriever
     from engine.runtime import Runtime
-    from engine.storage.ledger.queries.provenance import StatingPassage
+    from engine.storage.ledger.records import StatingPassage
     from engine.usage import Usage
 
 HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the newest turns stay
@@ -223,7 +223,7 @@ class AnswerService:
                 told = await next_answer_delta(stream)
         reply = "".join(pieces)
         if keep and has_visible_uncited_text(reply) and not any(each.cut_off for each in bill.items):
-            made = cache.CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
+            made = CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
             await runtime.ledger.cache.save_answer(made, time.time())
 
     async def _answer_parts(self, prompt: Prompt, recalled: RetrievalResult, bill: UsageMeter) -> Prompt:

@@ -6,16 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from engine.ingest.rechunk import rechunk_region
-from engine.storage.ledger.content.amendments import (
-    INITIAL_REACH,
-    WHOLE_DOCUMENT,
-    AmendmentResult,
-    widen_reach,
-)
+from engine.storage.ledger.records import INITIAL_REACH, WHOLE_DOCUMENT, AmendmentResult, widen_reach
 
 if TYPE_CHECKING:
     from engine.runtime import Runtime
-    from engine.storage.ledger.content.documents import DocumentChange
+    from engine.storage.ledger.records import DocumentChange
 
 MAX_TRIES = 5  # while others change the same document
 

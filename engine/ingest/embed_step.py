@@ -11,9 +11,7 @@ from engine.errors import EngineError, InvalidApiKey, ModelNotFound, StoreError
 from engine.llm.checked_embedder import embedder_identity
 from engine.projection.embedding_text import split_into_parts
 from engine.scheduling.batch_gate import NextStep
-from engine.storage.ledger.content import open_vectors
-from engine.storage.ledger.work.embedding_failures import EmbeddingFailure
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records import EmbeddingFailure, KeyKind, PartialVectors
 from engine.storage.vectors.base import VectorRow
 from engine.usage import UsageMeter
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.runtime import Runtime
-    from engine.storage.ledger.work.work_queue import ChunkToEmbed
+    from engine.storage.ledger.records import ChunkToEmbed
 
 CachedVectors = tuple[int, bytes]  # number of parts of a text, and their vectors as float32
 
@@ -98,13 +96,13 @@ class EmbedStep:
         }
         texts = [part for some in split.values() for part in some]
         vectors = await embedder.embed(texts, bill) if texts else np.empty((0, embedder.dim), np.float32)
-        made, at = dict[int, open_vectors.PartialVectors](), 0
+        made, at = dict[int, PartialVectors](), 0
         for chunk in chunks:
             some, before = len(split[chunk.id]), known.get(chunk.id)
             data = (before.data if before else b"") + vectors[at : at + some].tobytes()
             count = (before.parts if before else 0) + some
             whole = before is None or (bool(before.embedded_at_once) and not some)
-            made[chunk.id] = open_vectors.PartialVectors(name, len(chunk.text), int(whole), count, data)
+            made[chunk.id] = PartialVectors(name, len(chunk.text), int(whole), count, data)
             at += some
         await ledger.cache.save_partial_vectors(made)
         return {id_: (each.parts, each.data) for id_, each in made.items()}

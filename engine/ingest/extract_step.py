@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from engine.runtime import Runtime
     from engine.scheduling.batch_gate import BatchGate
     from engine.storage.ledger import Ledger
-    from engine.storage.ledger.facts import UnextractedChunk
+    from engine.storage.ledger.records import UnextractedChunk
 
 log = structlog.get_logger(__name__)
 

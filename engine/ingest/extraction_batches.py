@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from engine.storage.ledger.facts import UnextractedChunk
+    from engine.storage.ledger.records import UnextractedChunk
 
 MAX_EXCERPTS = 32
 FILE_LINGER_SECONDS = 1.0

@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.ingest.chunking import ChunkPacker
-from engine.storage.ledger.content.stretch import RechunkedRegion
+from engine.storage.ledger.records import RechunkedRegion
 from engine.text.windows import strip_span
 
 if TYPE_CHECKING:
     from engine.options import ChunkingOptions
-    from engine.storage.ledger.content.stretch import ChangedRegion
+    from engine.storage.ledger.records import ChangedRegion
     from engine.text.windows import Tokenizer
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engine.llm.checked_embedder import CheckedEmbedder
-    from engine.storage.ledger.profiles import Profile
+    from engine.storage.ledger.records import Profile
     from engine.text.windows import Tokenizer
     from engine.usage import UsageMeter
 

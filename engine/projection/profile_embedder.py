@@ -10,7 +10,7 @@ import numpy as np
 from engine.errors import EngineError
 from engine.llm.checked_embedder import embedder_identity
 from engine.projection.embedding_text import embed_with_isolation, text_hash, truncate_to_tokens
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records import KeyKind
 from engine.storage.vectors.base import VectorRow
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from engine.llm.checked_embedder import CheckedEmbedder
     from engine.projection.embedding_text import Vector
-    from engine.storage.ledger.profiles import Profile, ProfileKind
-    from engine.storage.ledger.work.batch import EmbeddedKey
+    from engine.storage.ledger.records import EmbeddedKey, Profile, ProfileKind
     from engine.storage.vectors.base import VectorStore, VectorTable
     from engine.text.windows import Tokenizer
     from engine.usage import UsageMeter

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engine.knowledge import merge
 from engine.projection.summaries import Summarizer, SummaryRequest
 from engine.scheduling.foreground import iterate_cooperatively
-from engine.storage.ledger.profiles import Profile
+from engine.storage.ledger.records import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.options import SummaryLimits
     from engine.scheduling.foreground import ForegroundPriority
     from engine.storage.ledger import Ledger
-    from engine.storage.ledger.profiles import KeyFacts
+    from engine.storage.ledger.records import KeyFacts
     from engine.usage import UsageMeter
 
 SUMMARY_RETRY_SECONDS = 600.0  # seconds until a failed summary is retried

@@ -18,22 +18,20 @@ from engine.projection.profiles import ProfileBuilder
 from engine.scheduling.batch_gate import NextStep
 from engine.scheduling.tasks import cancel_tasks, gather_or_cancel
 from engine.storage.graph.base import GraphEdge, GraphNode
-from engine.storage.ledger.work.batch import (
+from engine.storage.ledger.records import (
     BatchResult,
+    EmbeddingFailure,
     FoldedBatch,
+    KeyKind,
     ProjectionBatch,
 )
-from engine.storage.ledger.work.embedding_failures import EmbeddingFailure
-from engine.storage.ledger.work.stale_keys import KeyKind
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
     from engine.runtime import Runtime
-    from engine.storage.ledger.profiles import KeyFacts, ProfileKind
-    from engine.storage.ledger.work.orphans import OrphanKeys
-    from engine.storage.ledger.work.stale_keys import StaleKey
+    from engine.storage.ledger.records import KeyFacts, OrphanKeys, ProfileKind, StaleKey
 
 
 FOREGROUND_BATCH_SIZE = 256  # keys per batch while questions are asked

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -24,7 +24,7 @@ from engine.retrieval.ranking import EntityNode, FactEdge
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.sources import number_sources
 from engine.retrieval.views import ViewLoader
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records import KeyKind
 from engine.text.similarity import best_similarity
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from engine.retrieval.views import EntityView, RelationView
     from engine.runtime import Runtime
     from engine.storage.graph.base import GraphEdge
-    from engine.storage.ledger.queries.lookup import ChunkText, PieceText
+    from engine.storage.ledger.records import ChunkText, PieceText
     from engine.usage import UsageMeter
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from engine.models import Overview, Question
     from engine.storage.ledger import Ledger
-    from engine.storage.ledger.queries.lookup import ChunkText
+    from engine.storage.ledger.records import ChunkText
 
 MAX_OVERVIEW_CHUNKS = 200  # of the span, the newest
 MAX_PROMPT_PARTS = 8  # prompts that they may fill

@@ -13,7 +13,7 @@ from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.search import GraphLeg, ProfileCache, QueryVectors, Searcher, SearchScope
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import child_task, gather_or_cancel
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records import KeyKind
 from engine.text.names import normalize_name
 from engine.text.similarity import unit_vectors
 

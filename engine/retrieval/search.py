@@ -10,8 +10,7 @@ import numpy as np
 
 from engine.llm.checked_embedder import embedder_identity
 from engine.retrieval import ranking
-from engine.storage.ledger.queries.tie_order import EMPTY_SORT_KEY
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.storage.vectors import base as vector_store
 from engine.text.names import normalize_name
 from engine.text.similarity import best_similarity, unit_vectors
@@ -22,8 +21,13 @@ if TYPE_CHECKING:
     from engine.models import Question, SearchQuery
     from engine.runtime import Runtime
     from engine.scheduling.stopwatch import Stopwatch
-    from engine.storage.ledger.queries.filters import ChunkFilter, ResolvedFilters
-    from engine.storage.ledger.queries.lookup import EntityRecord, RelationRecord, ScopeIds
+    from engine.storage.ledger.records import (
+        ChunkFilter,
+        EntityRecord,
+        RelationRecord,
+        ResolvedFilters,
+        ScopeIds,
+    )
     from engine.storage.vectors.base import VectorHit, VectorTable
 
 Result = TypeVar("Result")

@@ -10,7 +10,7 @@ from engine.models import Source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engine.storage.ledger.queries.lookup import ChunkText, PieceText
+    from engine.storage.ledger.records import ChunkText, PieceText
 
 MIN_OVERLAP_CHARACTERS = 20  # shortest shared text that shows that one part of a passage continues another
 MAX_UNNAMED_PASSAGES = 3  # passages of a chunk cited for a row that none of them names

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.knowledge import merge
 from engine.knowledge.summary_plan import SEPARATOR, join_newest
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from engine.knowledge.merge import FactRow
     from engine.retrieval.search import ProfileCache
     from engine.runtime import Runtime
-    from engine.storage.ledger.profiles import ProfileKind
-    from engine.storage.ledger.queries.filters import ChunkFilter
-    from engine.storage.ledger.queries.lookup import EntityRecord, RelationRecord
+    from engine.storage.ledger.records import ChunkFilter, EntityRecord, ProfileKind, RelationRecord
 
 MAX_ROWS = 48  # newest rows of a stale key that are folded on the spot
 

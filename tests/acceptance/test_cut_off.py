@@ -14,6 +14,7 @@ from engine.errors import DiskError
 from engine.options import EngineOptions
 from engine.scheduling.batch_gate import NextStep
 from engine.storage.graph.kuzu import KuzuGraph
+from engine.storage.ledger.records import KeyKind
 from engine.storage.ledger.work import stale_keys, work_queue
 from engine.storage.vectors.lance import LanceVectors
 from tests.support.embedder import HashEmbedder
@@ -167,7 +168,7 @@ async def test_degree_is_right_when_an_entity_returns_early(slow: Engine) -> Non
     await slow.hide("here", "Ada")
     async with slow._ledger.read_connection() as db:
         [[ada]] = await db.execute_fetchall("SELECT id FROM name WHERE canonical = 'ada'")
-        assert [mark.id for mark in await stale_keys.list_due_keys(db, stale_keys.KeyKind.NAME, 1)] == [ada]
+        assert [mark.id for mark in await stale_keys.list_due_keys(db, KeyKind.NAME, 1)] == [ada]
     assert await slow._projector.step() is NextStep.CONTINUE
     await slow.unhide("here", "Ada")
     slow._worker.start()

@@ -17,9 +17,9 @@ import numpy as np
 
 from engine import Engine, Scope
 from engine.projection.embedding_text import entity_text, truncate_to_tokens
-from engine.storage.ledger.profiles import Profile
 from engine.storage.ledger.queries import stats
 from engine.storage.ledger.queries.lookup import resolve_scope
+from engine.storage.ledger.records.projection import Profile
 from engine.usage import UsageMeter
 from tests.crash.faults import Fault, install_fault
 from tests.crash.models import SlowEmbedder, SlowReader

@@ -1,8 +1,10 @@
-"""The ledger: present facts with their provenance, and all text, in SQLite. All SQL of the engine stands here.
+"""The ledger: current facts with their provenance, and all text, in SQLite. All SQL of the engine is in this package.
 
-Its modules hold functions of a connection; `Ledger.read` and `Ledger.write` run them in a snapshot or a transaction.
+Doors for the rest of the engine: this module opens a ledger, `api` holds its Protocols, `records` what they speak of.
 """
 
+from engine.storage.ledger.content.documents import validate_document
 from engine.storage.ledger.database import Ledger
+from engine.storage.ledger.file import compute_file_checksum, merge_log, prepare_restored_ledger
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "compute_file_checksum", "merge_log", "prepare_restored_ledger", "validate_document"]

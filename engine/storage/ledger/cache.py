@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from engine.storage.ledger.records.projection import CachedAnswer
     from engine.storage.sqlite.connection import Connection
     from engine.usage import Usage
 
 MAX_CACHED_ANSWERS = 1000
 KEYS_PER_STATEMENT = 10_000  # keys of a statement; SQLite takes 32,766 values
-
-
-@dataclass(frozen=True, slots=True)
-class CachedAnswer:
-    """An answer as it was streamed, with the ids of the chunks, names and pairs that it drew on.
-
-    `generation` is the ledger's when they were recalled.
-    """
-
-    key: bytes
-    text: str
-    generation: int
-    chunks: frozenset[int] = frozenset()
-    names: frozenset[int] = frozenset()
-    pairs: frozenset[int] = frozenset()
 
 
 async def load_summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes, str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion, NotFound
 from engine.storage.ledger.content.rooms import get_or_create_id
 from engine.storage.ledger.facts import invalidate_keys
 from engine.storage.ledger.names import find_aliased_names, intern_names, resolve_aliases, update_name_targets
-from engine.storage.ledger.work.stale_keys import KeyKind, next_generation
+from engine.storage.ledger.records.content import KeyCorrection
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.work.stale_keys import next_generation
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
@@ -19,13 +21,6 @@ if TYPE_CHECKING:
 
 
 NAME_HINT = "Write names as they were read; capitals make no difference."
-
-
-class KeyCorrection(NamedTuple):
-    """What was corrected of a key: a description that overrides the fold, and whether it is out of sight."""
-
-    pin: str | None
-    is_hidden: bool
 
 
 _CORRECTION_QUERIES = {

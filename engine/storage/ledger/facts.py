@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.knowledge.extraction_cleanup import clean_extraction
@@ -11,26 +10,14 @@ from engine.knowledge.merge import description_hash
 from engine.models import Extraction, Link, Mention
 from engine.storage.ledger.names import add_stale_targets, delete_unused_names, find_targets, intern_names, intern_pairs
 from engine.storage.ledger.profile_reset import clear_profiles
-from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
+from engine.storage.ledger.records.content import UnextractedChunk
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engine.storage.sqlite.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class UnextractedChunk:
-    """A chunk that waits to be read."""
-
-    id: int
-    document: int
-    text: str
-    section: str
-    attempts: int
-    space: int
-    tokens: int
-    kind: str
 
 
 async def save_extraction(db: Connection, chunk: int, key: bytes, reading: Extraction) -> bool:

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion
-from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.work.stale_keys import add_stale_keys
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

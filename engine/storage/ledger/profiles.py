@@ -4,54 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from engine.knowledge.merge import FactCounts, FactRow, Fragment, count_facts
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.queries.filters import fact_clause
+from engine.storage.ledger.records.projection import KeyFacts, KeyKind, Profile, ProfileKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from engine.storage.ledger.queries.filters import ChunkFilter
+    from engine.storage.ledger.records.reading import ChunkFilter
     from engine.storage.sqlite.connection import Connection
 HOT_KEY_ROWS = 256  # rows of a key from which on it is counted in SQL instead of being read whole
-
-
-@dataclass(frozen=True, slots=True)
-class KeyFacts:
-    """A name or a pair as it is to be projected. `told` is None where nothing is said of it, or it is hidden.
-
-    `title` is the canonical name, or both of them; `ends` the names of a pair; `pin` a description set by hand.
-    """
-
-    id: int
-    space: int
-    title: str
-    counts: FactCounts | None
-    ends: tuple[int, int] = (0, 0)
-    pinned_description: str | None = None
-    exists_in_graph: bool = False
-    has_profile: bool = False
-    embedding_hash: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """What the fold made of a key: a row of entity (label: name) or of relation (label: keywords)."""
-
-    id: int
-    space: int
-    label: str
-    description: str
-    count: int
-    type: str = ""
-    ends: tuple[int, int] = (0, 0)
-    retry_at: float | None = None
-    summary_keys: frozenset[bytes] = field(default_factory=frozenset)
-
-
-ProfileKind = Literal[KeyKind.NAME, KeyKind.PAIR]
 
 
 async def load_names(db: Connection, ids: Collection[int], newest: int) -> list[KeyFacts]:
@@ -170,7 +134,7 @@ async def load_recent_facts(
 ) -> dict[int, list[FactRow]]:
     """The newest rows of facts of each of these keys, at most `newest` of each raw name, of these chunks only."""
     keys, facts, column, label, type_ = _FACT_TABLES[kind]
-    narrowed, parameters = ("1", []) if only is None else only.fact_clause("g")
+    narrowed, parameters = ("1", []) if only is None else fact_clause(only, "g")
     rows = await db.execute_fetchall(
         f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
         f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id"

@@ -19,8 +19,8 @@ from engine.models import Document, Passage
 from engine.options import ChunkingOptions, EngineOptions
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.content import amendments, documents
-from engine.storage.ledger.content.amendments import AmendmentResult
-from engine.storage.ledger.content.documents import DocumentChange, sort_passages
+from engine.storage.ledger.content.documents import sort_passages
+from engine.storage.ledger.records.content import AmendmentResult, DocumentChange
 from engine.storage.ledger.repositories import SqliteDocuments
 from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite.repository import InTransaction

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from engine.ingest.extraction_batches import FILE_LINGER_SECONDS, MAX_EXCERPTS, build_batches, shared_extraction_key
-from engine.storage.ledger.facts import UnextractedChunk
+from engine.storage.ledger.records.content import UnextractedChunk
 
 
 def chunk(id_: int, tokens: int = 100, space: int = 1, tries: int = 0, kind: str = "conversation") -> UnextractedChunk:

@@ -13,7 +13,7 @@ from engine.ingest.chunking import build_chunks
 from engine.ingest.rechunk import rechunk_region
 from engine.models import Passage
 from engine.options import ChunkingOptions
-from engine.storage.ledger.content.stretch import ChangedRegion, RechunkedRegion
+from engine.storage.ledger.records.content import ChangedRegion, RechunkedRegion
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.tokenizers import CharacterTokenizer
 

@@ -17,7 +17,7 @@ from engine.projection.embedding_text import (
     text_hash,
     truncate_to_tokens,
 )
-from engine.storage.ledger.profiles import Profile
+from engine.storage.ledger.records.projection import Profile
 from engine.usage import UsageMeter
 from tests.support.embedder import HashEmbedder
 from tests.support.tokenizers import ByteTokenizer, CharacterTokenizer

@@ -9,10 +9,14 @@ if TYPE_CHECKING:
 
     from engine.errors import EngineError
     from engine.models import Chunk, Document, Extraction, Scope
-    from engine.storage.ledger.content.amendments import AmendmentPlan, AmendmentResult
-    from engine.storage.ledger.content.documents import DocumentChange
-    from engine.storage.ledger.content.stretch import ChangedRegion, RechunkedRegion
-    from engine.storage.ledger.facts import UnextractedChunk
+    from engine.storage.ledger.records.content import (
+        AmendmentPlan,
+        AmendmentResult,
+        ChangedRegion,
+        DocumentChange,
+        RechunkedRegion,
+        UnextractedChunk,
+    )
 
 
 class Documents(Protocol):

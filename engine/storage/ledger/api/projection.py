@@ -8,13 +8,18 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from engine.errors import EngineError
-    from engine.storage.ledger.cache import CachedAnswer
-    from engine.storage.ledger.content.open_vectors import PartialVectors
-    from engine.storage.ledger.work.batch import BatchResult, FoldedBatch, ProjectionBatch
-    from engine.storage.ledger.work.embedding_failures import EmbeddingFailure
-    from engine.storage.ledger.work.orphans import OrphanKeys
-    from engine.storage.ledger.work.stale_keys import KeyKind, StaleKey
-    from engine.storage.ledger.work.work_queue import ChunkToEmbed
+    from engine.storage.ledger.records.projection import (
+        BatchResult,
+        CachedAnswer,
+        ChunkToEmbed,
+        EmbeddingFailure,
+        FoldedBatch,
+        KeyKind,
+        OrphanKeys,
+        PartialVectors,
+        ProjectionBatch,
+        StaleKey,
+    )
     from engine.usage import Usage
 
 

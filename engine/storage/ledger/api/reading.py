@@ -12,14 +12,20 @@ if TYPE_CHECKING:
     from engine.knowledge.merge import FactRow
     from engine.models import Filters, Scope
     from engine.storage.graph.base import GraphEdge, GraphNode
-    from engine.storage.ledger.corrections import KeyCorrection
-    from engine.storage.ledger.profiles import ProfileKind
-    from engine.storage.ledger.queries.expected import ExpectedState
-    from engine.storage.ledger.queries.filters import ChunkFilter, ResolvedFilters
-    from engine.storage.ledger.queries.lookup import ChunkText, EntityRecord, RelationRecord, ScopeIds
-    from engine.storage.ledger.queries.provenance import StatingPassage
-    from engine.storage.ledger.queries.stats import DocumentInfo, DocumentStatus, IndexStatus
-    from engine.storage.ledger.work.stale_keys import KeyKind
+    from engine.storage.ledger.records.content import KeyCorrection
+    from engine.storage.ledger.records.projection import ExpectedState, KeyKind, ProfileKind
+    from engine.storage.ledger.records.reading import (
+        ChunkFilter,
+        ChunkText,
+        DocumentInfo,
+        DocumentStatus,
+        EntityRecord,
+        IndexStatus,
+        RelationRecord,
+        ResolvedFilters,
+        ScopeIds,
+        StatingPassage,
+    )
 
 
 class Search(Protocol):

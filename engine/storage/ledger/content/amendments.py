@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from engine.errors import NotFound
@@ -12,51 +10,28 @@ from engine.models import Chunk, ChunkPiece, Passage
 from engine.storage.ledger.content import open_vectors
 from engine.storage.ledger.content.chunks import ChunkRange, has_repeated_text, replace_chunks
 from engine.storage.ledger.content.documents import delete_document, reset_to_pending, sort_passages, upsert_passages
-from engine.storage.ledger.content.stretch import ChangedRegion
+from engine.storage.ledger.records.content import (
+    INITIAL_REACH,
+    WHOLE_DOCUMENT,
+    AmendmentPlan,
+    AmendmentResult,
+    ChangedRegion,
+    widen_reach,
+)
 from engine.storage.sqlite.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engine.storage.ledger.content.documents import DocumentChange
-    from engine.storage.ledger.content.stretch import RechunkedRegion
+    from engine.storage.ledger.records.content import DocumentChange, RechunkedRegion
     from engine.storage.sqlite.connection import Connection
 
     PassageOrder = tuple[int, int, str]
 
-INITIAL_REACH = 4  # chunks read before and after a change at first
-WHOLE_DOCUMENT = 2**31
-WIDEN_FACTOR = 8  # times as far, where too little was read
 _PASSAGES_IN_ORDER = "passage p INDEXED BY passage_order"
 _ORDER_COLUMNS = "(p.position, p.at, p.key)"
 _COLUMNS = "p.key, p.text, p.label, p.link, p.author, p.time, p.position"
 LOWEST_ORDER = (-(2**63), -(2**63), "")
-
-
-class AmendmentResult(Enum):
-    """What came of an amendment; one that came too late, or saw too little, is made anew."""
-
-    CHANGED = auto()
-    UNCHANGED = auto()
-    CONFLICT = auto()
-    RANGE_TOO_SMALL = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class AmendmentPlan:
-    """What was read: the document as of a generation, and the stretch from its chunk `first` on.
-
-    `touched`: passages that differ from what stands there; `stretch` is None if none does.
-    """
-
-    id: int
-    key: str
-    generation: int
-    is_open: bool
-    first_chunk: int
-    changed_passages: tuple[Passage, ...]
-    removed_keys: frozenset[str]
-    region: ChangedRegion | None
 
 
 async def plan_amendment(db: Connection, key: str, change: DocumentChange, reach: int) -> AmendmentPlan:
@@ -128,11 +103,6 @@ async def amend_in_transaction(
         if outcome is not AmendmentResult.RANGE_TOO_SMALL:
             return outcome is AmendmentResult.CHANGED
         reach = WHOLE_DOCUMENT
-
-
-def widen_reach(reach: int) -> int:
-    """The reach to try after one that was too small."""
-    return min(WHOLE_DOCUMENT, WIDEN_FACTOR * reach)
 
 
 async def _load_region(

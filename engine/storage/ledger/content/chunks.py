@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.storage.ledger.content.open_vectors import inherit_vectors, load_vectors_by_text
 from engine.storage.ledger.facts import delete_chunks, invalidate_keys
-from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import EmptyDocument, InvalidDocument, NotFound
@@ -14,7 +14,8 @@ from engine.storage.ledger.content.room_moves import move_to_space
 from engine.storage.ledger.content.rooms import get_or_create_id, resolve_location, set_room_space
 from engine.storage.ledger.corrections import move_corrections
 from engine.storage.ledger.facts import delete_chunks, save_extraction
-from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 from engine.storage.sqlite.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
@@ -134,15 +135,6 @@ async def delete_document(db: Connection, key: str) -> bool:
     await delete_chunks(db, [row[0] for row in chunks], removed=True)
     await db.execute("DELETE FROM document WHERE id = ?", (header["id"],))
     return True
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentChange:
-    """Passages to put and to drop; `open` None leaves a conversation as open as it is."""
-
-    upserts: tuple[Passage, ...]
-    removed_keys: frozenset[str]
-    is_open: bool | None
 
 
 def sort_passages(passages: Iterable[Passage]) -> tuple[Passage, ...]:

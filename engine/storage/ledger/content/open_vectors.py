@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
+from engine.storage.ledger.records.projection import KeyKind, PartialVectors
+from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from engine.storage.sqlite.connection import Connection
-
-
-class PartialVectors(NamedTuple):
-    """Vectors (float32, parts x dim) of the first `covered` characters of a chunk; `whole`: they were made at once."""
-
-    embedder: str
-    covered_chars: int
-    embedded_at_once: int
-    parts: int
-    data: bytes
 
 
 async def load_partial_vectors(db: Connection, embedder: str, chunks: Collection[int]) -> dict[int, PartialVectors]:

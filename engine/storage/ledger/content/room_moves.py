@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger.facts import delete_cached_answers, invalidate_keys
 from engine.storage.ledger.names import add_stale_targets, intern_names, intern_pairs
-from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from engine.storage.ledger.scope_clauses import row_clause
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.storage.ledger.queries.lookup import ScopeIds
+    from engine.storage.ledger.records.reading import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 
@@ -26,7 +28,7 @@ async def filter_authors(db: Connection, names: Sequence[str], scope_ids: ScopeI
     """Those of the names under which something was written in the area, in order."""
     rows = await db.execute_fetchall(
         "SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM passage p CROSS JOIN document d"
-        f" ON d.id = p.document WHERE p.author = j.value AND {scope_ids.row_clause('d')}) ORDER BY j.value",
+        f" ON d.id = p.document WHERE p.author = j.value AND {row_clause(scope_ids, 'd')}) ORDER BY j.value",
         (json.dumps(list(names)),),
     )
     return [row[0] for row in rows]

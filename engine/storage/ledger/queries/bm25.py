@@ -17,14 +17,15 @@ from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries.filters import filter_ids
-from engine.storage.ledger.queries.tie_order import EMPTY_SORT_KEY, load_sort_keys
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.queries.tie_order import load_sort_keys
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.records.reading import EMPTY_SORT_KEY
+from engine.storage.ledger.scope_clauses import row_clause, space_clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engine.storage.ledger.queries.filters import ResolvedFilters
-    from engine.storage.ledger.queries.lookup import ScopeIds
+    from engine.storage.ledger.records.reading import ResolvedFilters, ScopeIds
     from engine.storage.sqlite.connection import Connection
 
     Postings = Mapping[tuple[int, int], int]
@@ -47,7 +48,7 @@ class FullTextIndex:
 
     def scope_clause(self, scope_ids: ScopeIds, table: str) -> str:
         """SQL that holds for rows of the area; names belong to spaces alone."""
-        return scope_ids.row_clause(table) if self.kind == KeyKind.CHUNK else scope_ids.space_clause(table)
+        return row_clause(scope_ids, table) if self.kind == KeyKind.CHUNK else space_clause(scope_ids, table)
 
 
 CHUNK_INDEX = FullTextIndex("chunk_words", "chunk_terms", "chunk {} INDEXED BY chunk_place", "tokens", KeyKind.CHUNK)

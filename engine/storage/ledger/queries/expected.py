@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries import stats
+from engine.storage.ledger.records.projection import ExpectedState
 from engine.storage.ledger.work import stale_keys, work_queue
 
 if TYPE_CHECKING:
-    from engine.storage.graph.base import GraphEdge, GraphNode
-    from engine.storage.ledger.work.stale_keys import KeyKind
     from engine.storage.sqlite.connection import Connection
-    from engine.storage.vectors.base import VectorTable
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedState:
-    """The nodes, edges and vector locations (space, room) that the ledger expects; keys in `stale` may differ."""
-
-    nodes: dict[int, GraphNode]
-    edges: dict[int, GraphEdge]
-    locations: dict[VectorTable, dict[int, tuple[int, int]]]
-    stale: frozenset[tuple[KeyKind, int]]
 
 
 async def load_expected(db: Connection) -> ExpectedState:

@@ -7,11 +7,12 @@ what searches find: no question reads or lists a large part of the ledger.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.records.reading import ChunkFilter, ResolvedFilters, SqlValue
+from engine.storage.ledger.scope_clauses import row_clause
 from engine.storage.sqlite.timestamps import to_micros
 
 if TYPE_CHECKING:
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from engine.models import Filters
-    from engine.storage.ledger.queries.lookup import ScopeIds
+    from engine.storage.ledger.records.reading import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 
-SqlValue = str | int | None
 SqlClause = tuple[str, list[SqlValue]]
 
 MAX_LISTED = 1000  # chunks, names or pairs that are listed at most
@@ -32,49 +32,23 @@ DAY_MICROSECONDS = 86_400_000_000  # microseconds; few chunks reach over more, a
 _PASSAGE_JOIN = "FROM piece i CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkFilter:
-    """Chunks by their ids if they are few, else by a condition on a chunk `c`.
-
-    `since` and `until` bound the times of facts.
-    """
-
-    ids: frozenset[int] | None
-    sql: str = "0"
-    parameters: tuple[SqlValue, ...] = ()
-    since: int | None = None
-    until: int | None = None
-
-    def chunk_clause(self, column: str) -> SqlClause:
-        """SQL that holds for rows whose column is one of these chunks."""
-        if self.ids is not None:
-            return f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(self.ids))]
-        return f"EXISTS (SELECT 1 FROM chunk c WHERE c.id = {column} AND {self.sql})", [*self.parameters]
-
-    def fact_clause(self, table: str) -> SqlClause:
-        """The same for facts, which bear the time of their chunk: they are ordered by it."""
-        sql, parameters = self.chunk_clause(f"{table}.chunk")
-        for bound, comparison in ((self.since, ">="), (self.until, "<=")):
-            if bound is not None:
-                sql, parameters = f"{table}.time {comparison} ? AND {sql}", [bound, *parameters]
-        return sql, parameters
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedFilters:
-    """Chunks that hold something meant, and those that hold nothing else; names and pairs told there, if few."""
-
-    matching_chunks: ChunkFilter
-    fully_matching_chunks: ChunkFilter
-    names: frozenset[int] | None = None
-    pairs: frozenset[int] | None = None
-
-    def listed_ids(self, kind: KeyKind) -> frozenset[int] | None:
-        """The ids of that kind, if they are few."""
-        return {KeyKind.CHUNK: self.matching_chunks.ids, KeyKind.NAME: self.names, KeyKind.PAIR: self.pairs}[kind]
-
-
 _FACT_TABLES = {KeyKind.NAME: ("name", "mention", "name"), KeyKind.PAIR: ("pair", "link", "pair")}
+
+
+def chunk_clause(chunks: ChunkFilter, column: str) -> SqlClause:
+    """SQL that holds for rows whose column is one of these chunks."""
+    if chunks.ids is not None:
+        return f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(chunks.ids))]
+    return f"EXISTS (SELECT 1 FROM chunk c WHERE c.id = {column} AND {chunks.sql})", [*chunks.parameters]
+
+
+def fact_clause(chunks: ChunkFilter, table: str) -> SqlClause:
+    """SQL that holds for facts of these chunks; a fact has the time of its chunk, by which facts are sorted."""
+    sql, parameters = chunk_clause(chunks, f"{table}.chunk")
+    for bound, comparison in ((chunks.since, ">="), (chunks.until, "<=")):
+        if bound is not None:
+            sql, parameters = f"{table}.time {comparison} ? AND {sql}", [bound, *parameters]
+    return sql, parameters
 
 
 async def filter_ids(db: Connection, filters: ResolvedFilters, kind: KeyKind, ids: Collection[int]) -> AbstractSet[int]:
@@ -83,10 +57,10 @@ async def filter_ids(db: Connection, filters: ResolvedFilters, kind: KeyKind, id
     if known is not None:
         return known.intersection(ids)
     if kind == KeyKind.CHUNK:
-        sql, parameters = filters.matching_chunks.chunk_clause("j.value")
+        sql, parameters = chunk_clause(filters.matching_chunks, "j.value")
     else:
         keys, facts, column = _FACT_TABLES[kind]
-        stated, parameters = filters.fully_matching_chunks.fact_clause("f")
+        stated, parameters = fact_clause(filters.fully_matching_chunks, "f")
         sql = (
             f"EXISTS (SELECT 1 FROM {keys} k CROSS JOIN {facts} f ON f.{column} = k.id"
             f" WHERE k.target = j.value AND {stated})"
@@ -114,7 +88,7 @@ async def find_matching_chunks(
     found, branches = set[int](), _index_branches(filters, scope_ids)
     for driver, own in branches:
         rows = await db.execute_fetchall(
-            f"SELECT DISTINCT c.id FROM {driver} AND {scope_ids.row_clause('c')} AND {sql} LIMIT ?",
+            f"SELECT DISTINCT c.id FROM {driver} AND {row_clause(scope_ids, 'c')} AND {sql} LIMIT ?",
             (*own, *parameters, few + 1),
         )
         found.update(row[0] for row in rows)
@@ -141,7 +115,7 @@ async def find_fully_matching_chunks(db: Connection, filters: Filters, some: Chu
 async def find_stated_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter, most: int) -> frozenset[int]:
     """The names or pairs of which one of these chunks says something; any `most` of them, if they are more."""
     keys, facts, column = _FACT_TABLES[kind]
-    sql, parameters = chunks.fact_clause("f")
+    sql, parameters = fact_clause(chunks, "f")
     start = f"{facts} f"
     if chunks.ids is not None:
         start, sql = f"json_each(?) j CROSS JOIN {facts} f ON f.chunk = j.value", "1"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries.filters import matching_chunk_clause
+from engine.storage.ledger.scope_clauses import row_clause
 from engine.storage.sqlite.timestamps import from_micros
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from engine.models import Filters
-    from engine.storage.ledger.queries.lookup import ScopeIds
+    from engine.storage.ledger.records.reading import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 
@@ -19,7 +20,7 @@ async def list_latest_chunks(db: Connection, filters: Filters, scope_ids: ScopeI
     """The chunks of the area that hold something which is asked for, the newest first."""
     held, parameters = matching_chunk_clause(filters)
     rows = await db.execute_fetchall(
-        f"SELECT c.id FROM chunk c WHERE {scope_ids.row_clause('c')} AND {held}"
+        f"SELECT c.id FROM chunk c WHERE {row_clause(scope_ids, 'c')} AND {held}"
         " ORDER BY c.time DESC, c.id DESC LIMIT ?",
         (*parameters, limit),
     )

@@ -3,96 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries.bm25 import CHUNK_INDEX, NAME_INDEX, rank_rows
+from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.queries.full_text import select_search_words
+from engine.storage.ledger.records.reading import ChunkText, EntityRecord, PieceText, RelationRecord, ScopeIds
+from engine.storage.ledger.scope_clauses import join_ids, row_clause
 from engine.storage.sqlite.timestamps import from_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from datetime import datetime
 
     from engine.models import Scope
-    from engine.storage.ledger.queries.filters import ChunkFilter, ResolvedFilters
-    from engine.storage.ledger.work.stale_keys import KeyKind
+    from engine.storage.ledger.records.projection import KeyKind
+    from engine.storage.ledger.records.reading import ChunkFilter, ResolvedFilters
     from engine.storage.sqlite.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeIds:
-    """A scope in the ledger's integers: whole spaces, and single rooms."""
-
-    spaces: frozenset[int]
-    rooms: frozenset[int]
-
-    def row_clause(self, table: str) -> str:
-        """SQL that holds for rows of the area; the numbers are our own."""
-        return f"({self.space_clause(table)} OR {table}.room IN ({_join_ids(self.rooms)}))"
-
-    def space_clause(self, table: str) -> str:
-        """SQL that holds for rows of the area's spaces."""
-        return f"{table}.space IN ({_join_ids(self.spaces)})"
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkText:
-    """A chunk as it may be shown: its key, and its pieces in order."""
-
-    id: int
-    key: str
-    document: str
-    text: str
-    pieces: tuple[PieceText, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PieceText:
-    """A passage, or a part of one, as it stands in a chunk."""
-
-    passage: str
-    document: str
-    title: str
-    label: str
-    link: str
-    author: str
-    time: datetime | None
-    text: str
-    space: str
-    room: str
-
-
-@dataclass(frozen=True, slots=True)
-class EntityRecord:
-    """A profile of a name; `stale`: its facts changed since it was made."""
-
-    id: int
-    space: int
-    canonical: str
-    name: str
-    type: str
-    description: str
-    mentions: int
-    degree: int
-    is_stale: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RelationRecord:
-    """A profile of a pair; `ends` are names."""
-
-    id: int
-    space: int
-    ends: tuple[int, int]
-    keywords: str
-    description: str
-    weight: int
-    is_stale: bool
-
-
-def _join_ids(ids: Collection[int]) -> str:
-    return ", ".join(map(str, sorted(ids)))
 
 
 async def resolve_scope(db: Connection, scope: Scope) -> ScopeIds:
@@ -125,7 +51,7 @@ async def find_entities_by_name(db: Connection, names: Collection[str], scope_id
     """The entities that bear one of these canonical names or an alias of it, within the spaces of the area."""
     rows = await db.execute_fetchall(
         "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.canonical = j.value"
-        f" AND n.space IN ({_join_ids(scope_ids.spaces)}) CROSS JOIN entity e ON e.id = n.target",
+        f" AND n.space IN ({join_ids(scope_ids.spaces)}) CROSS JOIN entity e ON e.id = n.target",
         (json.dumps(sorted(names)),),
     )
     return [row[0] for row in rows]
@@ -144,7 +70,7 @@ async def find_names_by_prefix(db: Connection, prefix: str, scope_ids: ScopeIds,
     """The names of entities in the area's spaces that begin with a canonical prefix, the most mentioned first."""
     rows = await db.execute_fetchall(
         "SELECT e.name, SUM(e.mentions) AS told FROM name n JOIN entity e ON e.id = n.target"
-        f" WHERE n.space IN ({_join_ids(scope_ids.spaces)})"
+        f" WHERE n.space IN ({join_ids(scope_ids.spaces)})"
         " AND n.canonical >= ?1 AND n.canonical < ?1 || char(0x10FFFF)"
         " GROUP BY e.name ORDER BY told DESC, e.name LIMIT ?2",
         (prefix, limit),
@@ -158,7 +84,7 @@ async def load_entities(db: Connection, ids: Collection[int], scope_ids: ScopeId
         "SELECT e.id, e.space, n.canonical, e.name, e.type, e.description, e.mentions, e.degree,"
         " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 1 AND s.id = e.id) FROM json_each(?) j"
         " CROSS JOIN entity e ON e.id = j.value CROSS JOIN name n ON n.id = e.id"
-        f" WHERE e.space IN ({_join_ids(scope_ids.spaces)})",
+        f" WHERE e.space IN ({join_ids(scope_ids.spaces)})",
         (json.dumps(list(ids)),),
     )
     return {
@@ -172,7 +98,7 @@ async def load_relations(db: Connection, ids: Collection[int], scope_ids: ScopeI
     rows = await db.execute_fetchall(
         "SELECT r.id, r.space, r.a, r.b, r.keywords, r.description, r.weight,"
         " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 2 AND s.id = r.id) FROM json_each(?) j"
-        f" CROSS JOIN relation r ON r.id = j.value WHERE r.space IN ({_join_ids(scope_ids.spaces)})",
+        f" CROSS JOIN relation r ON r.id = j.value WHERE r.space IN ({join_ids(scope_ids.spaces)})",
         (json.dumps(list(ids)),),
     )
     return {
@@ -186,7 +112,7 @@ async def find_evidence_chunks(
 ) -> dict[int, list[int]]:
     """The newest chunks that state each of these names or pairs, of `only` if given, newest first."""
     keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
-    narrowed, parameters = ("1", []) if only is None else only.fact_clause("g")
+    narrowed, parameters = ("1", []) if only is None else fact_clause(only, "g")
     rows = await db.execute_fetchall(
         f"SELECT j.value, f.chunk FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
         f" CROSS JOIN {facts} f ON f.{column} = k.id AND (f.time, f.hash, f.chunk, f.number) IN"
@@ -208,7 +134,7 @@ async def load_chunk_texts(db: Connection, ids: Sequence[int], scope_ids: ScopeI
         " p.key, p.label, p.link, p.author, p.time, p.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
         " CROSS JOIN document d ON d.id = c.document CROSS JOIN space s ON s.id = c.space"
         " CROSS JOIN room r ON r.id = c.room CROSS JOIN piece i ON i.chunk = c.id"
-        f" CROSS JOIN passage p ON p.id = i.passage WHERE {scope_ids.row_clause('c')} ORDER BY j.key, i.ordinal",
+        f" CROSS JOIN passage p ON p.id = i.passage WHERE {row_clause(scope_ids, 'c')} ORDER BY j.key, i.ordinal",
         (json.dumps(list(ids)),),
     )
     found: dict[int, ChunkText] = {}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from engine.storage.ledger.records.reading import StatingPassage
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -11,15 +13,6 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 MAX_CHUNKS = 400  # chunks that are looked at
-
-
-class StatingPassage(NamedTuple):
-    """A passage of a chunk that states a fact: the keys of its document and of itself, its room, its text."""
-
-    document: str
-    room: str
-    passage: str
-    text: str
 
 
 async def find_stating_passages(db: Connection, names: Collection[int], pairs: Collection[int]) -> list[StatingPassage]:

@@ -3,85 +3,29 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
+from engine.storage.ledger.records.reading import DocumentInfo, DocumentStatus, IndexStatus
+from engine.storage.ledger.scope_clauses import row_clause
 from engine.storage.ledger.work import embedding_failures
 from engine.storage.sqlite.timestamps import from_micros
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection
-    from datetime import datetime
 
     import aiosqlite
 
-    from engine.storage.ledger.queries.lookup import ScopeIds
+    from engine.storage.ledger.records.reading import ScopeIds
     from engine.storage.sqlite.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentInfo:
-    """A document as it is listed; `error` and `hint` tell what could not be read of it."""
-
-    key: str
-    space: str
-    room: str
-    kind: str
-    title: str
-    link: str
-    time: datetime | None
-    open: bool
-    status: str
-    error: str
-    hint: str
-    chunks: int
-    passages: int
-
-
-@dataclass(frozen=True, slots=True)
-class IndexStatus:
-    """Numbers about what lies within a scope, and what the engine has still to do there.
-
-    `trouble`: why a chunk that is tried again could not be read, in the words of the error; "" if there is none.
-    `without_vector`: names and relations that the embedder does not take, found by their words alone, and why.
-    `background`: one sentence for each background task of the program that is failing at the moment.
-    """
-
-    documents: dict[str, int]
-    passages: int
-    chunks: int
-    entities: int
-    relations: int
-    unextracted: int
-    stale: int
-    failed: int
-    trouble: str = ""
-    without_vector: int = 0
-    embedding_error: str = ""
-    background: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentStatus:
-    """How far a document has come; `error` and `hint` tell what could not be read of it."""
-
-    status: str
-    error: str
-    hint: str
-
-    @property
-    def is_searchable(self) -> bool:
-        """Whether a question finds it."""
-        return self.status in {"searchable", "indexed"}
 
 
 async def load_document_status(db: Connection, key: str, scope_ids: ScopeIds) -> DocumentStatus:
     """How far a document of an area has come. Raises NotFound."""
     rows = await db.execute_fetchall(
-        f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {scope_ids.row_clause('d')}", (key,)
+        f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {row_clause(scope_ids, 'd')}", (key,)
     )
     for row in rows:
         return DocumentStatus(*row)
@@ -90,7 +34,7 @@ async def load_document_status(db: Connection, key: str, scope_ids: ScopeIds) ->
 
 async def load_index_status(db: Connection, scope_ids: ScopeIds) -> IndexStatus:
     """The numbers of an area."""
-    held = scope_ids.row_clause("d")
+    held = row_clause(scope_ids, "d")
     documents = await db.execute_fetchall(
         f"SELECT d.status, COUNT(*) FROM document d WHERE {held} GROUP BY d.status ORDER BY d.status"
     )
@@ -123,7 +67,7 @@ async def count_unextracted(db: Connection, scope_ids: ScopeIds) -> int:
     """Chunks of an area that wait to be read; those that were given up, and those of open conversations, do not."""
     [[unread]] = await db.execute_fetchall(
         "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
-        f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {scope_ids.row_clause('c')}"
+        f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {row_clause(scope_ids, 'c')}"
     )
     return int(unread)
 
@@ -132,7 +76,7 @@ async def find_extraction_error(db: Connection, scope_ids: ScopeIds) -> str:
     """What hinders the reading of a chunk of an area that is to be tried again, "" if nothing does."""
     rows = await db.execute_fetchall(
         "SELECT c.error FROM chunk c WHERE c.reading IS NULL AND c.error <> '' AND c.retry_at < 9e999"
-        f" AND {scope_ids.row_clause('c')} ORDER BY c.retry_at DESC LIMIT 1"
+        f" AND {row_clause(scope_ids, 'c')} ORDER BY c.retry_at DESC LIMIT 1"
     )
     return next((str(row[0]) for row in rows), "")
 
@@ -142,7 +86,7 @@ async def count_stale(db: Connection, scope_ids: ScopeIds) -> int:
     [[stale]] = await db.execute_fetchall(
         "SELECT COUNT(*) FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
-        f" WHERE {scope_ids.row_clause('c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
+        f" WHERE {row_clause(scope_ids, 'c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
         (json.dumps(sorted(scope_ids.spaces)),),
     )
     return int(stale)
@@ -155,7 +99,7 @@ async def list_documents(db: Connection, scope_ids: ScopeIds, status_: str = "")
         " (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id),"
         " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id)"
         " FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room"
-        f" WHERE {scope_ids.row_clause('d')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
+        f" WHERE {row_clause(scope_ids, 'd')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
         (status_,),
     )
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records.projection import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,7 +21,6 @@ _SORT_KEY_QUERIES = {
     " CROSS JOIN pair p ON p.id = j.value CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b"
     " CROSS JOIN space s ON s.id = p.space",
 }
-EMPTY_SORT_KEY = ("", "", "")
 
 
 async def load_sort_keys(db: Connection, kind: KeyKind, ids: Collection[int]) -> dict[int, tuple[str, str, str]]:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries.lookup import resolve_scope
+from engine.storage.ledger.scope_clauses import row_clause
 
 if TYPE_CHECKING:
     from engine.models import Filters, Scope
@@ -22,7 +23,7 @@ async def has_excluded_undated(db: Connection, scope: Scope, filters: Filters) -
             parameters.append(json.dumps(sorted(values)))
     rows = await db.execute_fetchall(
         "SELECT 1 FROM document d INDEXED BY document_undated CROSS JOIN room r ON r.id = d.room"
-        f" WHERE d.time IS NULL AND d.kind = 'file' AND {scope_ids.row_clause('d')}{narrowed}"
+        f" WHERE d.time IS NULL AND d.kind = 'file' AND {row_clause(scope_ids, 'd')}{narrowed}"
         " AND EXISTS (SELECT 1 FROM passage p WHERE p.document = d.id AND p.time IS NULL) LIMIT 1",
         parameters,
     )

@@ -3,83 +3,23 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger import cache, profiles
 from engine.storage.ledger.names import delete_unused_pairs
 from engine.storage.ledger.profile_reset import clear_profiles
+from engine.storage.ledger.records.projection import BatchResult, FoldedBatch, KeyKind, ProjectionBatch
 from engine.storage.ledger.work import embedding_failures, work_queue
 from engine.storage.ledger.work import stale_keys as marks
 from engine.storage.ledger.work.orphans import record_late_deletion
-from engine.storage.ledger.work.stale_keys import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from engine.storage.ledger.profiles import KeyFacts, Profile
-    from engine.storage.ledger.work.embedding_failures import EmbeddingFailure
-    from engine.storage.ledger.work.stale_keys import StaleKey
+    from engine.storage.ledger.records.projection import EmbeddingFailure, StaleKey
     from engine.storage.sqlite.connection import Connection
-    from engine.usage import Usage, UsageMeter
-
-EmbeddedKey = tuple[bytes | None, int]  # the hash of the text that a vector is of, None where there is none; its key
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectionBatch:
-    """Stale keys with their facts, as of one moment; `ends` are the names of the pairs."""
-
-    stale_keys: tuple[StaleKey, ...]
-    names: tuple[KeyFacts, ...]
-    pairs: tuple[KeyFacts, ...]
-    removed_names: frozenset[int]
-    removed_pairs: frozenset[int]
-    end_names: dict[int, str]
-    has_unextracted: bool
-    generation: int
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is stale."""
-        return not self.stale_keys
-
-
-@dataclass(frozen=True, slots=True)
-class BatchResult:
-    """What a batch has come to: marks that go, marks that wait, and what stands in graph and vectors now.
-
-    `gone` are the marks of keys that left both; `failures` keys whose text cannot be embedded, each tried `attempts`
-    times.
-    """
-
-    done: list[StaleKey]
-    held: list[StaleKey]
-    graphed_names: list[int]
-    graphed_pairs: list[int]
-    embedded_entities: list[EmbeddedKey]
-    embedded_relations: list[EmbeddedKey]
-    failures: list[EmbeddingFailure]
-    attempts: int
-    removed_pairs: set[int]
-    removed: list[StaleKey]
-    bill: UsageMeter
-
-
-@dataclass(frozen=True, slots=True)
-class FoldedBatch:
-    """A batch whose profiles are written: what is to be put into graph and vectors, and what is to leave them."""
-
-    batch: ProjectionBatch
-    held: set[tuple[KeyKind, int]]
-    names: list[KeyFacts]
-    pairs: list[KeyFacts]
-    entities: list[Profile]
-    relations: list[Profile]
-    removed_names: set[int]
-    removed_pairs: set[int]
-    bill: UsageMeter
+    from engine.usage import Usage
 
 
 async def load_batch(db: Connection, limit: int, newest: int, skip: Collection[StaleKey]) -> ProjectionBatch:

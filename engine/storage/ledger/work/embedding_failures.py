@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.errors import ModelRefused, PromptTooLong
-from engine.storage.ledger.work.stale_keys import KeyKind, StaleKey, add_stale_keys, next_generation
+from engine.storage.ledger.records.projection import EmbeddingFailure, KeyKind
+from engine.storage.ledger.scope_clauses import row_clause
+from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.errors import EngineError
-    from engine.storage.ledger.queries.lookup import ScopeIds
+    from engine.storage.ledger.records.reading import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 PERMANENT_ERRORS = (ModelRefused, PromptTooLong)  # the same text would fail in the same way at every start
 INITIAL_WAIT, MAX_WAIT = 5.0, 600.0  # seconds until the next try; doubled with each
 MAX_REASONS = 5  # that are listed
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingFailure:
-    """A stale key whose own text cannot be embedded, and why."""
-
-    key: StaleKey
-    error: EngineError
 
 
 async def record_failures(db: Connection, failures: Sequence[EmbeddingFailure], attempts: int, now: float) -> None:
@@ -112,7 +104,7 @@ async def find_retry_error(db: Connection, scope_ids: ScopeIds) -> str:
     rows = await db.execute_fetchall(
         "SELECT s.error FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN entity e ON s.kind = 1 AND e.id = s.id LEFT JOIN relation r ON s.kind = 2 AND r.id = s.id"
-        f" WHERE s.tries > 0 AND ({scope_ids.row_clause('c')} OR COALESCE(e.space, r.space) IN"
+        f" WHERE s.tries > 0 AND ({row_clause(scope_ids, 'c')} OR COALESCE(e.space, r.space) IN"
         " (SELECT value FROM json_each(?))) LIMIT 1",
         (json.dumps(sorted(scope_ids.spaces)),),
     )

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger import profiles
+from engine.storage.ledger.records.projection import KeyKind, OrphanKeys
 from engine.storage.ledger.work import work_queue
-from engine.storage.ledger.work.stale_keys import KeyKind, next_generation
+from engine.storage.ledger.work.stale_keys import next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engine.storage.ledger.work.stale_keys import StaleKey
+    from engine.storage.ledger.records.projection import StaleKey
     from engine.storage.sqlite.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class OrphanKeys:
-    """Ids of chunks, names and pairs without a fact; of the pairs that have a profile, also their ends."""
-
-    chunks: frozenset[int]
-    names: frozenset[int]
-    pairs: frozenset[int]
-    edges: tuple[tuple[int, int, int], ...]
 
 
 async def find_orphans(db: Connection) -> OrphanKeys:

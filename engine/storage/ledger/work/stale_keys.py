@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from engine.storage.ledger.records.projection import KeyKind, StaleKey
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from engine.storage.sqlite.connection import Connection
-
-
-class KeyKind(IntEnum):
-    """The kinds of keys that are projected."""
-
-    CHUNK = 0
-    NAME = 1
-    PAIR = 2
-
-
-class StaleKey(NamedTuple):
-    """A key whose projection is behind; the mark goes only if `generation` is still the last."""
-
-    kind: KeyKind
-    id: int
-    generation: int
 
 
 async def next_generation(db: Connection) -> int:

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.errors import ModelUnreachable
+from engine.storage.ledger.records.projection import ChunkToEmbed, KeyKind
 from engine.storage.ledger.work import embedding_failures
 from engine.storage.ledger.work.embedding_failures import PERMANENT_ERRORS
-from engine.storage.ledger.work.stale_keys import KeyKind, add_stale_keys, next_generation
+from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engine.errors import EngineError
     from engine.storage.sqlite.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkToEmbed:
-    """A chunk whose vectors must be made or moved; it `grows` while its conversation is open."""
-
-    id: int
-    space: int
-    room: int
-    text: str
-    text_hash: bytes
-    attempts: int
-    is_growing: bool = False
 
 
 async def load_chunks(db: Connection, ids: Collection[int]) -> list[ChunkToEmbed]:

@@ -18,7 +18,7 @@ from bot.admin.requests import Forget, Ingest, ListDocuments, Retry
 from bot.admin.results import Completed, DocumentList, IngestResult, ProgressUpdate
 from engine.errors import InvalidApiKey, ModelUnavailable, ModelUnreachable, NotFound
 from engine.models import Question
-from engine.storage.ledger.queries.stats import IndexStatus
+from engine.storage.ledger.records.reading import IndexStatus
 from tests.support import parrot
 from tests.support.embedder import HashEmbedder
 from tests.support.parrot import UNREADABLE

@@ -14,10 +14,9 @@ from engine.models import Extraction, Link, Mention, Scope
 from engine.options import ChunkingOptions
 from engine.storage.ledger import facts, profiles
 from engine.storage.ledger.content import documents
-from engine.storage.ledger.profiles import Profile
 from engine.storage.ledger.queries import lookup, stats
+from engine.storage.ledger.records.projection import KeyKind, Profile
 from engine.storage.ledger.work import stale_keys
-from engine.storage.ledger.work.stale_keys import KeyKind
 from tests.support.engines import doc
 from tests.support.tokenizers import CharacterTokenizer
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from engine.models import Chunk, Document, Passage
     from engine.storage.ledger import Ledger
+    from engine.storage.ledger.records import KeyFacts, ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 CUT = ChunkingOptions(size=60, overlap=0, target_size=1, hash_modulo=1)  # a chunk ends after every passage
@@ -106,7 +106,7 @@ class Desk:
 
         await self.ledger.write(work)
 
-    async def area(self, spaces: Iterable[str] = ("here",), rooms: Iterable[str] = ()) -> lookup.ScopeIds:
+    async def area(self, spaces: Iterable[str] = ("here",), rooms: Iterable[str] = ()) -> ScopeIds:
         return await self.ledger.read(lookup.resolve_scope, Scope(frozenset(spaces), frozenset(rooms)))
 
     async def canonical(self, *spaces: str) -> list[dict[str, Any]]:
@@ -114,14 +114,14 @@ class Desk:
             return [json.loads(line) async for line in stats.export_canonical(db, spaces or None)]
 
 
-def _entity(key: profiles.KeyFacts) -> Profile:
+def _entity(key: KeyFacts) -> Profile:
     assert key.counts is not None
     made = merge_entity(key.counts)
     text = SEPARATOR.join(each.text for each in made.fragments)
     return Profile(key.id, key.space, made.name, key.pinned_description or text, made.mentions, made.type)
 
 
-def _relation(key: profiles.KeyFacts) -> Profile:
+def _relation(key: KeyFacts) -> Profile:
     assert key.counts is not None
     made = merge_relation(key.counts)
     text = SEPARATOR.join(each.text for each in made.fragments)

@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger import cache
-from engine.storage.ledger.cache import CachedAnswer
 from engine.storage.ledger.content import documents
+from engine.storage.ledger.records.projection import CachedAnswer
 from engine.storage.ledger.work.work_queue import current_generation
 from engine.usage import Usage
 from tests.engine.storage.ledger.ledger_fixture import reading

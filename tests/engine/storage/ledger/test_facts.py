@@ -11,8 +11,8 @@ from engine.models import Extraction, Link, Mention
 from engine.storage.ledger import facts
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.facts import excerpt_section
+from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work import work_queue
-from engine.storage.ledger.work.stale_keys import KeyKind
 from tests.engine.storage.ledger.ledger_fixture import reading
 from tests.support.engines import doc
 

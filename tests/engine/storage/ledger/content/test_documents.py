@@ -14,7 +14,7 @@ from engine.models import Chunk, Passage, Scope
 from engine.storage.ledger import facts
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.content.chunks import chunks_by_key
-from engine.storage.ledger.content.documents import DocumentChange
+from engine.storage.ledger.records.content import DocumentChange
 from engine.storage.ledger.work import work_queue
 from tests.engine.storage.ledger.ledger_fixture import CUT, cut, reading
 from tests.support.engines import doc, thread

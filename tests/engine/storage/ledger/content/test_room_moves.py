@@ -11,9 +11,9 @@ from engine.ingest.rechunk import rechunk_region
 from engine.knowledge.manual_facts import build_manual_document
 from engine.models import Extraction, Mention, Passage
 from engine.storage.ledger import Ledger, cache, corrections
-from engine.storage.ledger.cache import CachedAnswer
 from engine.storage.ledger.content import documents
-from engine.storage.ledger.content.documents import DocumentChange
+from engine.storage.ledger.records.content import DocumentChange
+from engine.storage.ledger.records.projection import CachedAnswer
 from engine.storage.ledger.work.work_queue import current_generation
 from tests.engine.storage.ledger.ledger_fixture import CUT, Desk, cut, reading
 from tests.support.engines import doc

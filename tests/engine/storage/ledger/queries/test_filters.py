@@ -11,7 +11,8 @@ import pytest
 
 from engine.models import Document, Filters, Passage
 from engine.storage.ledger.queries import filters
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records import ChunkFilter, ResolvedFilters
+from engine.storage.ledger.records.projection import KeyKind
 from tests.engine.storage.ledger.ledger_fixture import Desk, reading
 
 if TYPE_CHECKING:
@@ -103,8 +104,7 @@ async def test_the_indexes_find_what_a_look_at_everything_would(
         some = await filters.find_matching_chunks(db, within, area, few)
         only = await filters.find_fully_matching_chunks(db, within, some)
         inside = [
-            await filters.filter_ids(db, filters.ResolvedFilters(each, each), KeyKind.CHUNK, every)
-            for each in (some, only)
+            await filters.filter_ids(db, ResolvedFilters(each, each), KeyKind.CHUNK, every) for each in (some, only)
         ]
         return set(inside[0]), set(inside[1]), some.ids is None
 
@@ -133,14 +133,14 @@ async def test_names_and_pairs_are_those_that_its_chunks_tell(
     pairs = await desk.column("SELECT id FROM pair ORDER BY id")
 
     async def told(db: Connection, within: Filters) -> tuple[set[str], list[int]]:
-        found = await filters.filter_ids(db, filters.ResolvedFilters(*(await sets(db, within))), KeyKind.NAME, names)
+        found = await filters.filter_ids(db, ResolvedFilters(*(await sets(db, within))), KeyKind.NAME, names)
         return {names[id_] for id_ in found}, sorted(
-            await filters.filter_ids(db, filters.ResolvedFilters(*(await sets(db, within))), KeyKind.PAIR, pairs)
+            await filters.filter_ids(db, ResolvedFilters(*(await sets(db, within))), KeyKind.PAIR, pairs)
         )
 
     area = await desk.area()
 
-    async def sets(db: Connection, within: Filters) -> tuple[filters.ChunkFilter, filters.ChunkFilter]:
+    async def sets(db: Connection, within: Filters) -> tuple[ChunkFilter, ChunkFilter]:
         some = await filters.find_matching_chunks(db, within, area, few)
         return some, await filters.find_fully_matching_chunks(db, within, some)
 

@@ -9,15 +9,15 @@ import pytest
 from engine.models import Filters, Passage
 from engine.storage.ledger import Ledger, corrections
 from engine.storage.ledger.queries import filters, lookup
-from engine.storage.ledger.queries.filters import ChunkFilter, ResolvedFilters
-from engine.storage.ledger.work.stale_keys import KeyKind
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.records.reading import ChunkFilter, ResolvedFilters
 from tests.engine.storage.ledger.ledger_fixture import Desk, reading
 from tests.support.engines import doc, thread
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engine.storage.ledger.queries.lookup import ScopeIds
+    from engine.storage.ledger.records.reading import ScopeIds
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from engine.errors import ModelUnavailable
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.queries import stats
+from engine.storage.ledger.records import IndexStatus
 from engine.storage.ledger.work import work_queue
 from tests.engine.storage.ledger.ledger_fixture import reading
 from tests.support.engines import doc
@@ -65,7 +66,7 @@ async def test_a_status_counts_what_lies_in_the_area_and_nothing_else(desk: Desk
     attic = await desk.ledger.read(stats.load_index_status, await desk.area((), {"attic"}))
     assert (attic.chunks, attic.entities, attic.relations, attic.unextracted, attic.stale) == (1, 0, 0, 1, 1)
     nothing = await desk.ledger.read(stats.load_index_status, await desk.area(()))
-    assert nothing == stats.IndexStatus({}, 0, 0, 0, 0, 0, 0, 0)
+    assert nothing == IndexStatus({}, 0, 0, 0, 0, 0, 0, 0)
 
 
 async def test_a_status_says_why_a_chunk_of_the_area_waits(desk: Desk) -> None:

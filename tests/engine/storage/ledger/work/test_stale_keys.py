@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.storage.ledger.records.projection import KeyKind, StaleKey
 from engine.storage.ledger.work import stale_keys
-from engine.storage.ledger.work.stale_keys import KeyKind, StaleKey
 
 if TYPE_CHECKING:
     from tests.engine.storage.ledger.ledger_fixture import Desk

@@ -1,0 +1,190 @@
+"""Records of background work: stale keys, facts and profiles to project, chunks to embed, cached results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from engine.errors import EngineError
+    from engine.knowledge.merge import FactCounts
+    from engine.storage.graph.base import GraphEdge, GraphNode
+    from engine.storage.vectors.base import VectorTable
+    from engine.usage import UsageMeter
+
+
+class KeyKind(IntEnum):
+    """The kinds of keys that are projected."""
+
+    CHUNK = 0
+    NAME = 1
+    PAIR = 2
+
+
+class StaleKey(NamedTuple):
+    """A key whose projection is behind; the mark goes only if `generation` is still the last."""
+
+    kind: KeyKind
+    id: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingFailure:
+    """A stale key whose own text cannot be embedded, and why."""
+
+    key: StaleKey
+    error: EngineError
+
+
+@dataclass(frozen=True, slots=True)
+class OrphanKeys:
+    """Ids of chunks, names and pairs without a fact; of the pairs that have a profile, also their ends."""
+
+    chunks: frozenset[int]
+    names: frozenset[int]
+    pairs: frozenset[int]
+    edges: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFacts:
+    """A name or a pair as it is to be projected. `told` is None where nothing is said of it, or it is hidden.
+
+    `title` is the canonical name, or both of them; `ends` the names of a pair; `pin` a description set by hand.
+    """
+
+    id: int
+    space: int
+    title: str
+    counts: FactCounts | None
+    ends: tuple[int, int] = (0, 0)
+    pinned_description: str | None = None
+    exists_in_graph: bool = False
+    has_profile: bool = False
+    embedding_hash: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What the fold made of a key: a row of entity (label: name) or of relation (label: keywords)."""
+
+    id: int
+    space: int
+    label: str
+    description: str
+    count: int
+    type: str = ""
+    ends: tuple[int, int] = (0, 0)
+    retry_at: float | None = None
+    summary_keys: frozenset[bytes] = field(default_factory=frozenset)
+
+
+ProfileKind = Literal[KeyKind.NAME, KeyKind.PAIR]
+
+
+EmbeddedKey = tuple[bytes | None, int]  # the hash of the text that a vector is of, None where there is none; its key
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionBatch:
+    """Stale keys with their facts, as of one moment; `ends` are the names of the pairs."""
+
+    stale_keys: tuple[StaleKey, ...]
+    names: tuple[KeyFacts, ...]
+    pairs: tuple[KeyFacts, ...]
+    removed_names: frozenset[int]
+    removed_pairs: frozenset[int]
+    end_names: dict[int, str]
+    has_unextracted: bool
+    generation: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is stale."""
+        return not self.stale_keys
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """What a batch has come to: marks that go, marks that wait, and what stands in graph and vectors now.
+
+    `gone` are the marks of keys that left both; `failures` keys whose text cannot be embedded, each tried `attempts`
+    times.
+    """
+
+    done: list[StaleKey]
+    held: list[StaleKey]
+    graphed_names: list[int]
+    graphed_pairs: list[int]
+    embedded_entities: list[EmbeddedKey]
+    embedded_relations: list[EmbeddedKey]
+    failures: list[EmbeddingFailure]
+    attempts: int
+    removed_pairs: set[int]
+    removed: list[StaleKey]
+    bill: UsageMeter
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedBatch:
+    """A batch whose profiles are written: what is to be put into graph and vectors, and what is to leave them."""
+
+    batch: ProjectionBatch
+    held: set[tuple[KeyKind, int]]
+    names: list[KeyFacts]
+    pairs: list[KeyFacts]
+    entities: list[Profile]
+    relations: list[Profile]
+    removed_names: set[int]
+    removed_pairs: set[int]
+    bill: UsageMeter
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkToEmbed:
+    """A chunk whose vectors must be made or moved; it `grows` while its conversation is open."""
+
+    id: int
+    space: int
+    room: int
+    text: str
+    text_hash: bytes
+    attempts: int
+    is_growing: bool = False
+
+
+class PartialVectors(NamedTuple):
+    """Vectors (float32, parts x dim) of the first `covered` characters of a chunk; `whole`: they were made at once."""
+
+    embedder: str
+    covered_chars: int
+    embedded_at_once: int
+    parts: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CachedAnswer:
+    """An answer as it was streamed, with the ids of the chunks, names and pairs that it drew on.
+
+    `generation` is the ledger's when they were recalled.
+    """
+
+    key: bytes
+    text: str
+    generation: int
+    chunks: frozenset[int] = frozenset()
+    names: frozenset[int] = frozenset()
+    pairs: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedState:
+    """The nodes, edges and vector locations (space, room) that the ledger expects; keys in `stale` may differ."""
+
+    nodes: dict[int, GraphNode]
+    edges: dict[int, GraphEdge]
+    locations: dict[VectorTable, dict[int, tuple[int, int]]]
+    stale: frozenset[tuple[KeyKind, int]]
