@@ -1,1 +1,1 @@
-"""From a context to a streamed, cited, safe answer. Imports `retrieval`, `llm`, `knowledge` and `text`."""
+"""Answer questions: turn a retrieved context into a streamed, cited text. Imports `retrieval`, `llm` and `text`."""

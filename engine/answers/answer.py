@@ -1,4 +1,4 @@
-"""Asking: question -> rewrite and keywords -> recall -> prompt -> stream, through the citing filter."""
+"""Answer questions: rewrite the question, retrieve a context, build the prompt, stream the filtered reply."""
 
 from __future__ import annotations
 
@@ -35,16 +35,19 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import StatingPassage
     from engine.usage import Usage
 
-HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the newest turns stay
+HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the oldest turns are dropped
 
 
 class Answer:
-    """A streamed answer. `context` is known before the first word; `sources` and `usage` are complete at the end."""
+    """A streamed answer: iterate over it to get its text with citations [1], [2], ….
 
-    def __init__(self, asker: AnswerService, recalled: RetrievalResult, prompt: Prompt, bill: UsageMeter) -> None:
-        self.context = recalled.context
-        self._service = asker
-        self._result = recalled
+    `context` is known before the stream starts; `sources` and `usage` are complete when it has ended.
+    """
+
+    def __init__(self, service: AnswerService, result: RetrievalResult, prompt: Prompt, bill: UsageMeter) -> None:
+        self.context = result.context
+        self._service = service
+        self._result = result
         self._prompt = prompt
         self._meter = bill
         texts = [f"{source.text}\n{source.link}" for source in self.context.sources]
@@ -53,7 +56,7 @@ class Answer:
             [source.number for source in self.context.sources], texts, prompt.question, titles
         )
         self._answer_filter = AnswerFilter(
-            self._citation_filter, asker.runtime.options.context_window.max_answer_characters
+            self._citation_filter, service.runtime.options.context_window.max_answer_characters
         )
         self._started = False
         self._deltas = self._stream()
@@ -63,37 +66,38 @@ class Answer:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The sources really cited, numbered as they are shown."""
-        given = {source.number: source for source in self.context.sources}
+        """The sources cited so far, with the numbers that the text shows."""
+        by_number = {source.number: source for source in self.context.sources}
         return tuple(
-            replace(given[number], number=shown) for shown, number in enumerate(self._citation_filter.used_numbers, 1)
+            replace(by_number[number], number=shown)
+            for shown, number in enumerate(self._citation_filter.used_numbers, 1)
         )
 
     async def load_supporting_passages(self) -> list[StatingPassage]:
-        """The passages behind the facts of the graph that it was shown, also those that are no sources."""
+        """The passages that state the context's entities and relations, including those that are not sources."""
         recalled, ledger = self._result, self._service.runtime.ledger
         return await ledger.search.find_stating_passages(recalled.names, recalled.pairs)
 
     @property
     def is_extractive(self) -> bool:
-        """Whether it consists of quotations; else it may tell anything of what the model was shown."""
+        """Whether the answer only quotes its sources; otherwise it may contain anything that the prompt contains."""
         return self._service.runtime.language.is_extractive
 
     @property
     def is_truncated(self) -> bool:
-        """Whether it ended before the model had finished it; complete when the stream has ended."""
+        """Whether the answer was cut off; final when the stream has ended."""
         return self._answer_filter.is_full or any(
             each.cut_off for each in self._meter.items if each.purpose == "answer"
         )
 
     @property
     def is_filtered(self) -> bool:
-        """Whether a content filter of the provider ended it; complete when the stream has ended."""
+        """Whether the provider's content filter stopped the answer; final when the stream has ended."""
         return any(each.filtered for each in self._meter.items if each.purpose == "answer")
 
     @property
     def usage(self) -> tuple[Usage, ...]:
-        """What the calls made for this question took."""
+        """The model calls made for this question."""
         return tuple(self._meter.items)
 
     @property
@@ -101,13 +105,13 @@ class Answer:
         return next((each.model for each in self._meter.items if each.purpose == "answer"), "The model")
 
     async def collect_text(self) -> str:
-        """The whole answer, where nobody waits for the first word."""
+        """Wait for the whole answer and return its text."""
         return "".join([piece async for piece in self])
 
     async def aclose(self) -> None:
-        """Stop the answer; nothing more is generated."""
+        """Stop generating the answer."""
         await self._deltas.aclose()
-        if not self._started:  # a generator that was never begun does not end either
+        if not self._started:  # the `finally` of a generator that never started does not run
             self._started = True
             await self._service.record_usage(self._meter)
 
@@ -124,27 +128,27 @@ class Answer:
                         break
         except Exception:
             async for piece in shown.close():
-                yield piece  # what was held back belongs to what was said
+                yield piece  # text held back by the filter belongs to the partial answer
             raise
         else:
             async for piece in shown.close():
                 yield piece
             if not shown.has_visible_text:
-                raise ModelUnavailable(f"{self._model_name} replied with nothing.")
+                raise ModelUnavailable(f"{self._model_name} returned an empty reply.")
         finally:
             await self._service.record_usage(self._meter)
 
 
 @dataclass(slots=True)
 class AnswerService:
-    """Answers questions with what is recalled for them."""
+    """Answers questions from a retrieved context."""
 
     runtime: Runtime
     retriever: Retriever
     query_cache: QueryCache = field(default_factory=QueryCache)
 
     async def ask(self, question: Question) -> Answer:
-        """Recall, and make the answer ready to be streamed."""
+        """Retrieve the context and return the answer, ready to stream."""
         bill, question = UsageMeter(), self._fit_question(question)
         try:
             recalled = await self._retrieve(question, bill)
@@ -154,7 +158,7 @@ class AnswerService:
         return Answer(self, recalled, build_prompt(question, recalled.context), bill)
 
     async def retrieve(self, question: Question, bill: UsageMeter) -> RetrievalResult:
-        """What an answer would rest on; what that took is put on the bill."""
+        """The context of a question with its provenance; the model calls are recorded in `bill`."""
         return await self._retrieve(self._trim_history(question), bill)
 
     async def _retrieve(self, question: Question, bill: UsageMeter) -> RetrievalResult:
@@ -179,7 +183,7 @@ class AnswerService:
         return replace(recalled, scope=question.scope, context=replace(recalled.context, undated=undated))
 
     async def retrieve_context(self, question: Question) -> Context:
-        """What an answer would rest on, with its cost added to the day's sums."""
+        """The context of a question; the model calls count toward the day's usage."""
         return await self._retrieve_context(self._trim_history(question))
 
     async def _retrieve_context(self, question: Question) -> Context:
@@ -190,7 +194,7 @@ class AnswerService:
             await self.record_usage(bill)
 
     async def build_messages(self, question: Question) -> list[LLMMessage]:
-        """What the model would be sent."""
+        """The messages that the model would receive."""
         question = self._fit_question(question)
         return self.runtime.language.build_answer_messages(
             build_prompt(question, await self._retrieve_context(question))
@@ -199,14 +203,14 @@ class AnswerService:
     async def stream_answer(
         self, prompt: Prompt, recalled: RetrievalResult, bill: UsageMeter
     ) -> AsyncGenerator[str, None]:
-        """The raw answer: streamed anew, or replayed if exactly this was answered before within the same scope."""
+        """The unfiltered answer: from the cache if the prompt was answered in the same scope, else from the model."""
         runtime = self.runtime
         if prompt.context.overview is not None:
             prompt = await self._answer_parts(prompt, recalled, bill)
         key = answer_cache_key(
             runtime.language.name, prompt.model, runtime.language.build_answer_messages(prompt), recalled.scope
         )
-        # What an answer quotes of the history is not listed anywhere, so that it could not be forgotten with it.
+        # An answer with history is not cached: its text may quote turns, and could not be deleted with them.
         keep = runtime.options.cache_answers and not prompt.history
         if keep and (known := await runtime.ledger.cache.find_answer(key)) is not None:
             await runtime.ledger.cache.touch_answer(key, time.time())
@@ -216,18 +220,18 @@ class AnswerService:
         pieces: list[str] = []
         async with aclosing(repair_deltas(runtime.language.answer(prompt, bill))) as stream:
             with runtime.priority.foreground_request():
-                told: str | None = await next_answer_delta(stream) or ""
-            while told is not None:
-                pieces.append(told)
-                yield told
-                told = await next_answer_delta(stream)
+                delta: str | None = await next_answer_delta(stream) or ""
+            while delta is not None:
+                pieces.append(delta)
+                yield delta
+                delta = await next_answer_delta(stream)
         reply = "".join(pieces)
         if keep and has_visible_uncited_text(reply) and not any(each.cut_off for each in bill.items):
             made = CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
             await runtime.ledger.cache.save_answer(made, time.time())
 
     async def _answer_parts(self, prompt: Prompt, recalled: RetrievalResult, bill: UsageMeter) -> Prompt:
-        """A prompt that fits: what is too long for one is noted part by part first."""
+        """Answer sources that are too long for one prompt in parts, and build a prompt from these partial answers."""
         runtime = self.runtime
         parts = split_prompt(prompt, runtime.language.build_answer_messages, runtime.tokenizer.count)
         if len(parts) < 2:
@@ -240,16 +244,17 @@ class AnswerService:
             return "".join([piece async for piece in stream])
 
     async def record_usage(self, bill: UsageMeter) -> None:
-        """Add the calls to the day's sums; what is on the bill stays there for whoever reads it."""
+        """Add the model calls to the day's usage; `bill` keeps them for the caller."""
         if not bill.items:
             return
-        with suppress(EngineClosed):  # of an answer that outlived its engine
+        with suppress(EngineClosed):  # the answer may outlive its engine
             await self.runtime.ledger.cache.add_usage(current_day().isoformat(), tuple(bill.items))
 
     async def _build_search_query(self, question: Question, bill: UsageMeter) -> SearchQuery:
-        """Keywords that are given or remembered cost no call; a naive question without history needs none.
+        """The stand-alone question with its keywords: given, cached, or from the model.
 
-        They are remembered by all that they depend on, and by the scope: what comes at once was asked before.
+        A naive question without history needs no call. The scope is part of the cache key, because a fast reply would
+        reveal that somebody asked the same question before.
         """
         day, scope = current_day(), question.scope
         key = (question.is_unaddressed, question.text, question.history, day, question.asker, scope)
@@ -263,18 +268,18 @@ class AnswerService:
         return made if made.high or made.low else replace(made, low=(made.question,))
 
     async def _rewrite_query(self, question: Question, day: date, bill: UsageMeter) -> SearchQuery:
-        condense = self.runtime.language.rewrite_query
+        rewrite = self.runtime.language.rewrite_query
         with guard_plugin_call(MODEL_LABEL):
-            return await condense(question.text, question.history, bill, today=day, asker=question.asker)
+            return await rewrite(question.text, question.history, bill, today=day, asker=question.asker)
 
     async def _rewrite_unaddressed(self, question: Question, day: date, bill: UsageMeter) -> SearchQuery:
-        condense = self.runtime.language.rewrite_unaddressed_query
+        rewrite = self.runtime.language.rewrite_unaddressed_query
         with guard_plugin_call(MODEL_LABEL):
-            heard = await condense(question.text, question.history, bill, today=day, asker=question.asker)
-        return heard or SearchQuery(question.text, ignored=True)
+            query = await rewrite(question.text, question.history, bill, today=day, asker=question.asker)
+        return query or SearchQuery(question.text, ignored=True)
 
     def _trim_history(self, question: Question) -> Question:
-        """The question with as many of the newest turns of its history as there is room for."""
+        """The question with the newest turns of its history that fit."""
         check_question(question)
         question = self.runtime.options.context_window.fit_question(question)
         total = question.max_total_tokens
@@ -282,13 +287,12 @@ class AnswerService:
         return replace(question, history=newest_turns(question.history, left, self.runtime.tokenizer))
 
     def _fit_question(self, question: Question) -> Question:
-        """The same. Raises InvalidQuestion if even without history and sources the prompt would be too long."""
+        """As `_trim_history`; raises InvalidQuestion if the prompt is too long even without history and sources."""
         question = self._trim_history(question)
         if (bare := self._count_base_tokens(question)) > question.max_total_tokens:
             raise InvalidQuestion(
-                f"The question and what has to be said with it take {bare:,} tokens;"
-                f" {question.max_total_tokens:,} are allowed.",
-                hint="Ask in fewer words, with shorter instructions, or raise max_total_tokens.",
+                f"The question and its instructions take {bare:,} tokens; the limit is {question.max_total_tokens:,}.",
+                hint="Shorten the question or the instructions, or raise max_total_tokens.",
             )
         return question
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def answer_cache_key(language: str, model: str, messages: Sequence[LLMMessage], scope: Scope | None) -> bytes:
-    """The identity of an answer: the model and the final messages, so that it can never be out of date.
+    """SHA-256 of the model, the scope and the final messages, so that a cached answer is never outdated.
 
-    The scope belongs to it too: an answer that comes at once tells that somebody asked the same before.
+    The scope is included because a fast answer would reveal that somebody asked the same question before.
     """
-    asked = [sorted(scope.spaces), sorted(scope.rooms)] if scope else None
-    told = [language, model, asked, *([message.role, message.content] for message in messages)]
-    return sha256(json.dumps(told, ensure_ascii=False).encode()).digest()
+    scope_keys = [sorted(scope.spaces), sorted(scope.rooms)] if scope else None
+    content = [language, model, scope_keys, *([message.role, message.content] for message in messages)]
+    return sha256(json.dumps(content, ensure_ascii=False).encode()).digest()

@@ -1,4 +1,4 @@
-"""What is done to the deltas of a model before they are an answer."""
+"""Filters of a streamed reply: repaired Unicode, unwrapped code fences, checked citations, a length limit."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
     from engine.answers.citations import CitationFilter
 
-SLICE_CHARACTERS = (
-    2_000  # characters that are cited at once: that takes the square of their number, and all of the event loop
-)
+# Characters filtered at once. The time grows with their square, and the event loop is blocked during it.
+SLICE_CHARACTERS = 2_000
 
 
 async def repair_deltas(deltas: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
-    """The deltas as UTF-8 can hold them, also where a surrogate pair is split over two; closes `deltas`."""
+    """Repair invalid surrogates, including pairs split over two deltas; closes `deltas`."""
     half = ""
     async with aclosing(deltas):
         async for delta in deltas:
@@ -33,25 +32,25 @@ async def repair_deltas(deltas: AsyncGenerator[str, None]) -> AsyncGenerator[str
 
 
 class AnswerFilter:
-    """Fed with the deltas of an answer, gives what its reader sees; nothing until something of that can be seen.
+    """Turns the deltas of a model into the text that users see. Yields nothing before the first visible character.
 
-    `longest`: the most characters of an answer; what comes after them is left out.
+    `max_characters`: the text after them is dropped.
     """
 
-    def __init__(self, citing: CitationFilter, longest: int) -> None:
+    def __init__(self, citation_filter: CitationFilter, max_characters: int) -> None:
         self.is_full = False
-        self._remaining = longest
-        self._citation_filter = citing
+        self._remaining = max_characters
+        self._citation_filter = citation_filter
         self._unwrapper = FenceUnwrapper()
         self._head = VisibleTextGate()
 
     @property
     def has_visible_text(self) -> bool:
-        """Whether anything can be seen of what was given."""
+        """Whether anything visible was yielded."""
         return self._head.is_open
 
     async def feed(self, delta: str) -> AsyncGenerator[str, None]:
-        """What can be shown once `delta` has come, too; `full` if the answer is longer than it may be."""
+        """Yield the text that can be shown after this delta; sets `is_full` if the answer exceeds its limit."""
         self.is_full = len(delta) > self._remaining
         delta = delta[: self._remaining]
         self._remaining -= len(delta)
@@ -59,7 +58,7 @@ class AnswerFilter:
             yield piece
 
     async def close(self) -> AsyncGenerator[str, None]:
-        """The rest, at the end of the answer."""
+        """Yield the remaining text at the end of the answer."""
         async for piece in self._filter_citations(self._unwrapper.close()):
             yield piece
         if piece := self._head.feed(self._citation_filter.close()):

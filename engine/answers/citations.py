@@ -1,7 +1,7 @@
-"""The filter between a model and its reader: citations that were given, addresses that stand in a source, no pings.
+"""Check a streamed answer: keep citations of given sources, links that occur in a source, and no other mentions.
 
-Two stages, each independent of how the text is cut into deltas: first the numbers, then links and mentions; in this
-order, because a number that is dropped may join what stood beside it into an address.
+Two stages, neither of which depends on how the text is cut into deltas: first citations, then links and mentions. The
+order matters, because dropping a citation may join the text around it into an address.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-MAX_LIST_CHARACTERS = 200  # characters of a list of numbers in brackets
-MAX_PADDING = 16  # spaces before a dropped citation that go with it
-SEPARATOR_DOT = (
-    "·"  # stands where a dropped number would otherwise let its neighbours grow together into a citation or code
-)
+MAX_LIST_CHARACTERS = 200  # longest list of numbers in brackets
+MAX_PADDING = 16  # spaces before a dropped citation that are dropped with it
+SEPARATOR_DOT = "·"  # replaces a dropped citation whose neighbors would otherwise join into a citation or code
 
 REGEX_FLAGS = re.IGNORECASE | re.DOTALL
 BLANK = r"[\s\u00ad\u200b-\u200d\u2060\ufeff]"
@@ -27,7 +25,7 @@ OPENING_BRACKETS = "[【［"
 BRACKET = re.compile(r"[\[\]【】［］]")
 LIST_ITEM = rf"(?:\^|(?:sources?|refs?)[.:]?{BLANK}*+)?\d{{1,9}}(?:{BLANK}*+[-‐-―−]{BLANK}*+\d{{1,9}})?"
 LIST_COMMA = rf"(?:[,;&，、；]|and){BLANK}*+"
-CITATION_SUFFIX = r"(?::\d+)?†.*"  # as some models end a citation: 【4:0†file】
+CITATION_SUFFIX = r"(?::\d+)?†.*"  # some models end a citation like this: 【4:0†file】
 NUMBER_LIST = re.compile(
     rf"\A{BLANK}*+{LIST_ITEM}(?:(?:{BLANK}++(?:{LIST_COMMA})?|{LIST_COMMA}){LIST_ITEM})*(?:{BLANK}|[,;\\])*+(?:{CITATION_SUFFIX})?\Z",
     REGEX_FLAGS,
@@ -39,15 +37,14 @@ SPACES = re.compile(r"[ \t\u00a0]*")
 
 
 class CitationFilter:
-    """Fed with what a model writes, gives what a reader may see.
+    """Filters citations, links and mentions in the stream of an answer.
 
-    `numbers` are those of the sources that the model was given; `texts` the recalled texts (and any address that
-    may be shown); `titles` what the sources are called; `question` what was asked, whose links and mentions of
-    people may be repeated.
+    `numbers`: of the sources given to the model. `texts`: their texts and links, whose addresses may be shown.
+    `titles`: of the sources; file names in them may be shown. `question`: its links and mentions may be repeated.
 
-    Numbers: `[1]`, `[1, 2]`, `[1-3]`, `[^1]`, `[source 1]`, `【1】`. Those given are numbered anew in the order of
-    their first use, one pair of brackets each; the others go, with the spaces before them. Code is left alone:
-    `a[1]` between backticks is no citation. A lone year in brackets is text, too.
+    Citations are `[1]`, `[1, 2]`, `[1-3]`, `[^1]`, `[source 1]`, `【1】`. Valid numbers are renumbered in the order of
+    first use, each in its own brackets; others are removed with the spaces before them. Code is unchanged: `a[1]`
+    between backticks is not a citation. Nor is a single year in brackets.
     """
 
     def __init__(
@@ -58,30 +55,28 @@ class CitationFilter:
 
     @property
     def used_numbers(self) -> tuple[int, ...]:
-        """The numbers as they were given, in the order of first use: the first is shown as [1]."""
+        """The cited numbers as the model was given them, in the order of first use: the first is shown as [1]."""
         return tuple(self.rewriter.new_numbers)
 
     def feed(self, delta: str) -> str:
-        """What may be shown once `delta` has come, too."""
+        """Add a piece of the reply; returns the text that can be shown now."""
         return self.link_filter.feed(self.rewriter.feed(delta))
 
     def close(self) -> str:
-        """The rest, when the model has ended."""
+        """End the reply; returns the remaining text."""
         return self.link_filter.feed(self.rewriter.close()) + self.link_filter.close()
 
 
 class CitationRewriter(StreamRewriter):
-    """The first stage: numbers in brackets."""
+    """First stage: renumber citations and remove invalid ones."""
 
     special = re.compile(r"[ \t\u00a0\\\[【［`]")
 
-    def __init__(self, given: frozenset[int], *, certain: bool = True) -> None:
+    def __init__(self, given_numbers: frozenset[int], *, certain: bool = True) -> None:
         super().__init__(certain=certain)
-        self.given_numbers = given
+        self.given_numbers = given_numbers
         self.new_numbers: dict[int, int] = {}
-        self.in_text_bracket = (
-            False  # behind a bracket that is text, with nothing but what a list of numbers may hold since
-        )
+        self.in_text_bracket = False  # after a plain bracket, followed only by characters of a list of numbers
 
     def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
         edge = self.skip_spaces(at)
@@ -102,12 +97,12 @@ class CitationRewriter(StreamRewriter):
         return inner.feed(code) + inner.close()
 
     def skip_spaces(self, at: int) -> int:
-        """Where the spaces from here on end."""
+        """The position after the spaces that start here."""
         found = SPACES.match(self.buffer, at)
         return found.end() if found else at
 
     def rewrite_bracket(self, at: int, begin: int, *, final: bool) -> RewriteStep | None:
-        """A bracket at `begin`, with what stands before it from `at`: a citation, or text."""
+        """Rewrite a bracket at `begin`, with the spaces before it from `at`: a citation or plain text."""
         edge = BRACKET.search(self.buffer, begin + 1, begin + MAX_LIST_CHARACTERS)
         if edge is None:
             return self.rewrite_unclosed(at, begin, final=final)
@@ -117,7 +112,7 @@ class CitationRewriter(StreamRewriter):
         return RewriteStep(edge.end(), self.render_citations(self.buffer[at : self.skip_spaces(at)], cited))
 
     def rewrite_unclosed(self, at: int, begin: int, *, final: bool) -> RewriteStep | None:
-        """A bracket that does not close: wait; at the end, half a citation goes; too long a one loses its bracket."""
+        """A bracket that is not closed yet: wait. At the end remove half a citation; defuse one that is too long."""
         content = self.buffer[begin + 1 : begin + MAX_LIST_CHARACTERS]
         short = len(self.buffer) - begin < MAX_LIST_CHARACTERS
         if short and not final:
@@ -131,7 +126,7 @@ class CitationRewriter(StreamRewriter):
         )
 
     def parse_numbers(self, content: str) -> list[int] | None:
-        """The given ones among the numbers in brackets, or None if these are not numbers."""
+        """The valid numbers in brackets, or None if the content is not a list of numbers."""
         if not NUMBER_LIST.fullmatch(content):
             return None
         spans = [
@@ -144,7 +139,7 @@ class CitationRewriter(StreamRewriter):
         return list(dict.fromkeys(listed))
 
     def render_citations(self, before: str, cited: list[int]) -> str:
-        """The citations under their new numbers; nothing if there is none left."""
+        """The citations with their new numbers; empty if no number is valid."""
         if not cited:
             if self.in_text_bracket:
                 return before + SEPARATOR_DOT

@@ -1,4 +1,4 @@
-"""Unwrap a streamed answer that a model put into one code fence: otherwise its citations would count as code."""
+"""Unwrap a streamed answer that a model wrapped in a code fence; otherwise its citations would count as code."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 MARKDOWN_NAMES = frozenset({"markdown", "md", "mdx", "gfm", "commonmark"})
 PLAIN_TEXT_NAMES = frozenset({"", "text", "txt", "plain", "plaintext"})
-MAX_FENCE_CHARACTERS = 120  # characters; a longer line is no fence
+MAX_FENCE_CHARACTERS = 120  # a longer line is not a fence
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^`]*")
 _FENCE_START = re.compile(r" {0,3}(?:`{1,2}|~{1,2})?|" + _FENCE.pattern)
-# Not `a[1]`, as code has it.
+# Not an index in code such as `a[1]`.
 _CITATION = re.compile(r"(?<![\w)\]])[\[【]\^?\d{1,3}[\]】](?=[\s.,;:!?)\[]|\Z)")
 
 
@@ -24,36 +24,36 @@ class _Fence(NamedTuple):
     info: str
 
     def closes(self, opening: _Fence) -> bool:
-        """Whether it may end the block that the other one opened."""
+        """Whether this fence may close the block that `opening` opened."""
         return not self.info and self.marker == opening.marker and self.length >= opening.length
 
 
 class _State(Enum):
-    START = auto()  # nothing but blank lines has come
-    PASSING = auto()  # not wrapped: everything is passed on
-    INSIDE = auto()  # within a Markdown wrapper, whose first line was dropped
-    CLOSED = auto()  # after a line that may close the wrapper: what follows is held back
-    UNDECIDED = auto()  # within a fence that names no language: held back to its end
-    ENDED = auto()  # after the end of that
+    START = auto()  # only blank lines so far
+    PASSING = auto()  # not wrapped: everything passes
+    INSIDE = auto()  # in a Markdown fence whose first line was dropped
+    CLOSED = auto()  # after a line that may close the fence: the text after it is held back
+    UNDECIDED = auto()  # in a fence without a language: held back to its end
+    ENDED = auto()  # after the end of a fence without a language
 
 
 class FenceUnwrapper:
-    """Fed with the pieces of an answer, gives it without a code fence around the whole of it.
+    """Removes a code fence around a whole streamed answer.
 
-    A fence that says it is Markdown is dropped as the text streams. One that names no language is dropped only if
-    nothing follows it and it holds citations; it is held back until that is known. Other code is passed on.
+    A Markdown fence is dropped while the text streams. A fence without a language is dropped only if it contains
+    citations and nothing follows it; its content is held back until that is certain. Other code passes unchanged.
     """
 
     def __init__(self) -> None:
         self._state = _State.START
         self._mid_line = False
-        self._partial_line = ""  # of a line that may become a fence
+        self._partial_line = ""  # start of a line that may become a fence
         self._opening = _Fence("", 0, "")
         self._nested: _Fence | None = None
         self._held: list[str] = []
 
     def feed(self, delta: str) -> str:
-        """What can be passed on once `delta` has come, too."""
+        """Add a piece of the answer; returns the text that can be shown now."""
         text, self._partial_line = self._partial_line + delta, ""
         shown: list[str] = []
         at = 0
@@ -72,11 +72,11 @@ class FenceUnwrapper:
         return "".join(shown)
 
     def close(self) -> str:
-        """The rest, at the end of the answer."""
+        """End the answer; returns the remaining text."""
         shown = self._process_line(self._partial_line) if self._partial_line else ""
         self._partial_line = ""
         held = "".join(self._held[1:])
-        if self._state is _State.CLOSED:  # what closed the wrapper is dropped
+        if self._state is _State.CLOSED:  # the closing fence is dropped
             return shown + (held if held.strip() else "")
         if self._state in {_State.UNDECIDED, _State.ENDED}:
             whole = "".join(self._held)
@@ -85,7 +85,7 @@ class FenceUnwrapper:
         return shown
 
     def _process_line(self, line: str) -> str:
-        """What is shown of a line, or of the next part of one."""
+        """The text shown for a line, or for the next part of a line."""
         fence = None if self._mid_line else _parse_fence(line)
         match self._state:
             case _State.START:
@@ -119,7 +119,7 @@ class FenceUnwrapper:
         return line
 
     def _process_closed(self, line: str, fence: _Fence | None) -> str:
-        """Another fence like it after some text: the former one opened a block within the wrapper."""
+        """If another such fence follows, the previous one opened a block within the wrapper instead of closing it."""
         self._held.append(line)
         if fence is None or not self._closes_wrapper(fence):
             return ""
@@ -131,13 +131,13 @@ class FenceUnwrapper:
         if self._state is _State.UNDECIDED:
             if fence is not None and self._closes_wrapper(fence):
                 self._state = _State.ENDED
-        elif line.strip():  # more follows: it was a block of its own
+        elif line.strip():  # more text follows: the fence was an ordinary block
             self._state, shown, self._held = _State.PASSING, "".join(self._held), []
             return shown
         return ""
 
     def _closes_wrapper(self, fence: _Fence) -> bool:
-        """Whether a fence ends the wrapper, and not a block within it."""
+        """Whether a fence closes the wrapper rather than a block within it."""
         if self._nested is not None:
             if fence.closes(self._nested):
                 self._nested = None

@@ -1,4 +1,4 @@
-"""Mentions as chat platforms write them, told apart and disarmed."""
+"""Mentions of people, channels and groups in chat markup: find them, and defuse those that would notify somebody."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ MENTION = re.compile(
 MENTION_START = re.compile(r"<(?:!(?:channel|here|everyone|group|subteam)|@&|[@#]!?\w+\|)", re.IGNORECASE)
 BROADCAST_NAMES = ("everyone", "here", "channel")
 BROADCAST = re.compile(f"@(?={'|'.join(BROADCAST_NAMES)})", re.IGNORECASE)
-ZERO_WIDTH_SPACE = "\u200b"  # of no width: the word reads as before, and calls nobody
+ZERO_WIDTH_SPACE = "\u200b"  # invisible: the word looks the same, but notifies nobody
 
 
 def find_mentions(text: str) -> frozenset[str]:
-    """Whom and which channels a text names: a sign and an id each; groups of people never count."""
+    """The people and channels that a text mentions, as sign and id ("@U1", "#C1"); groups are never included."""
     return frozenset(found["sign"] + found["id"] for found in MENTION.finditer(text) if found["id"])
 
 
 def defuse_broadcasts(text: str) -> str:
-    """The same words, with @everyone, @here and @channel calling nobody."""
+    """The text with @everyone, @here and @channel defused, so that they notify nobody."""
     return BROADCAST.sub("@" + ZERO_WIDTH_SPACE, text)
 
 
 def escape_mention(found: re.Match[str], allowed: frozenset[str]) -> str:
-    """A mention as it may be shown: itself if it is allowed, else its name as text."""
+    """A mention unchanged if it is allowed, else the name as plain text."""
     if not found["id"]:
         name = (found["label"] or found["all"].lstrip("!@&").rpartition("^")[2]).lstrip("@")
         return f"@{ZERO_WIDTH_SPACE}{defuse_broadcasts(name)}"

@@ -1,4 +1,4 @@
-"""Cuts the sources of an overview into parts that fit into a prompt each. Pure."""
+"""Split the sources of an overview into parts that each fit into one prompt. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
     from engine.models import LLMMessage, Prompt, Source
 
-MIN_PART_TOKENS = 400  # tokens of a part, however long the rest of its prompt is
+MIN_PART_TOKENS = 400  # tokens for sources, even if the rest of the prompt is too long
 
 
 def split_prompt(
     prompt: Prompt, messages: Callable[[Prompt], Sequence[LLMMessage]], count: Callable[[str], int]
 ) -> list[Prompt]:
-    """The prompt, or several that each hold the next of its sources; the numbers of the sources stay.
+    """Split a prompt into several, each with the next of its sources; source numbers stay the same.
 
-    Only the answer that is made of several tells its days.
+    Partial answers do not mention the range of dates; only the combined answer does.
     """
     room = _available_tokens(prompt, messages, count)
     parts: list[list[Source]] = [[]]
@@ -45,22 +45,22 @@ def build_combined_prompt(
     messages: Callable[[Prompt], Sequence[LLMMessage]],
     count: Callable[[str], int],
 ) -> Prompt:
-    """The prompt with notes in place of its sources; of notes that are too long, the first lines of each."""
+    """The prompt with partial answers in place of its sources; if these are too long, the first lines of each."""
     left = _available_tokens(replace(prompt, partial_answers=("",)), messages, count)
     lines = [note.splitlines() for note in notes]
     kept: list[list[str]] = [[] for _ in notes]
     for rank in range(max(map(len, lines), default=0)):
-        for mine, told in zip(kept, lines, strict=True):
-            if rank < len(told) and (left := left - count(told[rank]) - 1) >= 0:
-                mine.append(told[rank])
-    texts = tuple("\n".join(told) for told in kept if told)
+        for kept_lines, note_lines in zip(kept, lines, strict=True):
+            if rank < len(note_lines) and (left := left - count(note_lines[rank]) - 1) >= 0:
+                kept_lines.append(note_lines[rank])
+    texts = tuple("\n".join(note) for note in kept if note)
     return replace(prompt, context=replace(prompt.context, sources=()), partial_answers=texts)
 
 
 def _available_tokens(
     prompt: Prompt, messages: Callable[[Prompt], Sequence[LLMMessage]], count: Callable[[str], int]
 ) -> int:
-    """The tokens that are left for sources or notes."""
+    """The tokens left for sources or partial answers."""
     empty = replace(prompt, context=replace(prompt.context, sources=()))
     return max(
         MIN_PART_TOKENS,

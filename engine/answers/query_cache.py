@@ -1,4 +1,4 @@
-"""Rewritten questions and their keywords, remembered in memory: asked again, they cost no call."""
+"""Cache of rewritten questions and their keywords, in memory only: a repeated question costs no model call."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ MAX_QUERIES = 1000
 
 
 class QueryCache:
-    """The longest unused make room. Nothing of it is ever written to the disk."""
+    """Least recently used entries are evicted. Nothing is written to disk."""
 
-    def __init__(self, most: int = MAX_QUERIES) -> None:
-        self._max_size = most
+    def __init__(self, max_size: int = MAX_QUERIES) -> None:
+        self._max_size = max_size
         self._queries: OrderedDict[Hashable, SearchQuery] = OrderedDict()
 
     async def get_or_create(self, key: Hashable, make: Callable[[], Awaitable[SearchQuery]]) -> SearchQuery:
-        """What was made for this key before, or is made now; a question without any keyword is not remembered."""
+        """The cached query of this key, or a new one; queries without keywords are not cached."""
         if key in self._queries:
             self._queries.move_to_end(key)
             return self._queries[key]

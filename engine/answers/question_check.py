@@ -1,4 +1,4 @@
-"""Whether a question can be asked as it stands."""
+"""Validate questions before they are answered."""
 
 from __future__ import annotations
 
@@ -11,21 +11,25 @@ from engine.models import RetrievalMode
 if TYPE_CHECKING:
     from engine.models import Question
 
-MAX_QUESTION_CHARACTERS = 8_000  # characters
+MAX_QUESTION_CHARACTERS = 8_000
 MODES = frozenset(get_args(RetrievalMode))
 
 
 def check_question(question: Question) -> None:
-    """InvalidQuestion for what cannot be asked."""
+    """Raise InvalidQuestion if the text is missing, empty or too long, or a field is out of bounds."""
     if not isinstance(question.text, str):
-        raise InvalidQuestion(f"A question must be text, not {type(question.text).__name__}.", hint="Ask in words.")
+        raise InvalidQuestion(
+            f"A question must be text, not {type(question.text).__name__}.", hint="Pass the question as a string."
+        )
     if not question.text.strip():
-        raise InvalidQuestion("The question is empty.", hint="Ask something in words.")
+        raise InvalidQuestion("The question is empty.", hint="Enter a question.")
     if len(question.text) > MAX_QUESTION_CHARACTERS:
         raise InvalidQuestion(
-            f"The question has {len(question.text):,} characters; {MAX_QUESTION_CHARACTERS:,} are allowed.",
-            hint="Share a long text as a file and ask about it.",
+            f"The question has {len(question.text):,} characters; the limit is {MAX_QUESTION_CHARACTERS:,}.",
+            hint="Share the long text as a file and ask about it.",
         )
     if question.mode not in MODES:
-        raise InvalidQuestion(f"There is no mode “{question.mode}”.", hint=f"One of: {', '.join(sorted(MODES))}.")
+        raise InvalidQuestion(
+            f"There is no retrieval mode “{question.mode}”.", hint=f"Use one of: {', '.join(sorted(MODES))}."
+        )
     check_numbers(question, QUESTION_BOUNDS)

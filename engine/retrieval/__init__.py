@@ -1,1 +1,1 @@
-"""From a question to a ranked, budgeted context. Imports `projection`, `storage`, `llm`, `knowledge` and `text`."""
+"""Retrieve the context of a question: search, rank, fit the budget. Imports `projection`, `storage`, `llm`, `text`."""

@@ -1,4 +1,4 @@
-"""What an overview rests on: the newest passages of a scope and a span of time, in the order of time."""
+"""Retrieve the context of an overview: the newest passages of a scope and a time span, in chronological order."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from engine.storage.ledger import Ledger
     from engine.storage.ledger.records import ChunkText
 
-MAX_OVERVIEW_CHUNKS = 200  # of the span, the newest
-MAX_PROMPT_PARTS = 8  # prompts that they may fill
+MAX_OVERVIEW_CHUNKS = 200  # the newest of the time span
+MAX_PROMPT_PARTS = 8  # prompts that the passages may fill
 RECENT_PERIOD = timedelta(days=14)
 
 
 async def retrieve_overview(ledger: Ledger, question: Question, overview: Overview) -> RetrievalResult:
-    """All that was said within the scope and the span, as far as it can be taken in at once."""
+    """The passages within the scope and the time span, the newest that fit into the prompts."""
     within = question.filters
     generation = await ledger.work.current_generation()
     async with ledger.snapshot() as view:
@@ -42,17 +42,17 @@ async def retrieve_overview(ledger: Ledger, question: Question, overview: Overvi
     ]
     numbered = number_sources(text for text in kept if text.pieces)
     days = format_date_range(numbered.sources) if overview.wanted == "summary" else ""
-    made = Context(
+    context = Context(
         SearchQuery(question.text),
         question.mode,
         sources=numbered.sources,
         overview=replace(overview, truncated=len(ids) > len(fitting), days=days),
     )
-    return RetrievalResult(made, generation, frozenset(text.id for text in fitting))
+    return RetrievalResult(context, generation, frozenset(text.id for text in fitting))
 
 
 def _newest_fitting(texts: Sequence[ChunkText], tokens: int) -> Sequence[ChunkText]:
-    """The last of them that have about so many tokens together."""
+    """The last texts that have at most about this many tokens together."""
     for at in range(len(texts) - 1, -1, -1):
         tokens -= len(texts[at].text) // MEAN_CHARACTERS_PER_TOKEN
         if tokens < 0:

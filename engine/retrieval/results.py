@@ -1,4 +1,4 @@
-"""Records of a retrieval: what the searches found, and the context that was built from it."""
+"""Records of a retrieval: the hits of the searches, and the context built from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SearchHits:
-    """All that a question's searches found, in order, by id."""
+    """The hits of all searches of a question: ids, the best first."""
 
     query: SearchQuery
     vectors: QueryVectors | None
@@ -26,7 +26,11 @@ class SearchHits:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """A context, with the rows that it draws on, the ledger's generation when it was read, and for which scope."""
+    """A context with its provenance.
+
+    `chunks`, `names` and `pairs`: ids of the chunks, entities and relations it uses. `generation`: of the ledger at the
+    time of reading.
+    """
 
     context: Context
     generation: int = 0

@@ -1,4 +1,4 @@
-"""Search: vectors, full text and graph together, each within the scope."""
+"""Search by vectors, full text and graph within the scope of a question."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 # How many vectors one search fetches. These bound its cost; the order is decided in ranking.py.
 MAX_ROW_FACTOR = 64  # rows fetched per id wanted, at most
 ROW_GROWTH = 8  # factor between two fetches; large, because another fetch costs more than many more rows
-MAX_FILTERED_ROWS, FILTERED_ROW_GROWTH = 4096, 4  # the same for a filtered question; the first is a number of rows
+MAX_FILTERED_ROWS, FILTERED_ROW_GROWTH = 4096, 4  # for a question with filters; the first is a number of rows
 KINDS_BY_TABLE: Mapping[VectorTable, KeyKind] = {
     "chunks": KeyKind.CHUNK,
     "entities": KeyKind.NAME,
@@ -45,7 +45,7 @@ KINDS_BY_TABLE: Mapping[VectorTable, KeyKind] = {
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """A question's area in the ledger's integers, what it is narrowed to, and the populations by table."""
+    """The scope of a question as ids, its filters, and for each table the number of rows by space."""
 
     scope_ids: ScopeIds
     filters: ResolvedFilters | None
@@ -53,11 +53,11 @@ class SearchScope:
 
     @property
     def fact_chunks(self) -> ChunkFilter | None:
-        """The chunks whose facts it may draw on, if it is narrowed."""
+        """The chunks whose facts the question may use; None if it has no filters."""
         return self.filters.fully_matching_chunks if self.filters else None
 
     def build_vector_filter(self, table: VectorTable) -> vector_store.VectorFilter:
-        """The same for a vector search; ids only where they are few."""
+        """The scope as a filter of a vector search; with ids only if these are few."""
         rooms = self.scope_ids.rooms if table == "chunks" else frozenset[int]()
         ids = self.filters.listed_ids(KINDS_BY_TABLE[table]) if self.filters else None
         return vector_store.VectorFilter(self.scope_ids.spaces, rooms, self.populations[table], ids)
@@ -65,7 +65,7 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class QueryVectors:
-    """The question, all low and all high keywords, each as one vector."""
+    """Vectors of length one: of the question, of all low keywords, and of all high keywords."""
 
     question: np.ndarray
     low: np.ndarray
@@ -74,7 +74,7 @@ class QueryVectors:
 
 @dataclass(frozen=True, slots=True)
 class GraphLeg:
-    """What one side of the graph search found: entities and relations in order, by id."""
+    """The hits of one leg of the graph search: ids of entities and relations, the best first."""
 
     entities: tuple[int, ...] = ()
     relations: tuple[int, ...] = ()
@@ -104,7 +104,7 @@ class ProfileCache:
 
 @dataclass(slots=True)
 class Searcher:
-    """Runs the searches of one question. Failures are raised, never turned into "nothing found"."""
+    """Runs the searches of one question. Failures are raised, never reported as no hits."""
 
     runtime: Runtime
     question: Question
@@ -112,7 +112,7 @@ class Searcher:
     stopwatch: Stopwatch
 
     async def vector_leg(self, text: str, vector: np.ndarray) -> tuple[int, ...]:
-        """The vector leg: chunks by similarity and by words, fused."""
+        """The vector leg: chunks by similarity and by full text, fused."""
         options, wanted = self.runtime.options.ranking, self.question.chunk_top_k
         hits, by_words = await asyncio.gather(
             self._search_vectors("chunks", vector, wanted),
@@ -126,7 +126,7 @@ class Searcher:
         return await self.stopwatch.measure("words", searching)
 
     async def _search_vectors(self, table: VectorTable, vector: np.ndarray, wanted: int) -> list[VectorHit]:
-        """The best row of each id, above the threshold; of equal ones those that come first by what they are."""
+        """The best vector of each id above the threshold; ties are broken by names, not ids."""
         kind, area = KINDS_BY_TABLE[table], self.scope.build_vector_filter(table)
         found, whole = await self._fetch_nearest(table, vector, wanted, area)
         if len(found) < wanted and not whole and self.scope.filters and area.ids is None:
@@ -137,11 +137,11 @@ class Searcher:
     async def _fetch_nearest(
         self, table: VectorTable, vector: np.ndarray, wanted: int, area: vector_store.VectorFilter
     ) -> tuple[list[VectorHit], bool]:
-        """The best row of each id, best first, and whether these are all that were wanted.
+        """The best vector of each id, best first, and whether no better one can be missing.
 
-        More rows are fetched until there are enough *distinct* ids, and none that was left out is as good as the last:
-        one chunk may have many vectors, and which of equal rows the store gives first depends on what else it holds.
-        What a question is narrowed to, if it is too much to be listed, is held against what was fetched.
+        More rows are fetched until there are enough *distinct* ids, and no omitted row can be as good as the last one:
+        a chunk may have many vectors, and the store's order of equal rows depends on its other content. Filters that
+        match too many ids to list are applied to the fetched rows.
         """
         rows = wanted * 2 + 1
         narrowing = self.scope.filters if area.ids is None else None
@@ -164,30 +164,30 @@ class Searcher:
             rows *= ROW_GROWTH if narrowing is None else FILTERED_ROW_GROWTH
 
     async def _filter_ids(self, kind: KeyKind, ids: Collection[int]) -> Collection[int]:
-        """Those of the ids that a narrowed question may draw on."""
+        """The ids that match the filters of the question."""
         if self.scope.filters is None or not ids:
             return ids
         return await self.runtime.ledger.search.filter_ids(self.scope.filters, kind, list(ids))
 
     async def _sort_hits(self, kind: KeyKind, hits: list[VectorHit]) -> list[VectorHit]:
-        """Best first; equal ones by what they are."""
+        """Best first; ties by name."""
         if len({ranking.sort_key(hit.similarity) for hit in hits}) == len(hits):
             return hits
         known = await self.runtime.ledger.search.load_sort_keys(kind, [hit.id for hit in hits])
         return sorted(hits, key=lambda hit: (ranking.sort_key(hit.similarity), known.get(hit.id, EMPTY_SORT_KEY)))
 
     async def load_chunk_vectors(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
-        """The vectors of chunks, each of shape (parts, dim): they are remembered beside the texts, which is near."""
+        """The vectors of chunks, shape (parts, dim): from the ledger's cache, else from the vector store."""
         embedder, store = self.runtime.embedder, self.runtime.vectors
-        kept = await self.runtime.ledger.cache.load_chunk_vectors(embedder_identity(embedder), ids)
+        cached = await self.runtime.ledger.cache.load_chunk_vectors(embedder_identity(embedder), ids)
         found = {
-            id_: unit_vectors(np.frombuffer(data, np.float32).reshape(-1, embedder.dim)) for id_, data in kept.items()
+            id_: unit_vectors(np.frombuffer(data, np.float32).reshape(-1, embedder.dim)) for id_, data in cached.items()
         }
         missing = [id_ for id_ in ids if id_ not in found]
         return found | (await store.fetch("chunks", missing) if missing else {})
 
     async def find_entities(self, asked: SearchQuery, vectors: QueryVectors, known: ProfileCache) -> tuple[int, ...]:
-        """Entities by the low keywords, exact names first."""
+        """Entities for the low keywords: exact names first, then by similarity and by full text."""
         exact, named, hits = await asyncio.gather(
             self._find_exact_names(asked),
             self._find_names_by_words(asked),
@@ -203,11 +203,11 @@ class Searcher:
         return tuple(id_ for ids in list(names.values())[: self.question.top_k] for id_ in ids)
 
     async def local_leg(self, entities: tuple[int, ...], vectors: QueryVectors, known: ProfileCache) -> GraphLeg:
-        """These entities, and the relations around them."""
+        """The local leg: these entities and the relations around them."""
         return GraphLeg(entities, await self._find_relations(entities, vectors, known))
 
     async def _find_exact_names(self, asked: SearchQuery) -> list[int]:
-        """Entities that are named outright, or by an alias."""
+        """Entities whose name or alias is a keyword."""
         names = {normalize_name(keyword) for keyword in (*asked.low, *asked.high)} - {""}
         found = await self.runtime.ledger.search.find_entities_by_name(names, self.scope.scope_ids) if names else []
         inside = await self._filter_ids(KeyKind.NAME, found)
@@ -220,7 +220,7 @@ class Searcher:
         return await self.stopwatch.measure("names", searching)
 
     async def _find_distinct_entities(self, vector: np.ndarray, known: ProfileCache) -> list[VectorHit]:
-        """Fetch more until enough *distinct* names are there: many spaces may know the same one."""
+        """Entities by similarity; fetches more until there are enough *distinct* names, as spaces may share names."""
         wanted = self.question.top_k
         most = self.runtime.options.ranking.max_entity_overfetch * wanted
         asked = wanted if len(self.scope.scope_ids.spaces) < 2 else 2 * wanted
@@ -233,12 +233,12 @@ class Searcher:
             asked *= 2
 
     async def _find_relations(self, ids: Sequence[int], vectors: QueryVectors, known: ProfileCache) -> tuple[int, ...]:
-        """Relations of these entities, by similarity to the question mixed with degree and weight."""
+        """Relations of these entities, ranked by similarity to the question, degree and weight."""
         if not ids:
             return ()
         options = self.runtime.options.ranking
-        looking = self.runtime.graph.neighbours(ids, self.scope.scope_ids.spaces, options.max_neighbor_edges)
-        near = await self.stopwatch.measure("graph", looking)
+        searching = self.runtime.graph.neighbours(ids, self.scope.scope_ids.spaces, options.max_neighbor_edges)
+        near = await self.stopwatch.measure("graph", searching)
         inside = await self._filter_ids(KeyKind.PAIR, [edge.id for edge in near])
         edges = [edge for edge in near if edge.id in inside]
         fetching = self.runtime.vectors.fetch("relations", [edge.id for edge in edges])
@@ -258,7 +258,7 @@ class Searcher:
         return tuple(sorted(ids, key=lambda id_: (score(id_), known.relation_sort_key(id_))))
 
     async def global_leg(self, vectors: QueryVectors, known: ProfileCache) -> GraphLeg:
-        """Relations by the high keywords; then the entities at their ends."""
+        """The global leg: relations for the high keywords, and the entities at their ends."""
         hits = await self._search_vectors("relations", vectors.high, self.question.top_k)
         known.similarities.update({(KeyKind.PAIR, hit.id): hit.similarity for hit in hits})
         await self._load_relations(known, [hit.id for hit in hits])

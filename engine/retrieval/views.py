@@ -1,6 +1,6 @@
-"""Profiles as one question may see them: stale ones folded on the spot, the same name of several spaces as one.
+"""Load entities and relations as one question may see them: stale profiles merged on the fly, spaces combined.
 
-No model is asked: descriptions are joined. A narrowed question sees only what its chunks state.
+No model is called: descriptions are joined. A question with filters sees only the facts of matching chunks.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from engine.runtime import Runtime
     from engine.storage.ledger.records import ChunkFilter, EntityRecord, ProfileKind, RelationRecord
 
-MAX_ROWS = 48  # newest rows of a stale key that are folded on the spot
+MAX_ROWS = 48  # newest facts merged on the fly for a stale profile
 
 
 @dataclass(frozen=True, slots=True)
 class EntityView:
-    """An entity of a question: the ids that stand behind it, and what is shown of it."""
+    """An entity as a question sees it; `ids` are its profiles in the spaces of the scope."""
 
     ids: tuple[int, ...]
     canonical: str
@@ -36,7 +36,7 @@ class EntityView:
 
 @dataclass(frozen=True, slots=True)
 class RelationView:
-    """A relation of a question; `ends` are canonical names, in order."""
+    """A relation as a question sees it; `ends` are canonical names, sorted."""
 
     ids: tuple[int, ...]
     ends: tuple[str, str]
@@ -49,7 +49,7 @@ class RelationView:
 
 @dataclass(slots=True)
 class ViewLoader:
-    """Makes views of what a question has met; `only` are the chunks it is narrowed to."""
+    """Builds views of entities and relations; `allowed_chunks` are those that match the filters, if any."""
 
     runtime: Runtime
     profile_cache: ProfileCache
@@ -57,23 +57,23 @@ class ViewLoader:
     pins: dict[tuple[KeyKind, int], str] = field(default_factory=dict)
 
     async def load_entities(self, ids: Iterable[int]) -> list[EntityView]:
-        """Views of these entities in order, one for each canonical name; those of which nothing is left are out."""
+        """Views of these entities in order, one per canonical name; entities without visible facts are left out."""
         groups: dict[str, list[int]] = {}
         for id_ in ids:
             groups.setdefault(self.profile_cache.entities[id_].canonical, []).append(id_)
-        told = await self._load_facts(KeyKind.NAME, (id_ for group in groups.values() for id_ in group))
-        views = (self._build_entity(name, group, told) for name, group in groups.items())
+        facts = await self._load_facts(KeyKind.NAME, (id_ for group in groups.values() for id_ in group))
+        views = (self._build_entity(name, group, facts) for name, group in groups.items())
         return [view for view in views if view is not None]
 
     async def load_relations(self, ids: Iterable[int]) -> list[RelationView]:
-        """Views of these relations in order, one for each pair of canonical names."""
+        """Views of these relations in order, one per pair of canonical names."""
         groups: dict[tuple[str, str], list[int]] = {}
         for id_ in ids:
             a, b = sorted(self._canonical(end) for end in self.profile_cache.relations[id_].ends)
             if a and b:
                 groups.setdefault((a, b), []).append(id_)
-        told = await self._load_facts(KeyKind.PAIR, (id_ for group in groups.values() for id_ in group))
-        views = (self._build_relation(ends, group, told) for ends, group in groups.items())
+        facts = await self._load_facts(KeyKind.PAIR, (id_ for group in groups.values() for id_ in group))
+        views = (self._build_relation(ends, group, facts) for ends, group in groups.items())
         return [view for view in views if view is not None]
 
     def _canonical(self, id_: int) -> str:
@@ -81,9 +81,9 @@ class ViewLoader:
         return found.canonical if found else ""
 
     async def _load_facts(self, kind: ProfileKind, ids: Iterable[int]) -> dict[int, list[FactRow]]:
-        """The facts of those keys whose profile cannot be shown as it is; none of those that are hidden.
+        """The facts of the keys whose profile is stale or filtered; none for hidden keys.
 
-        Their pins are noted; a narrowed question sees what its chunks state, not what was pinned.
+        Also loads pinned descriptions, except for a question with filters, which sees only the facts of its chunks.
         """
         found: Mapping[int, EntityRecord | RelationRecord]
         found = self.profile_cache.entities if kind == KeyKind.NAME else self.profile_cache.relations
@@ -98,8 +98,8 @@ class ViewLoader:
         hidden = {id_ for id_, each in corrected.items() if each.is_hidden}
         return {id_: [] if id_ in hidden else rows.get(id_, []) for id_ in wanted}
 
-    def _build_entity(self, name: str, ids: Sequence[int], told: dict[int, list[FactRow]]) -> EntityView | None:
-        parts = {id_: self._merge_entity(self.profile_cache.entities[id_], told.get(id_)) for id_ in ids}
+    def _build_entity(self, name: str, ids: Sequence[int], facts: dict[int, list[FactRow]]) -> EntityView | None:
+        parts = {id_: self._merge_entity(self.profile_cache.entities[id_], facts.get(id_)) for id_ in ids}
         left = {id_: part for id_, part in parts.items() if part is not None}
         if not left:
             return None
@@ -107,22 +107,24 @@ class ViewLoader:
         texts = self._join_by_similarity(KeyKind.NAME, {id_: text for id_, (_, text) in left.items()})
         return EntityView(tuple(left), name, one.name, one.type, texts)
 
-    def _merge_entity(self, found: EntityRecord, told: list[FactRow] | None) -> tuple[merge.Entity, str] | None:
-        kept = merge.Entity(found.name, found.type, found.mentions, ())
-        if told is None:
-            return kept, found.description
-        if not told:
+    def _merge_entity(self, found: EntityRecord, facts: list[FactRow] | None) -> tuple[merge.Entity, str] | None:
+        profile = merge.Entity(found.name, found.type, found.mentions, ())
+        if facts is None:
+            return profile, found.description
+        if not facts:
             return None
-        anew = merge.merge_entity(merge.count_facts(told))
-        if len(told) >= MAX_ROWS:  # the oldest rows are not there: what the profile still says of them all is better
-            name = anew.name if kept.name == found.canonical else kept.name
-            anew = replace(anew, name=name, type=kept.type or anew.type, mentions=max(kept.mentions, anew.mentions))
-        return anew, self.pins.get((KeyKind.NAME, found.id)) or self._join_fragments(anew.fragments)
+        merged = merge.merge_entity(merge.count_facts(facts))
+        if len(facts) >= MAX_ROWS:  # the oldest facts are missing: the stale profile counts them all
+            name = merged.name if profile.name == found.canonical else profile.name
+            merged = replace(
+                merged, name=name, type=profile.type or merged.type, mentions=max(profile.mentions, merged.mentions)
+            )
+        return merged, self.pins.get((KeyKind.NAME, found.id)) or self._join_fragments(merged.fragments)
 
     def _build_relation(
-        self, ends: tuple[str, str], ids: Sequence[int], told: dict[int, list[FactRow]]
+        self, ends: tuple[str, str], ids: Sequence[int], facts: dict[int, list[FactRow]]
     ) -> RelationView | None:
-        parts = {id_: self._merge_relation(self.profile_cache.relations[id_], told.get(id_)) for id_ in ids}
+        parts = {id_: self._merge_relation(self.profile_cache.relations[id_], facts.get(id_)) for id_ in ids}
         left = {id_: part for id_, part in parts.items() if part is not None}
         if not left:
             return None
@@ -133,21 +135,23 @@ class ViewLoader:
         weight = sum(part.weight for part, _ in left.values())
         return RelationView(tuple(left), ends, source, target, keywords, texts, weight)
 
-    def _merge_relation(self, found: RelationRecord, told: list[FactRow] | None) -> tuple[merge.Relation, str] | None:
-        kept = merge.Relation(found.keywords, found.weight, ())
-        if told is None:
-            return kept, found.description
-        if not told:
+    def _merge_relation(self, found: RelationRecord, facts: list[FactRow] | None) -> tuple[merge.Relation, str] | None:
+        profile = merge.Relation(found.keywords, found.weight, ())
+        if facts is None:
+            return profile, found.description
+        if not facts:
             return None
-        anew = merge.merge_relation(merge.count_facts(told))
-        if len(told) >= MAX_ROWS:
-            anew = replace(anew, keywords=kept.keywords or anew.keywords, weight=max(kept.weight, anew.weight))
-        return anew, self.pins.get((KeyKind.PAIR, found.id)) or self._join_fragments(anew.fragments)
+        merged = merge.merge_relation(merge.count_facts(facts))
+        if len(facts) >= MAX_ROWS:
+            merged = replace(
+                merged, keywords=profile.keywords or merged.keywords, weight=max(profile.weight, merged.weight)
+            )
+        return merged, self.pins.get((KeyKind.PAIR, found.id)) or self._join_fragments(merged.fragments)
 
     def _join_fragments(self, fragments: Sequence[merge.Fragment]) -> str:
         return join_newest(fragments, self.runtime.tokenizer.count, self.runtime.options.summary_limits)
 
     def _join_by_similarity(self, kind: KeyKind, texts: Mapping[int, str]) -> str:
-        """Descriptions of the same key in several spaces side by side, the one most like the question first."""
+        """Join the descriptions of the same key in several spaces, the one most similar to the question first."""
         ordered = sorted(texts.items(), key=lambda each: -self.profile_cache.similarities.get((kind, each[0]), 0.0))
         return SEPARATOR.join(dict.fromkeys(text for _, text in ordered))

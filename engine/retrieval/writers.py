@@ -1,4 +1,4 @@
-"""Narrows a question to what the people whom it names have written, by the names that their messages bear."""
+"""Restrict a question to messages of the people it names, by their author names."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from engine.models import Question
     from engine.storage.ledger import Ledger
 
-LISTED = 5  # names of those who may be meant
+LISTED = 5  # candidates listed in the message about an ambiguous name
 
 
 async def narrowed_to_writers(ledger: Ledger, question: Question) -> Question:
-    """Narrow the question to what its writers wrote. Raises InvalidQuestion for a name of nobody, or of several.
+    """Restrict the question to messages of its `writers`. Raises InvalidQuestion for an unknown or ambiguous name.
 
-    Only people who wrote something within the scope count.
+    Only authors of messages within the scope are considered.
     """
     if not question.writers:
         return question
@@ -29,7 +29,7 @@ async def narrowed_to_writers(ledger: Ledger, question: Question) -> Question:
 
 
 async def _authors(ledger: Ledger, name: str, question: Question) -> list[str]:
-    """The authors whom a name means: one person, or several that are named one by one."""
+    """The authors that a name refers to: one person, or several listed one by one ("Ada and Bob")."""
     if found := await _called(ledger, name, question):
         return [_only(name, found)]
     parts = [(part, await _called(ledger, part, question)) for part in names_in(name)]
@@ -47,9 +47,9 @@ def _only(name: str, found: Sequence[str]) -> str:
     shown = name.strip().removeprefix("@")
     if not found:
         raise InvalidQuestion(
-            f"I know of no message by “{shown}” here.", hint="Use the name that stands above the messages."
+            f"I can't find any messages by “{shown}” here.", hint="Use the name shown above their messages."
         )
     if len(found) > 1:
         listed = ", ".join(f"“{each}”" for each in found[:LISTED]) + (", …" if len(found) > LISTED else "")
-        raise InvalidQuestion(f"“{shown}” may be any of these people: {listed}.", hint="Ask again with the whole name.")
+        raise InvalidQuestion(f"“{shown}” matches several people: {listed}.", hint="Ask again with the full name.")
     return found[0]

@@ -1,1 +1,1 @@
-"""Links in a streamed answer: an address stays live only if it is known whole. Pure; imports `text`."""
+"""Link safety of streamed answers: only addresses that occur in a source stay clickable. Pure; imports `text`."""

@@ -1,7 +1,7 @@
-"""Addresses as platforms read them: what is one, which ones are known, and how one is shown without being one. Pure.
+"""Addresses as platforms recognize them: find them, compare them with the allowed ones, and defuse the others. Pure.
 
-Platforms decode before they look for addresses, so every decision is made on the decoded text: escapes and entities
-resolved, compatibility forms (full-width letters, ligatures) replaced, invisible characters removed.
+Platforms decode a text before they search it for addresses. So every decision is made on the decoded text: escapes and
+entities resolved, compatibility forms (full-width letters, ligatures) replaced, invisible characters removed.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from engine.answers.mentions import BROADCAST, defuse_broadcasts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-MAX_ADDRESS_CHARACTERS = 2048  # characters of an address
-MAX_CUTS = 16  # places at which one address in a text may be meant to end
-MAX_ESCAPE_LAYERS = 4  # of escapes within escapes
+MAX_ADDRESS_CHARACTERS = 2048
+MAX_CUTS = 16  # candidate ends of one address in a text
+MAX_ESCAPE_LAYERS = 4  # nested escapes
 
-TRAILING_PUNCTUATION = ".,;:!?'\"*_~"  # at the end of an address they rather belong to the sentence
+TRAILING_PUNCTUATION = ".,;:!?'\"*_~"  # at the end of an address, part of the sentence
 CLOSING_PUNCTUATION = TRAILING_PUNCTUATION + ")]}”’»"
-STRIPPED_SUFFIX = re.compile(r"[)'\"]{0,2}[.,;!?]?")  # what every platform takes off the end of an address
+STRIPPED_SUFFIX = re.compile(r"[)'\"]{0,2}[.,;!?]?")  # what every platform strips from the end of an address
 OPENING_PUNCTUATION = "([{\"'*_~“‘«"
-NON_ADDRESS_CHARACTERS = "|，。；：！？、（）【】「」《》"  # what surely is no part of an address
+NON_ADDRESS_CHARACTERS = "|，。；：！？、（）【】「」《》"  # never part of an address
 ADDRESS_CUT = re.compile(
     rf"[`\"'(){{}}\[\]<>\\^\x00-\x20\x7f-\xa0\u1680\u2000-\u206f\u3000\ufeff{NON_ADDRESS_CHARACTERS}]"
 )
@@ -40,7 +40,7 @@ LINKABLE_ADDRESS = re.compile(
 PARENTHESIS = re.compile(r"[()]")
 WORD_TOKEN = re.compile(r"[^\s<>\"`|\[\]]+")
 
-SCHEME_SLASHES = re.compile(r":(?=[*_~]*[/\\][*_~]*[/\\])")  # of any scheme, also with emphasis in between
+SCHEME_SLASHES = re.compile(r":(?=[*_~]*[/\\][*_~]*[/\\])")  # of any scheme, also with emphasis between them
 OPAQUE_SCHEME = re.compile(
     r"(mailto|xmpp|javascript|vbscript|tel(?=:[+\d])"
     r"|(?<![a-z0-9])(?:tel|sms|callto|skype|facetime|geo|magnet|news|urn|data|slack|discord|https?|ftps?|sftp|ssh|git"
@@ -58,10 +58,10 @@ LOCALHOST_START = re.compile(r"(?<=[/@\]])(?=localhost)", re.IGNORECASE)
 INVISIBLE = re.compile(
     r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
-MISSING_HOST = re.compile(r"\[:\]//(?=[^.]*\Z)")  # the rest of a host may stand behind what ends the word
+MISSING_HOST = re.compile(r"\[:\]//(?=[^.]*\Z)")  # the host may follow after the end of the word
 MARKUP = re.compile(r"[`<\t\n\r\x00-\x1f]|!(?=\[)|\](?=[(:\[])")
 
-WORD_JOINER = "\u2060"  # of no width: the name reads as before, and no platform takes it for a domain
+WORD_JOINER = "\u2060"  # invisible: the name looks the same, and no platform reads it as a domain
 
 
 def _word_set(text: str) -> frozenset[str]:
@@ -73,16 +73,16 @@ FILE_EXTENSIONS = _word_set(
     "bmp webp ico html htm xml css scss js jsx tsx mjs ts java kt cpp hpp sql log ini cfg conf env lock bak tmp "
     "exe dll tar gz bz2 xz rar iso mp3 mp4 wav avi mkv ogg epub tex bib ipynb parquet db sqlite whl rpm jar proto "
     "diff patch eml ics vcf "
-)  # endings that are no top-level domains
-AMBIGUOUS_EXTENSIONS = _word_set("md py sh rs pl so cc ps ai zip mov")  # endings that are both
+)  # not top-level domains
+AMBIGUOUS_EXTENSIONS = _word_set("md py sh rs pl so cc ps ai zip mov")  # both file extensions and top-level domains
 TOP_LEVEL_DOMAINS = _word_set(
     "com net org edu gov mil int info biz app dev xyz online site website top club shop store tech cloud live "
     "link click page space news blog agency example test invalid local onion "
-)  # besides those of two letters
+)  # in addition to those of two letters
 
 
 def decode_escapes(text: str) -> str:
-    """The text without escapes and entities, also those that come out when others are resolved."""
+    """The text with escapes and entities resolved, including nested ones."""
     for _ in range(MAX_ESCAPE_LAYERS):
         if "&" not in text and "\\" not in text:
             return text
@@ -93,14 +93,14 @@ def decode_escapes(text: str) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """The text as platforms compare it: compatibility forms replaced, nothing invisible in it."""
+    """The text in NFKC form without invisible characters."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFKC", INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
 
 
 def decode_and_normalize(text: str) -> str:
-    """The text decoded and normal, also where one makes something for the other."""
+    """The text decoded and normalized, repeatedly, because each step may produce input for the other."""
     for _ in range(MAX_ESCAPE_LAYERS):
         before, text = text, normalize_text(decode_escapes(text))
         if text == before:
@@ -109,14 +109,14 @@ def decode_and_normalize(text: str) -> str:
 
 
 def address_key(address: str) -> str:
-    """What two ways of writing an address have in common: a host is the same in any case."""
+    """Comparison key of an address: the host in lower case, the rest as it is."""
     found = HOST.fullmatch(normalize_text(address))
-    assert found is not None  # noqa: S101  - it matches everything
+    assert found is not None  # noqa: S101  - the pattern matches any text
     return found[1].lower() + found[2]
 
 
 class AllowedAddresses:
-    """The addresses and names that stand in some texts, and so may be shown as they are; of titles the names alone."""
+    """The addresses and names in some texts, which may be shown unchanged; of titles only the names."""
 
     def __init__(self, texts: Iterable[str], titles: Iterable[str] = ()) -> None:
         self._links: dict[str, str] = {}
@@ -151,19 +151,19 @@ class AllowedAddresses:
                     self._names.setdefault(address_key(name), name)
 
     def find_link(self, address: str) -> str:
-        """The address as it stands in a text, if the whole of it does; else nothing."""
+        """The address as written in a source; empty if no source contains all of it."""
         return self._links.get(address_key(address), "")
 
     def may_start_link(self, letters: str) -> bool:
-        """Whether a link may begin with these letters."""
+        """Whether an allowed address starts with these letters."""
         return any(scheme.startswith(letters) for scheme in self._schemes)
 
     def find_name(self, name: str) -> str:
-        """A name without a scheme as it stands in a text, if the whole of it does: `notes.md`; else nothing."""
+        """A name without a scheme, such as `notes.md`, as written in a source; empty if no source contains it."""
         return self._names.get(address_key(name), "")
 
     def may_respell(self, letters: str) -> bool:
-        """Whether a name that begins with these letters may be spelled otherwise in a text."""
+        """Whether an allowed name starting with these letters may be spelled differently."""
         small = letters.lower()
         listed = self._capitals if small == letters else self._sorted
         at = bisect_left(listed, small)
@@ -171,7 +171,7 @@ class AllowedAddresses:
 
 
 def find_addresses(text: str) -> Iterator[str]:
-    """The addresses in a text; where its end is in doubt, each that may be meant."""
+    """The addresses in a text; if the end of one is ambiguous, each candidate."""
     for found in ADDRESS.finditer(text):
         run = found[0][:MAX_ADDRESS_CHARACTERS]
         for end in find_address_ends(run):
@@ -179,7 +179,7 @@ def find_addresses(text: str) -> Iterator[str]:
 
 
 def find_address_ends(run: str) -> Iterator[int]:
-    """Where an address that begins a run may be meant to end, the longest first; never within balanced parentheses."""
+    """Candidate ends of an address that starts a run, the longest first; never within balanced parentheses."""
     pairs = _outer_parentheses(run)
     cuts = [cut.start() for cut in ADDRESS_CUT.finditer(run)][:MAX_CUTS]
     for cut in (len(run), *reversed(cuts)):
@@ -190,7 +190,7 @@ def find_address_ends(run: str) -> Iterator[int]:
 
 
 def _outer_parentheses(run: str) -> list[tuple[int, int]]:
-    """The outermost pairs of parentheses that close."""
+    """The outermost balanced pairs of parentheses."""
     opened: list[int] = []
     pairs: list[tuple[int, int]] = []
     for found in PARENTHESIS.finditer(run):
@@ -205,14 +205,14 @@ def _outer_parentheses(run: str) -> list[tuple[int, int]]:
 
 
 def name_candidates(word: str) -> Iterator[str]:
-    """What may be meant by a word, with and without the punctuation around it."""
+    """The word with and without the punctuation around it."""
     yield word
     core = word.lstrip(OPENING_PUNCTUATION).rstrip(CLOSING_PUNCTUATION)
     yield core
 
 
 def find_scheme(text: str) -> int:
-    """Where the first address with a scheme begins; -1 if there is none."""
+    """The position of the first address with a scheme; -1 if there is none."""
     at = text.find("://")
     if at < 0:
         return -1
@@ -221,7 +221,7 @@ def find_scheme(text: str) -> int:
 
 
 def is_linkable(word: str, *, domains: bool) -> bool:
-    """Whether a platform may make a link of a word, or of a part of it. `domains`: also of a mere name of a host."""
+    """Whether a platform may link a word or a part of it. `domains`: also host names without a scheme."""
     if _is_address(word) or BROADCAST.search(word):
         return True
     return domains and bool(
@@ -230,12 +230,12 @@ def is_linkable(word: str, *, domains: bool) -> bool:
 
 
 def defang_word(word: str, *, domains: bool) -> str:
-    """A word that is not alive, and has no markup in it that came out when it was decoded."""
+    """The decoded word with addresses and markup defused."""
     return MARKUP.sub(_replace_markup, defang_address(word, domains=domains))
 
 
 def defang_address(word: str, *, domains: bool) -> str:
-    """A word that can be read and is no address: `https[:]//evil[.]com`; a mere name looks as before."""
+    """The word as readable text that no platform links: `https[:]//evil[.]com`. Host names alone look unchanged."""
     whole = _is_address(word) or (domains and _is_host(word))
     text = PROTOCOL_RELATIVE.sub(f"/{WORD_JOINER}/", OPAQUE_SCHEME.sub(r"\1[:]", SCHEME_SLASHES.sub("[:]", word)))
     text = WWW.sub(lambda found: f"{found[0][:-1]}[.]", text)
@@ -247,25 +247,25 @@ def defang_address(word: str, *, domains: bool) -> str:
 
 
 def _replace_markup(found: re.Match[str]) -> str:
-    """What stands for a character that would be markup once it is decoded."""
+    """The replacement for a character that is markup after decoding."""
     return {"`": "'", "<": f"<{WORD_JOINER}", "!": "! ", "]": "] "}.get(found[0], " ")
 
 
 def _is_address(word: str) -> bool:
-    """Whether it says of itself that it is an address."""
+    """Whether a word contains a scheme, `www.` or `//`."""
     return bool(
         SCHEME_SLASHES.search(word) or WWW.search(word) or OPAQUE_SCHEME.search(word) or PROTOCOL_RELATIVE.search(word)
     )
 
 
 def _may_be_domain(dot: re.Match[str]) -> bool:
-    """Whether what follows a dot may be a domain: not a number, a single letter, or an ending of files alone."""
+    """Whether the label after a dot may be a domain: not a number, a single letter or a mere file extension."""
     label = dot[1]
     return len(label) > 1 and not label[0].isdigit() and label.lower().strip("_-") not in FILE_EXTENSIONS
 
 
 def _is_host(word: str) -> bool:
-    """Whether a name with dots looks like a host, and not like a file or the name of something in a program."""
+    """Whether a name with dots looks like a host rather than a file or an identifier in code."""
     if MAIL_ADDRESS.search(word) or NUMERIC_HOST.search(word):
         return True
     dots = [dot for dot in DOT.finditer(word) if _may_be_domain(dot)]

@@ -1,4 +1,4 @@
-"""Known names without a scheme, which platforms make links of: `ok.com/d`, `ada@ok.com`, `notes.md`. Pure."""
+"""Allowed addresses without a scheme, which platforms link: `ok.com/d`, `ada@ok.com`, `notes.md`. Pure."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from engine.answers.links.addresses import CLOSING_PUNCTUATION, OPENING_PUNCTUAT
 if TYPE_CHECKING:
     from engine.answers.links.addresses import AllowedAddresses
 
-PLAIN_NAME = re.compile(r"(?!www\.)[\w.+-]+(?:@[\w.-]+)?", re.IGNORECASE)  # nothing but letters can make it longer
-PLAIN_END = re.compile(r"[^?:]*(?:\?|:[*_~]*)?")  # behind a plain name every platform ends the link here
-WRITTEN_PREFIX = re.compile(r"[^.:@/\\&!\x80-\U0010ffff]*")  # what may be written of a word before it is whole
+PLAIN_NAME = re.compile(r"(?!www\.)[\w.+-]+(?:@[\w.-]+)?", re.IGNORECASE)  # only letters can extend it
+PLAIN_END = re.compile(r"[^?:]*(?:\?|:[*_~]*)?")  # after a plain name, every platform ends the link here
+WRITTEN_PREFIX = re.compile(
+    r"[^.:@/\\&!\x80-\U0010ffff]*"
+)  # part of a word that may be written before the word is complete
 LINK_EXTENDING_PREFIX = re.compile(
     r"[\w.+@~`\u200b-]\Z|_[*~(\[{\"'‘“«]*\Z|[^\s(\[{|>*~]\"[*~]*\Z|[^\s|]\|+[*_~(\[{\"'‘“«]*\Z"
-)  # before a name: some platform begins the link earlier
+)  # before a name: some platforms start the link earlier
 
 
 class BareName(NamedTuple):
-    """A name as it may be shown, and whether what follows could make it longer."""
+    """A name to show, and whether the text after it could extend the link."""
 
     text: str
     is_open: bool
 
 
 def match_bare_name(word: str, read: str, tail: str, known: AllowedAddresses) -> BareName | None:
-    """A known name and its punctuation, spelled as it is known; nothing if it is not known.
+    """An allowed name with its punctuation, spelled as in its source; None if it is not allowed.
 
-    `read` is the word decoded, `tail` what is written before it. The beginning of the word may be written already,
-    so that it cannot be spelled otherwise.
+    `read` is the decoded word, `tail` the text before it. The start of the word may be written already, so that its
+    spelling cannot change.
     """
     read = normalize_text(read)
     core = read.lstrip(OPENING_PUNCTUATION).rstrip(CLOSING_PUNCTUATION)

@@ -1,4 +1,4 @@
-"""Addresses within code: some platforms make links of them there, too. Pure."""
+"""Addresses in code: some platforms link them even there. Pure."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def filter_code_word(word: str, known: AllowedAddresses, *, angled: bool) -> str:
-    """A word of code: a name without a scheme is no link there, and brackets mean nothing.
+    """Filter a word of code, where names without a scheme are not linked and brackets have no meaning.
 
-    `angled`: a `<` stands before the code, and chat markup takes what follows for the rest of a link.
+    `angled`: a `<` precedes the code, so that chat markup reads the code as part of a link.
     """
     if word.isascii() and not ADDRESS_SIGNS.search(word):
         return word
@@ -35,7 +35,7 @@ def filter_code_word(word: str, known: AllowedAddresses, *, angled: bool) -> str
 
 
 def _is_allowed(word: str, known: AllowedAddresses) -> bool:
-    """Whether nothing is alive in a word but an address that is spelled as it is known."""
+    """Whether the only linkable part of a word is an allowed address, spelled as in its source."""
     start = find_scheme(word)
     if start < 0:
         start = len(word) - len(word.lstrip(OPENING_PUNCTUATION))

@@ -1,4 +1,4 @@
-"""What stands before a place in a text and decides how a link may be written there. Pure."""
+"""Track the text before a position, which decides how a link can be written there. Pure."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from engine.answers.links.link_syntax import BLANKS, EDGE_CHARACTERS, LINK_BREAK
 
 
 class LinkContext:
-    """Follows brackets and angle brackets, whatever way the text is cut."""
+    """Tracks open brackets and angle brackets, however the text is cut."""
 
     def __init__(self, *, angled: bool = False) -> None:
-        self.angled = angled  # behind a `<` that is written, with neither a space nor a `>` since
-        self.in_link_text = False  # within brackets, behind a link
-        self.in_strikethrough = False  # behind `~~` in its paragraph
-        self._depth = 0  # of brackets that are open
+        self.angled = angled  # after a written `<`, with no space or `>` since
+        self.in_link_text = False  # within brackets, after a link
+        self.in_strikethrough = False  # after `~~` in the same paragraph
+        self._depth = 0  # of open brackets
 
     def is_within_angle(self, text: str) -> bool:
         """Whether a `<` stands before the end of this text that chat markup takes for the start of a link."""
@@ -21,31 +21,31 @@ class LinkContext:
         return (self.angled or bool(angle)) and " " not in rest and ">" not in rest
 
     def can_have_text(self, link: str) -> bool:
-        """Whether a link may be written behind its words here."""
+        """Whether a link can be written as `[text](link)` here."""
         return not self.angled and not set("()[]") & set(link)
 
     def record_bracket(self, read: str, *, linked: bool) -> None:
-        """Take note of a bracket, and of a link; renderers disagree about a link within the words of another."""
+        """Record brackets and links; renderers disagree about links within the text of another link."""
         if read[:1] == "]":
             self._depth = max(0, self._depth - 1)
         self._depth += read == "["
         self.in_link_text = self._depth > 0 and (self.in_link_text or linked)
 
     def record_output(self, before: str, text: str) -> None:
-        """Take note of what is written; brackets close at the latest with their paragraph."""
+        """Record written text; a paragraph break closes all brackets."""
         if "\n\n" in before[-1:] + text:
             self._depth, self.in_link_text, self.in_strikethrough = 0, False, False
         self.in_strikethrough = self.in_strikethrough or "~~" in before[-1:] + text
         self.angled = self.is_within_angle(text)
 
     def render_angle_link(self, link: str, before: str, tail: str) -> str:
-        """A link in angle brackets behind `before`, a text that `tail` precedes."""
+        """A link in angle brackets; `before` is the text before it in this step, `tail` the text before that."""
         escaped = (before or tail).endswith("\\")
         return f" <{link}>" if escaped or self.is_within_angle(before) else f"<{link}>"
 
 
 def needs_space(first: str, text: str, tail: str, *, linked: bool, bare: bool) -> bool:
-    """Whether a blank is needed: a link must not grow, nor a bracket become one by what is decoded behind it."""
+    """Whether a space is needed so that the text does not extend a link, or turn a bracket into one."""
     if tail.endswith("]") and text[:1] in ("(", ":"):
         return True
     if not linked or first in BLANKS:

@@ -1,4 +1,4 @@
-"""Addresses: one that the model composed could carry a secret to a stranger's server, so only known ones are links.
+"""Filter links in streamed answers: an address that the model made up could send secrets to a server, so it is defused.
 
 The filter is a scanner: it decodes escapes and entities, finds whatever any platform may make a link of, and shows it
 either as an address that stands in a source, spelled as it is there, or as text that no platform links. It works on a
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 
 class LinkFilter(StreamRewriter):
-    """Lets a link through only if its whole address is known, in one form that all platforms read alike.
+    """Keeps a link only if its whole address is allowed, in a form that all platforms read alike.
 
-    A known address is written `<https://ok.com/a>` or `[words](https://ok.com/a)`. `https://evil.com/x` is shown as
+    An allowed address is written `<https://ok.com/a>` or `[words](https://ok.com/a)`. `https://evil.com/x` is shown as
     `https[:]//evil[.]com/x`, `[words](https://evil.com)` as `[words] (https[:]//…)`, a picture as a plain link. Where a
     name without a scheme would become a link, an invisible character keeps it from that. There are no definitions of
     links, and no HTML. In code, addresses with a scheme and mentions are treated alike, and nothing else is touched.
@@ -52,23 +52,23 @@ class LinkFilter(StreamRewriter):
     special = re.compile(rf"[^{link_syntax.BLANKS}]")
 
     def __init__(
-        self, known: AllowedAddresses, named: frozenset[str], *, domains: bool = True, certain: bool = True
+        self, allowed: AllowedAddresses, mentioned: frozenset[str], *, domains: bool = True, certain: bool = True
     ) -> None:
         super().__init__(certain=certain)
-        self.allowed = known
-        self.mentioned = named
+        self.allowed = allowed
+        self.mentioned = mentioned
         self.domains = domains
-        self.behind_link = False  # behind a link, with nothing but punctuation since
-        self.ends_with_link = False  # the step that is being made ends with a link
-        self.is_bare_link = False  # the link is a name without a scheme, which grows by what follows
+        self.behind_link = False  # after a link, followed only by punctuation
+        self.ends_with_link = False  # the current step ends with a link
+        self.is_bare_link = False  # the link has no scheme, so that following text could extend it
         self.context = LinkContext()
-        self.written_prefix = ""  # what is written already of a word that is not whole yet
+        self.written_prefix = ""  # the part of an incomplete word that is already written
 
     @classmethod
     def from_texts(
         cls, texts: Iterable[str], question: str, titles: Iterable[str] = (), *, domains: bool = True
     ) -> LinkFilter:
-        """Knows the addresses in texts and question, the names in the titles, and whom the question mentions."""
+        """Allow the addresses in the texts and the question, names in the titles, and mentions in the question."""
         return cls(AllowedAddresses((*texts, question), titles), find_mentions(question), domains=domains)
 
     def next_step(self, at: int, *, final: bool) -> RewriteStep | None:
@@ -91,7 +91,7 @@ class LinkFilter(StreamRewriter):
         super().record_step(read, wrote)
 
     def render_angle_link(self, link: str, before: str = "") -> str:
-        """A link in angle brackets behind the text `before`."""
+        """A link in angle brackets after the text `before`."""
         self.ends_with_link, self.is_bare_link = True, False
         return self.context.render_angle_link(link, before, self.tail)
 
@@ -109,7 +109,7 @@ class LinkFilter(StreamRewriter):
                 return self.rewrite_word(at, final=final)
 
     def filter_text(self, text: str) -> str:
-        """A text that is whole: a label, the content of what may be code."""
+        """Filter a complete text: a label, or text that may be code."""
         inner = LinkFilter(self.allowed, self.mentioned, domains=self.domains, certain=False)
         inner.context.angled = self.context.angled
         shown = inner.feed(text) + inner.close()
@@ -117,28 +117,28 @@ class LinkFilter(StreamRewriter):
         return shown
 
     def rewrite_word(self, at: int, *, final: bool) -> RewriteStep | None:
-        """What stands between blanks and brackets, decided as a whole; what cannot depend on the rest comes at once."""
-        begun = self.written_prefix
-        found = link_syntax.WORD_TEXT.match(self.buffer, at + self.scanned, at + MAX_ADDRESS_CHARACTERS - len(begun))
+        """Rewrite a word, the text between blanks and brackets; write its start early if the rest cannot matter."""
+        written = self.written_prefix
+        found = link_syntax.WORD_TEXT.match(self.buffer, at + self.scanned, at + MAX_ADDRESS_CHARACTERS - len(written))
         end = found.end() if found else at + self.scanned
-        word = begun + self.buffer[at:end]
+        word = written + self.buffer[at:end]
         limit = link_syntax.MAX_WORD_CHARACTERS
         if len(word) > limit and not link_syntax.ADDRESS_SIGNS.search(normalize_text(word[:limit])):
             self.written_prefix = ""
-            stop = at + limit - len(begun)
+            stop = at + limit - len(written)
             return RewriteStep(stop, self.buffer[at:stop])
         if end == len(self.buffer) and len(word) < MAX_ADDRESS_CHARACTERS and not final:
-            return self.start_word(at, end, begun)
+            return self.start_word(at, end, written)
         self.written_prefix = ""
         behind = "x" if len(word) == MAX_ADDRESS_CHARACTERS else self.buffer[end : end + 1]
         picture = behind == "[" and word[-1] == "!"
-        shown = self.render_image(word[:-1], begun) if picture else self.render_word(word, behind, begun)
-        return RewriteStep(end, shown[len(begun) :])
+        shown = self.render_image(word[:-1], written) if picture else self.render_word(word, behind, written)
+        return RewriteStep(end, shown[len(written) :])
 
-    def start_word(self, at: int, end: int, begun: str) -> RewriteStep | None:
-        """A word that may go on: its beginning, unless a link may start in it; an accent may follow its last letter."""
+    def start_word(self, at: int, end: int, written: str) -> RewriteStep | None:
+        """Write the start of an incomplete word unless a link may start in it; an accent may follow the last letter."""
         stop = end - self.buffer[end - 1].isalnum()
-        word = begun + self.buffer[at:stop]
+        word = written + self.buffer[at:stop]
         scheme = SCHEME.search(word, max(0, len(word) - link_syntax.MAX_WORD_CHARACTERS // 2))
         if (
             word.strip(CLOSING_PUNCTUATION)
@@ -152,13 +152,13 @@ class LinkFilter(StreamRewriter):
         self.scanned = end - at
         return None
 
-    def render_image(self, before: str, begun: str) -> str:
-        """An exclamation mark before a bracket, with the rest of its word: a picture becomes a link."""
+    def render_image(self, before: str, written: str) -> str:
+        """A word that ends with an exclamation mark before a bracket: turn the picture into a link."""
         alone = not before and self.tail[-1:] in ("", *link_syntax.BLANKS)
-        return "" if alone else self.render_word(f"{before}!", "[", begun) + " "
+        return "" if alone else self.render_word(f"{before}!", "[", written) + " "
 
-    def render_word(self, word: str, behind: str, begun: str = "") -> str:
-        """A word as it may be shown before the character `behind`; its beginning may be written already."""
+    def render_word(self, word: str, behind: str, written: str = "") -> str:
+        """The text shown for a word that the character `behind` follows; its start `written` may be written already."""
         if word.isascii() and not link_syntax.ADDRESS_SIGNS.search(word):
             return word
         read = decode_escapes(word)
@@ -167,21 +167,21 @@ class LinkFilter(StreamRewriter):
         after = "x" if behind and behind in link_syntax.EDGE_CHARACTERS and plain.endswith((":", ".")) else ""
         if not any(is_linkable(before + form + after, domains=self.domains) for form in {plain, read}):
             return word
-        tail = self.tail[: -len(begun)] if begun else self.tail
-        if self.behind_link and not begun and word.strip(CLOSING_PUNCTUATION):
-            tail = " "  # a blank will keep it from the link before it
+        tail = self.tail[: -len(written)] if written else self.tail
+        if self.behind_link and not written and word.strip(CLOSING_PUNCTUATION):
+            tail = " "  # a space will separate it from the link before
         dead = self.render_defanged(read, before, after)
         if behind and behind in link_syntax.EDGE_CHARACTERS:
-            dead = MISSING_HOST.sub(f"[:]/{WORD_JOINER}/", dead)  # what follows may be its host
+            dead = MISSING_HOST.sub(f"[:]/{WORD_JOINER}/", dead)  # the following text may be its host
         return self.render_address(read, behind) or self.render_name(word, read, tail) or dead
 
     def render_defanged(self, read: str, before: str, after: str) -> str:
-        """A word without any address in it, with what stands in for its neighbors."""
+        """The word with every address defused; `before` and `after` stand for its neighbors."""
         shown = defang_word(before + decode_and_normalize(read) + after, domains=self.domains)
         return shown[len(before) : len(shown) - len(after)]
 
     def render_address(self, read: str, behind: str) -> str:
-        """A known address with a scheme in a word, and what stands around it; nothing if there is none."""
+        """The allowed address with a scheme in a word, and the text around it; empty if there is none."""
         start = find_scheme(read)
         if start < 0:
             return ""
@@ -195,7 +195,7 @@ class LinkFilter(StreamRewriter):
         return ""
 
     def render_name(self, word: str, read: str, tail: str) -> str:
-        """A known name without a scheme, and its punctuation; nothing if it is not known."""
+        """The allowed name without a scheme in a word, with its punctuation; empty if there is none."""
         found = match_bare_name(word, read, tail, self.allowed)
         if found is None:
             return ""
@@ -203,7 +203,7 @@ class LinkFilter(StreamRewriter):
         return found.text
 
     def rewrite_opening_bracket(self, at: int, *, final: bool) -> RewriteStep | None:
-        """An opening bracket; a link without words, or with its own address for them, is that address."""
+        """An opening bracket; a link without text, or whose text is its own address, becomes that address."""
         found = link_syntax.SELF_LINK.match(self.buffer, at, at + 2 * MAX_ADDRESS_CHARACTERS)
         if found is None:
             hold = not final and link_syntax.PARTIAL_SELF_LINK.match(self.buffer, at)
@@ -221,7 +221,7 @@ class LinkFilter(StreamRewriter):
         return RewriteStep(found.end() + target.end(), self.render_angle_link(link))
 
     def rewrite_closing_bracket(self, at: int, *, final: bool) -> RewriteStep | None:
-        """A closing bracket: behind it may stand the target of a link, or the definition of one."""
+        """A closing bracket; the target or the definition of a link may follow."""
         match self.buffer[at + 1 : at + 2]:
             case "" if not final:
                 return None
@@ -233,7 +233,7 @@ class LinkFilter(StreamRewriter):
                 return RewriteStep(at + 1, "]")
 
     def rewrite_target(self, at: int, *, final: bool) -> RewriteStep | None:
-        """`](address)`; not for a number, which is a citation."""
+        """The target of a link, `](address)`; the text of a citation never becomes a link."""
         window = self.buffer[at + 1 : at + 1 + MAX_ADDRESS_CHARACTERS]
         found = link_syntax.LINK_TARGET.match(window)
         if found is None:
@@ -251,7 +251,7 @@ class LinkFilter(StreamRewriter):
         return RewriteStep(at + 1 + found.end(), f"]({link})" if plain else f"] (<{link}>)")
 
     def rewrite_angle(self, at: int, *, final: bool) -> RewriteStep | None:
-        """A mention, a link or a tag in angle brackets; everything else of the kind is kept from being one."""
+        """A mention, a link or a tag in angle brackets; anything similar is defused."""
         window = self.buffer[at : at + MAX_ADDRESS_CHARACTERS]
         if mention := MENTION.match(window):
             name = escape_mention(mention, self.mentioned)
@@ -267,12 +267,12 @@ class LinkFilter(StreamRewriter):
             worded = words and self.context.can_have_text(link) and not self.context.is_within_angle(words)
             return RewriteStep(at + found.end(), f"[{words}]({link})" if worded else angled)
         if link_syntax.HTML_TAG.fullmatch(found[0]):
-            self.certain = False  # renderers of HTML read no code in it
+            self.certain = False  # HTML renderers do not recognize code after it
             return RewriteStep(at + found.end(), found[0])
         return self.render_less_than(at)
 
     def render_less_than(self, at: int) -> RewriteStep:
-        """A `<` that begins nothing."""
+        """A `<` that starts no markup."""
         behind = self.buffer[at + 1 : at + 2]
         return RewriteStep(
             at + 1, "<" if not behind or behind in link_syntax.AFTER_LESS_THAN else "<" + ZERO_WIDTH_SPACE
@@ -283,11 +283,11 @@ class LinkFilter(StreamRewriter):
     def rewrite_code(self, code: str, *, certain: bool) -> str:
         if not certain:
             return self.filter_text(code)
-        called = MENTION.sub(lambda found: escape_mention(found, self.mentioned), code)
+        escaped = MENTION.sub(lambda found: escape_mention(found, self.mentioned), code)
         shown = link_syntax.ANGLED_CODE.sub(
             f"<{ZERO_WIDTH_SPACE}",
             link_syntax.CODE_WORD.sub(
-                lambda found: filter_code_word(found[0], self.allowed, angled=self.context.angled), called
+                lambda found: filter_code_word(found[0], self.allowed, angled=self.context.angled), escaped
             ),
         )
         self.ends_with_link, self.is_bare_link = any("://" in word for word in shown.rsplit(None, 1)[-1:]), False

@@ -195,7 +195,7 @@ async def test_the_prompt_fits_into_a_small_context(tmp_path: Path) -> None:
             <= 2048 - options.context_window.reply_tokens
         )
         assert "Ferry" in messages[0].content
-        with pytest.raises(InvalidQuestion, match="are allowed"):
+        with pytest.raises(InvalidQuestion, match="the limit is"):
             await engine.build_messages(replace(FERRY, text="word " * 3000))
 
 
