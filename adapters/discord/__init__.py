@@ -1,4 +1,4 @@
-"""Discord: translates its events, commands and buttons, and shows what the bot says; it decides nothing."""
+"""Discord adapter: receives events over the gateway and answers through the REST API."""
 
 from __future__ import annotations
 
@@ -18,26 +18,25 @@ from bot.errors import PlatformError, SetupError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adapters.discord.interactions.interactions import BotPort
+    from bot.bot import Bot
     from bot.settings import Settings
 
 
-CREDENTIAL_HINT = "Copy the token of the application's bot once more into THREADLORE_DISCORD_BOT_TOKEN."
-NETWORK_HINT = "It is tried again. Check the network, and THREADLORE_DISCORD_API_BASE if it is set."
-FATAL_CLOSE_CODES = frozenset(
-    {4004, 4010, 4011, 4012, 4013}
-)  # close codes: the token, the version or the intents are refused
+CREDENTIAL_HINT = "Copy the application's bot token again into THREADLORE_DISCORD_BOT_TOKEN."
+NETWORK_HINT = "Retried automatically. Check the network, and THREADLORE_DISCORD_API_BASE if it is set."
+# Gateway close codes: the token, the API version or the intents are refused.
+FATAL_CLOSE_CODES = frozenset({4004, 4010, 4011, 4012, 4013})
 
 
-async def run(bot: BotPort, settings: Settings, stop: asyncio.Event) -> None:
-    """Serve Discord until `stop` is set. Raises SetupError, in words, for what only a person can change.
+async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
+    """Serve Discord until `stop` is set. Raises SetupError for what only the operator can fix.
 
-    Raises PlatformError for what may pass: then everything begins anew with the next call.
+    Raises PlatformError for failures that may pass; the next call starts over.
     """
     token = settings.discord_bot_token.get_secret_value()
     if not token:
-        raise SetupError("There is no token for Discord.", hint="Set THREADLORE_DISCORD_BOT_TOKEN; see .env.example.")
-    # The library's own log of debugging shows whole messages.
+        raise SetupError("The Discord token is not set.", hint="Set THREADLORE_DISCORD_BOT_TOKEN; see .env.example.")
+    # The library's debug log contains whole messages.
     logging.getLogger("discord").setLevel(logging.WARNING)
     configure_endpoints(settings)
     async with DiscordClient(bot, settings) as client:
@@ -48,7 +47,7 @@ async def run(bot: BotPort, settings: Settings, stop: asyncio.Event) -> None:
             if not stop.is_set():
                 with _map_connection_errors(client):
                     client_task.result()
-                raise PlatformError("Discord ended the connection.")
+                raise PlatformError("Discord closed the connection.")
         finally:
             client.platform.record_disconnect()
             stop_task.cancel()
@@ -58,24 +57,24 @@ async def run(bot: BotPort, settings: Settings, stop: asyncio.Event) -> None:
 
 @contextmanager
 def _map_connection_errors(client: discord.Client) -> Iterator[None]:
-    """Say what keeps the bot from being connected, and what to do about it."""
+    """Convert connection errors to SetupError or PlatformError with a hint."""
     try:
         yield
     except discord.LoginFailure:
         raise SetupError("Discord does not accept the token.", hint=CREDENTIAL_HINT) from None
     except discord.PrivilegedIntentsRequired:
-        hint = f"Switch on {PRIVILEGED_INTENTS} in Discord's developer portal, under “Bot”, then start again."
-        raise SetupError("Discord does not let the bot read messages and members.", hint=hint) from None
+        hint = f"Enable {PRIVILEGED_INTENTS} in Discord's developer portal, under “Bot”, then start again."
+        raise SetupError("Discord does not allow the bot to read messages and members.", hint=hint) from None
     except discord.ConnectionClosed as error:
         if error.code in FATAL_CLOSE_CODES:
             raise SetupError(
                 f"Discord does not accept the connection (code {error.code}).", hint=CREDENTIAL_HINT
             ) from None
-        raise PlatformError(f"Discord ended the connection (code {error.code}).") from None
+        raise PlatformError(f"Discord closed the connection (code {error.code}).") from None
     except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
         raise PlatformError(f"Discord could not be reached ({type(error).__name__}).", hint=NETWORK_HINT) from None
     except AttributeError:
         if client.ws is not None:
             raise
-        # The library fails like this where the first attempt to reach the gateway does.
+        # The library raises this if the first attempt to reach the gateway fails.
         raise PlatformError("Discord's gateway could not be reached.", hint=NETWORK_HINT) from None

@@ -1,4 +1,4 @@
-"""The connection: what Discord reports becomes events of bot/platform/events.py, which the bot keeps before it acts."""
+"""The gateway client: translates Discord's events into events of bot.platform.events."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ from bot.platform.events import (
 from bot.platform.models import Location
 
 if TYPE_CHECKING:
-    from adapters.discord.interactions.interactions import BotPort
+    from bot.bot import Bot
     from bot.platform.events import PlatformEvent
     from bot.settings import Settings
 
 log = structlog.get_logger(__name__)
 
-GUILD_READY_TIMEOUT = 1.0  # seconds without another server until all are taken to be there
+GUILD_READY_TIMEOUT = 1.0  # seconds without another GUILD_CREATE until startup counts as complete
 
 
 class DiscordClient(discord.Client):
-    """Discord's events, translated. What is its own, and what Discord says itself, is left out."""
+    """Receives Discord's events. The bot's own messages and system messages are ignored."""
 
-    def __init__(self, bot: BotPort, settings: Settings) -> None:
+    def __init__(self, bot: Bot, settings: Settings) -> None:
         super().__init__(
             intents=build_intents(),
             allowed_mentions=discord.AllowedMentions.none(),
             http_trace=build_rate_limit_trace(),
-            enable_debug_events=True,  # tells of heartbeats too
+            enable_debug_events=True,  # include heartbeats
             guild_ready_timeout=GUILD_READY_TIMEOUT,
         )
         self._bot = bot
@@ -66,30 +66,30 @@ class DiscordClient(discord.Client):
         guard_parsers(self)
 
     async def setup_hook(self) -> None:
-        """Before the connection: buttons of former runs, commands, and the gateway's address."""
+        """Prepare the connection: buttons of earlier runs, commands, the gateway URL."""
         self.add_dynamic_items(ActionButton)
         await sync_commands(self._tree, self._settings.data_path, f"{discord.http.Route.BASE} {self.application_id}")
         await find_gateway(self, self._settings)
 
     async def handle_button(self, interaction: discord.Interaction[Any], action: str, value: str) -> None:
-        """A button was pressed."""
+        """Handle a pressed button."""
         await self.interactions.handle_button(interaction, action, value)
 
     async def on_ready(self) -> None:
-        """The connection is new: what was said before it is to be caught up on."""
+        """Reconcile after a new session: events before it are lost."""
         log.info("discord.connected", platform=NAME, guilds=len(self.guilds))
         if self.application_id is not None:
             log.info("discord.invite_link_created", link=build_invite_url(self.application_id))
         self._bot.attach(self.platform)
         await self._bot.reconcile(NAME)
-        for guild in self.guilds:  # perhaps it was added while it was away
+        for guild in self.guilds:  # the bot may have been added while offline
             await self._emit_installed(guild)
 
     async def on_disconnect(self) -> None:
         self.platform.record_disconnect()
 
     async def on_connect(self) -> None:
-        """A session begins: what happened since the last one is not told."""
+        """Suspend visibility when a session starts: changes since the last one are unknown."""
         self.platform.disconnected_at = None
         self._bot.suspend_visibility(NAME)
 
@@ -135,7 +135,7 @@ class DiscordClient(discord.Client):
         self.platform.channel_lookup.remember_thread(event.thread_id, location)
 
     async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
-        """Another title of a post is an edit of its first message."""
+        """Report a renamed forum post as an edit of its first message."""
         if before.name == after.name or not isinstance(after.parent, discord.ForumChannel):
             return
         first = await call_with_retries("to read a post", lambda: after.fetch_message(after.id))
@@ -149,7 +149,7 @@ class DiscordClient(discord.Client):
         await self._emit(ChannelRemoved(location.without_thread if private else location), f"gone:{event.thread_id}")
 
     async def on_thread_remove(self, thread: discord.Thread) -> None:
-        """The bot is not in a thread any more, or it was archived."""
+        """Report that the bot was removed from a private thread, or that the thread was archived."""
         if thread.is_private():
             await self._emit_changed(location_of(thread).without_thread)
 
@@ -193,7 +193,7 @@ class DiscordClient(discord.Client):
         await self._emit(WorkspaceLeft(NAME, str(guild.id), "removed from the server"), f"ended:{uuid4()}")
 
     async def on_error(self, event: str, /, *_args: Any, **_kwargs: Any) -> None:
-        """Say in the log that something went wrong, and nothing of the event or the error: texts may stand in them."""
+        """Log a failed event handler without the event and the error, which may contain message text."""
         log.error("discord.event_handler_failed", event_name=event, error=type(sys.exception()).__name__)
 
     async def _emit_installed(self, guild: discord.Guild) -> None:
@@ -224,7 +224,7 @@ class DiscordClient(discord.Client):
     @property
     def _me(self) -> discord.ClientUser:
         if self.user is None:
-            raise RuntimeError("an event came before the connection was ready")
+            raise RuntimeError("an event arrived before the connection was ready")
         return self.user
 
 

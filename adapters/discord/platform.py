@@ -1,4 +1,4 @@
-"""Discord as the bot wants it."""
+"""Implements bot.platform.ports.Platform for Discord."""
 
 from __future__ import annotations
 
@@ -48,42 +48,42 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 REACTIONS: dict[Reaction, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
-MAX_OFFLINE_SECONDS = 60.0  # seconds for which what is known stays true without a connection
-MEMBERS_TIMEOUT = 10.0  # seconds to learn the members of a guild
+MAX_OFFLINE_SECONDS = 60.0  # seconds without a connection for which cached state is trusted
+MEMBERS_TIMEOUT = 10.0  # seconds to load the members of a guild
 
 
 class DiscordPlatform:
-    """A Platform. `client` is logged in before anything is called."""
+    """The Discord platform. `client` must be logged in before any call."""
 
     name = NAME
     traits = TRAITS
     limits = MessageLimits(max_length=MAX_PART_LENGTH, write_interval=EDIT_INTERVAL, burst_length=1 << 30)
-    listable_workspaces: Collection[str] = ()  # the library knows all channels: looking one up costs nothing
+    listable_workspaces: Collection[str] = ()  # look-ups are free: the library caches all channels
 
     def __init__(self, client: discord.Client, settings: Settings) -> None:
         self.client = client
         self.channel_lookup = ChannelLookup(client)
         self.pending_acks = PendingAcks()
         self._reply_channels = ReplyChannels(client, self.channel_lookup, self.pending_acks)
-        self.disconnected_at: float | None = None  # since when (monotonic) Discord tells nothing
+        self.disconnected_at: float | None = None  # monotonic time of the disconnect
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS, custom_file_origin(settings)))
         self._responded: LRUDict[str, None] = LRUDict()  # commands whose first response was written
         self._status_reactions = StatusReactions(self)
 
     def record_disconnect(self) -> None:
-        """From now on Discord tells nothing; what is known stays true for a short while only."""
+        """Record that the connection is lost; cached state is trusted for MAX_OFFLINE_SECONDS."""
         if self.disconnected_at is None:
             self.disconnected_at = time.monotonic()
 
     async def fetch_channel(self, location: Location) -> Channel:
-        """The facts of a channel; who reads it follows from its overwrites and the members' roles."""
+        """Fetch a channel; its readers follow from its overwrites and the members' roles."""
         found = await self.channel_lookup.get_channel(location)
         if isinstance(found, discord.Thread):
             return await self._thread_channel(location.without_thread, found)
         if isinstance(found, discord.DMChannel):
             return await self._direct_channel(location.without_thread, found)
         if not isinstance(found, discord.abc.GuildChannel):
-            raise PlatformError("This is no channel that can be read.")
+            raise PlatformError("This kind of channel cannot be read.")
         await self._load_members(found.guild)
         if is_open(found):
             return Channel(location.without_thread, found.name, "open", adult=is_age_restricted(found))
@@ -92,13 +92,13 @@ class DiscordPlatform:
         )
 
     async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:  # noqa: ARG002
-        """Never asked for."""
-        raise PlatformError("Channels are not listed here.")
+        """Refuse: listable_workspaces is empty."""
+        raise PlatformError("Discord channels cannot be listed.")
 
     async def _thread_channel(self, location: Location, thread: discord.Thread) -> Channel:
         parent = thread.parent
         if parent is None:
-            raise PlatformError("The channel of a thread is not known.")
+            raise PlatformError("The parent channel of the thread is unknown.")
         if not thread.is_private():
             return await self.fetch_channel(location_of(parent))
         await self._load_members(thread.guild)
@@ -111,11 +111,11 @@ class DiscordPlatform:
             fetched = await self.channel_lookup.fetch_channel(channel.id)
             channel = fetched if isinstance(fetched, discord.DMChannel) else channel
         if not channel.recipient:
-            raise PlatformError("The person of a direct conversation is not known.")
+            raise PlatformError("The other person of this direct message channel is unknown.")
         return Channel(location, channel.recipient.display_name, "direct", frozenset({str(channel.recipient.id)}))
 
     async def _load_members(self, guild: discord.Guild) -> None:
-        """Wait until all members are known. Raises PlatformError, for then nobody knows who reads what."""
+        """Load all members of a guild. Raises PlatformError: without them, readers cannot be determined."""
         self._check_connected()
         check_available(guild)
         if guild.chunked:
@@ -124,15 +124,15 @@ class DiscordPlatform:
             async with asyncio.timeout(MEMBERS_TIMEOUT):
                 await guild.chunk()
         except (TimeoutError, discord.ClientException) as error:
-            raise PlatformUnavailable("The members of this server are not known yet.") from error
+            raise PlatformUnavailable("The members of this server are not loaded yet.") from error
 
     def _check_connected(self) -> None:
-        """Raises PlatformError if changes of members and channels may not have been heard of."""
+        """Raise PlatformUnavailable if changes of members and channels may have been missed."""
         if self.disconnected_at is not None and time.monotonic() - self.disconnected_at > MAX_OFFLINE_SECONDS:
             raise PlatformUnavailable("The connection to Discord is lost.")
 
     async def fetch_person(self, workspace: str, person: str) -> Person:
-        """Somebody; who is not in the guild is a guest without any channel."""
+        """Fetch a user; outside of the guild they are a guest without access to channels."""
         self._check_connected()
         guild = self.client.get_guild(int(workspace)) if workspace else None
         if guild is not None and (found := await self._fetch_member(guild, int(person))):
@@ -155,7 +155,7 @@ class DiscordPlatform:
             return None
 
     async def to_plain_text(self, workspace: str, text: str) -> str:
-        """A text with names in place of Discord's markup."""
+        """Replace Discord's markup by names."""
         guild = self.client.get_guild(int(workspace)) if workspace else None
 
         async def name(person: str) -> str:
@@ -164,12 +164,12 @@ class DiscordPlatform:
         return await to_plain_text(text, guild, name)
 
     def message_link(self, location: Location, message: str) -> str:
-        """The address of a message."""
+        """Build the URL of a message."""
         channel = self.channel_lookup.channel_of_message(location, message)
         return f"https://discord.com/channels/{location.workspace or '@me'}/{channel}/{message}"
 
     async def history(self, location: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
-        """Pages of a channel's messages with those of its threads; a private thread has its own alone."""
+        """Yield pages of a channel's messages including its public threads; of a private thread, its own messages."""
         found = await self._get_history_channel(location)
         channels: list[histories.MessageChannel] = []
         if isinstance(found, histories.MESSAGE_CHANNELS):
@@ -184,19 +184,19 @@ class DiscordPlatform:
             yield page
 
     async def _get_history_channel(self, location: Location) -> FetchedChannel:
-        """The channel of a place. Raises Withheld if Discord would say that nothing was ever said there."""
+        """Get the channel of a location. Raises PermissionDenied where Discord would return an empty history."""
         found = await self.channel_lookup.get_channel(location)
         if not can_read_history(found):
             raise PermissionDenied("The history of this channel is hidden: Read Message History is missing.")
         return found
 
     async def fetch_thread(self, location: Location, limit: int) -> ThreadPage:
-        """The newest messages of a thread, oldest first, with the message that it began on and what that replies to."""
+        """Fetch the newest messages of a thread, oldest first, with its first message and what that replies to."""
         await self._get_history_channel(location)
         return await histories.fetch_thread(self.channel_lookup, location, limit)
 
     async def fetch_message(self, location: Location, message: str) -> Message | None:
-        """A message as it is now; None if it was deleted."""
+        """Fetch a message; None if it was deleted."""
         return await histories.fetch_message(self.channel_lookup, location, message)
 
     async def fetch_file(self, upload: Upload, limit: int) -> bytes:
@@ -224,7 +224,7 @@ class DiscordPlatform:
             )
 
     async def post(self, location: Location, card: Card) -> str:
-        """Say something to all readers of a place; gives the id of the first message."""
+        """Post a card; gives the id of the first message."""
         channel, quoted_message = await self._reply_channels.resolve_channel(location, location.thread)
         found = self.client.get_channel(int(channel))
         if isinstance(found, discord.ForumChannel):
@@ -235,9 +235,9 @@ class DiscordPlatform:
         return first
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
-        """Say something to one person alone.
+        """Send a card to one person: as the response to their command, else in a direct message.
 
-        Without a command that it answers, it goes into a DM; but what is not private is said below their message.
+        A card that is not private is posted as a reply to their message, if there is one.
         """
         handle = InteractionHandle.parse(target.handle)
         try:
@@ -270,20 +270,20 @@ class DiscordPlatform:
             await sink.send_followup(outgoing)
 
     async def replace_answer(self, target: ReplyTarget, text: str) -> None:
-        """Show this instead of a finished answer."""
+        """Replace a finished answer by `text`."""
         await PostedAnswers(self.client, self.pending_acks).replace(target, text)
 
     async def delete_answer(self, target: ReplyTarget) -> None:
-        """Delete a finished answer, and a thread that was opened for it if nothing else is in it."""
+        """Delete a finished answer, and a thread created for it if it is otherwise empty."""
         await PostedAnswers(self.client, self.pending_acks).delete(target)
 
     def start_reply(self, target: ReplyTarget) -> Reply:
-        """An answer to be written, or the one that was begun before."""
+        """Start an answer, or continue the one that `target.reply_ref` names."""
         return DiscordReply(DestinationFinder(self._reply_channels, target), target.reply_ref)
 
 
 def split_card(card: Card) -> list[OutgoingMessage]:
-    """A card in as many messages as it needs; the picture is with the first, the buttons are with the last."""
+    """Split a card into messages; the picture goes with the first, the buttons with the last."""
     texts = [render_markdown(part) for part in split_message(card.text, MAX_PART_LENGTH) or ("",)]
     messages = [OutgoingMessage(text, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
     messages[-1] = OutgoingMessage(messages[-1].content, card.buttons, messages[-1].picture)

@@ -1,4 +1,4 @@
-"""The library's objects in the words of bot/platform/models.py. Pure."""
+"""Convert discord.py objects to bot.platform.models. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SYSTEM_TYPES = {discord.MessageType.thread_starter_message}
 
 
 def location_of(channel: AnyChannel) -> Location:
-    """The place of a channel or thread; a private thread is a channel of its own, which is one thread."""
+    """The location of a channel or thread; a private thread counts as a channel of its own."""
     if isinstance(channel, discord.Thread):
         return thread_location(channel.guild.id, channel.id, channel.parent_id, private=channel.is_private())
     guild = getattr(channel, "guild_id", None) or getattr(getattr(channel, "guild", None), "id", "")
@@ -30,17 +30,17 @@ def location_of(channel: AnyChannel) -> Location:
 
 
 def thread_location(guild: int, thread: int, parent: int, *, private: bool) -> Location:
-    """The place of a thread."""
+    """The location of a thread."""
     return Location(NAME, str(guild), str(thread if private else parent), str(thread))
 
 
 def is_user_message(message: discord.Message) -> bool:
-    """Whether somebody said it, and not Discord itself (“… started a thread”)."""
+    """Whether a message has an author, unlike Discord's system messages (“… started a thread”)."""
     return not message.is_system() and message.type not in _SYSTEM_TYPES
 
 
 def is_addressed(message: discord.Message, me: discord.abc.Snowflake) -> bool:
-    """Whether it is for the bot: it or its role is mentioned, or it is replied to."""
+    """Whether a message addresses the bot: by a mention of it or its role, or by a reply to it."""
     if me.id in message.raw_mentions or any(user.id == me.id for user in message.mentions):
         return True
     if any(role.tags is not None and role.tags.bot_id == me.id for role in message.role_mentions):
@@ -49,9 +49,9 @@ def is_addressed(message: discord.Message, me: discord.abc.Snowflake) -> bool:
 
 
 def message_of(message: discord.Message, location: Location, me: discord.abc.Snowflake) -> Message:
-    """What somebody said, as the bot (`me`) hears it; a program says nothing to it.
+    """Convert a message; `me` is the bot. Messages of other bots never address it.
 
-    The first message of a forum's post bears its title.
+    The first message of a forum post has the post's title.
     """
     thread = message.channel if isinstance(message.channel, discord.Thread) else None
     by_bot = message.author.bot or message.webhook_id is not None
@@ -72,32 +72,32 @@ def message_of(message: discord.Message, location: Location, me: discord.abc.Sno
 
 
 def person_of(user: discord.Member | discord.User) -> Person:
-    """Somebody; who is not (or no longer) in the guild may read nothing there."""
+    """Convert a user; one who is not a member of the guild is a guest."""
     is_member = isinstance(user, discord.Member)
     is_manager = isinstance(user, discord.Member) and user.guild_permissions.manage_guild
     return Person(str(user.id), user.display_name, is_guest=not is_member, is_bot=user.bot, is_manager=is_manager)
 
 
 def upload_of(attachment: discord.Attachment) -> Upload:
-    """A file that somebody attached."""
+    """Convert an attachment."""
     kind = (attachment.content_type or "").partition(";")[0]
     return Upload(str(attachment.id), attachment.filename, attachment.size, kind, attachment.url)
 
 
 def fingerprint(message: Message) -> str:
-    """Tells two states of a message apart."""
+    """Hash a message's content, to detect edits."""
     state = "\0".join([message.text, message.title, message.edited, *(upload.id for upload in message.uploads)])
     return blake2b(state.encode(), digest_size=8).hexdigest()
 
 
 def _reply_target_id(message: discord.Message) -> str:
-    """The id of the message that it replies to; empty if it is no reply."""
+    """The id of the message that this one replies to; empty if it is not a reply."""
     reference = message.reference if message.type is discord.MessageType.reply else None
     return str(reference.message_id or "") if reference is not None else ""
 
 
 def _reply_target_author(message: discord.Message) -> int | None:
-    """Whom it replies to, if that is known."""
+    """The author id of the message that this one replies to; None if unknown."""
     if message.type is not discord.MessageType.reply or message.reference is None:
         return None
     replied = message.reference.resolved
@@ -105,7 +105,7 @@ def _reply_target_author(message: discord.Message) -> int | None:
 
 
 def _texts(message: discord.Message) -> Iterator[str]:
-    """What it says, what it passes on, and what a program put into boxes."""
+    """The texts of a message: its content, forwarded messages, and a bot's embeds."""
     yield from filter(None, [message.content, *(snapshot.content for snapshot in message.message_snapshots)])
     if message.author.bot and not message.content:
         for embed in message.embeds:

@@ -1,4 +1,4 @@
-"""Calls to Discord: waiting when told to, and errors in our own words; neither texts nor tokens stand in them."""
+"""Call Discord with retries and mapped errors, which contain no message text and no tokens."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ log = structlog.get_logger(__name__)
 
 MAX_ATTEMPTS = 6
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.5, 8.0  # doubled after each failed attempt
-MAX_WAIT_SECONDS = 60.0  # seconds to wait at once
+MAX_WAIT_SECONDS = 60.0  # the longest single wait
 TOO_MANY_REQUESTS, SERVER_ERROR = 429, 500
-# Unknown Webhook, Unknown interaction, Invalid Webhook Token: the token's time is over.
+# Unknown Webhook, Unknown interaction, Invalid Webhook Token: the interaction token has expired.
 EXPIRED_TOKEN_CODES = {10015, 10062, 50027}
 UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
 ARCHIVED_THREAD_CODE = 50083
-# Cannot send messages to this user; also for want of a server that both are in.
+# Cannot send messages to this user, or no mutual server.
 UNREACHABLE_USER_CODES = {50007, 50278}
 
-MAX_DETAIL_LENGTH = 500  # characters of an explanation
+MAX_DETAIL_LENGTH = 500  # characters of Discord's explanation
 _SENT_TEXT = re.compile(r"\"[^\"]*\"?|'[^']*'?|“[^”]*”?|`[^`]*`?|https?://\S+|[\w.\-]{24,}")
 
 _rate_limit_hits: ContextVar[list[str] | None] = ContextVar("strikes", default=None)
 
 
 class TokenExpired(PlatformError):
-    """An interaction cannot be answered any more."""
+    """The token of an interaction has expired."""
 
-    hint = "Discord takes an answer to a command for fifteen minutes."
+    hint = "Discord accepts answers to a command for fifteen minutes."
 
 
 class UnknownResource(PlatformError):
-    """Discord does not know it. `code`: what exactly, in Discord's numbers; 0 if the answer is not Discord's own."""
+    """The resource does not exist or is hidden. `code`: Discord's error code; 0 if a proxy answered."""
 
     hint = "It was deleted, or the bot cannot see it."
 
@@ -57,25 +57,25 @@ class UnknownResource(PlatformError):
 
 
 class ThreadArchived(PlatformError):
-    """In an archived thread nothing can be changed."""
+    """The thread is archived, so its messages cannot be changed."""
 
-    hint = "Open it again."
+    hint = "Unarchive the thread."
 
 
 class DiscordUnreachable(PlatformUnavailable):
-    """Discord did not answer."""
+    """Discord could not be reached."""
 
-    hint = "Check the network, and THREADLORE_DISCORD_API_BASE if it is set; it is tried again."
+    hint = "Check the network, and THREADLORE_DISCORD_API_BASE if it is set. Retried automatically."
 
 
 class ClientClosed(DiscordUnreachable):
-    """The connection was ended by ourselves."""
+    """The client is closed."""
 
-    hint = "It goes on at the next start."
+    hint = "Restart the bot."
 
 
 def build_rate_limit_trace() -> aiohttp.TraceConfig:
-    """What an HTTP session needs so that `struck` learns of refusals which the library waits out by itself."""
+    """Build an HTTP trace that lets count_rate_limits see the 429 responses that the library retries by itself."""
     trace = aiohttp.TraceConfig()
 
     async def on_request_end(_session: Any, _context: SimpleNamespace, params: aiohttp.TraceRequestEndParams) -> None:
@@ -89,7 +89,7 @@ def build_rate_limit_trace() -> aiohttp.TraceConfig:
 
 @contextmanager
 def count_rate_limits() -> Iterator[list[str]]:
-    """Within it the list grows by every refusal for being too fast."""
+    """Collect the rate-limited calls made within the block: one list entry per 429 response."""
     hits: list[str] = []
     token = _rate_limit_hits.set(hits)
     try:
@@ -100,14 +100,14 @@ def count_rate_limits() -> Iterator[list[str]]:
 
 @contextmanager
 def map_errors(action: str) -> Iterator[None]:
-    """Turn the library's errors into ours. `what` completes “Discord does not allow …”."""
+    """Convert the library's errors to PlatformError. `action` completes “Discord does not allow …”."""
     try:
         yield
     except discord.HTTPException as error:
         raise _to_platform_error(error, action) from None
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
-        # The address stands in such an error, and a token may stand in the address.
-        raise DiscordUnreachable(f"Discord was not reached ({type(error).__name__}): {action}.") from None
+        # Such an error quotes the URL, which may contain a token.
+        raise DiscordUnreachable(f"Discord could not be reached ({type(error).__name__}): {action}.") from None
     except RuntimeError as error:
         if "closed" not in str(error):
             raise
@@ -115,9 +115,10 @@ def map_errors(action: str) -> Iterator[None]:
 
 
 async def call_with_retries(action: str, call: Callable[[], Awaitable[T]], *, idempotent: bool = True) -> T:
-    """What a call gives; it is repeated when Discord asks to wait, and if `again` also when it was not reached.
+    """Call, and again when Discord asks to wait; if `idempotent`, also when Discord could not be reached.
 
-    Raises PlatformError, Withheld, Missing, Over, Unreached.
+    Raises PermissionDenied, UnknownResource, TokenExpired, ThreadArchived, DiscordUnreachable or another
+    PlatformError.
     """
     for attempt in range(1, MAX_ATTEMPTS):
         try:
@@ -151,7 +152,7 @@ async def _call_once(call: Callable[[], Awaitable[T]]) -> T:
 
 
 def _retry_after_seconds(error: discord.HTTPException) -> float:
-    """How long to wait; the library leaves it to us when a 429 did not come from Discord's own proxy."""
+    """Seconds to wait after a 429 that the library does not retry: one that did not come from Discord's proxy."""
     try:
         return float(error.response.headers.get("Retry-After", 1.0))
     except ValueError:
@@ -159,9 +160,9 @@ def _retry_after_seconds(error: discord.HTTPException) -> float:
 
 
 def error_detail(error: discord.HTTPException) -> str:
-    """What Discord says was wrong, on one line, without anything that may have been sent to it."""
+    """Discord's explanation on one line, without quoted request data."""
     if not error.code:
-        return ""  # not Discord's own words
+        return ""  # not Discord's own response
     text = " ".join(error.text[:MAX_DETAIL_LENGTH].split())
     return _SENT_TEXT.sub("…", text)
 
@@ -174,13 +175,13 @@ def _to_platform_error(error: discord.HTTPException, action: str) -> PlatformErr
         "discord.request_refused", action=action, status=error.status, code=error.code, reason=error_detail(error)
     )
     if error.code in EXPIRED_TOKEN_CODES:
-        return TokenExpired(f"Discord does not take an answer any more ({number}): {action}.")
+        return TokenExpired(f"The interaction has expired ({number}): {action}.")
     if error.status >= SERVER_ERROR or error.status == TOO_MANY_REQUESTS:
-        return PlatformUnavailable(f"Discord has trouble of its own, or asks to wait ({number}): {action}.")
+        return PlatformUnavailable(f"Discord is unavailable or rate-limits the bot ({number}): {action}.")
     if error.code == ARCHIVED_THREAD_CODE:
         return ThreadArchived(f"The thread is archived ({number}): {action}.")
     if isinstance(error, discord.Forbidden) or error.code in UNREACHABLE_USER_CODES:
         return PermissionDenied(f"Discord does not allow {action} ({number}).")
     if isinstance(error, discord.NotFound):
-        return UnknownResource(f"Discord does not know it ({number}): {action}.", error.code)
+        return UnknownResource(f"Not found on Discord ({number}): {action}.", error.code)
     return PlatformError(f"Discord refused {action} ({number}).")

@@ -1,4 +1,4 @@
-"""Dispatches that the library cannot parse: one bad message must not end the connection, nor a bad role go unseen."""
+"""Skip gateway dispatches that the library cannot parse, where losing one cannot corrupt access data."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-# What is said and done in channels: without one of these, nothing is believed that is not so.
+# Losing one of these leaves no wrong access data; any other one ends the connection, and all is sent again.
 SKIPPABLE_EVENTS = frozenset(
     {
-        "GUILD_CREATE",  # the server is not known then
+        "GUILD_CREATE",  # the guild is then unknown as a whole
         "INTERACTION_CREATE",
         "MESSAGE_CREATE",
         "MESSAGE_REACTION_ADD",
@@ -29,8 +29,8 @@ SKIPPABLE_EVENTS = frozenset(
 
 
 def guard_parsers(client: discord.Client) -> None:
-    """Leave out what cannot be parsed, as far as that is safe; else the connection ends, and all is told anew."""
-    parsers = client._connection.parsers  # noqa: SLF001  - the library has no other place for it
+    """Wrap the client's parsers of SKIPPABLE_EVENTS so that failures are logged and skipped."""
+    parsers = client._connection.parsers  # noqa: SLF001  - the library has no public API for it
     for event in SKIPPABLE_EVENTS & parsers.keys():
         parsers[event] = _guarded_parser(client, event, parsers[event])
 
@@ -39,7 +39,7 @@ def _guarded_parser(client: discord.Client, event: str, parse: Callable[[Any], N
     def guarded(data: Any) -> None:
         try:
             parse(data)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the next dispatch may be sound
+        except Exception as error:  # noqa: BLE001 - any parser failure is skipped
             log.warning("discord.dispatch_parse_failed", event_name=event, error=type(error).__name__)
             if event == "GUILD_CREATE":
                 _remove_guild(client, data)
@@ -48,7 +48,7 @@ def _guarded_parser(client: discord.Client, event: str, parse: Callable[[Any], N
 
 
 def _remove_guild(client: discord.Client, data: Any) -> None:
-    """A server of which only a part may be known is not known at all: nobody is told anything of it."""
+    """Remove a guild that was parsed only partly, so that no incomplete permissions are used."""
     guild_id = str(data.get("id", "")) if isinstance(data, dict) else ""
     guild = client.get_guild(int(guild_id)) if guild_id.isdecimal() else None
     if guild is not None:

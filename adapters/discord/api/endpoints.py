@@ -1,4 +1,4 @@
-"""Where Discord is: its API, its gateway, its hosts of files."""
+"""Endpoints of Discord: API, gateway, file hosts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ FILE_HOSTS = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
 
 
 def configure_endpoints(settings: Settings) -> None:
-    """Let the library speak to the server of the settings; for the whole process, as the library has it."""
+    """Point the library to the API server of the settings, for the whole process."""
     Route.BASE = settings.discord_api_base.rstrip("/")
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway_url or OFFICIAL_GATEWAY)
 
 
 async def find_gateway(client: discord.Client, settings: Settings) -> None:
-    """Ask another server than Discord's own for its gateway, unless it is set. Raises GatewayNotFound."""
+    """Look up the gateway of a custom API server, unless it is set. Raises GatewayNotFound."""
     if settings.discord_gateway_url or not is_custom_api(settings):
         return
     _, url, _ = await client.http.get_bot_gateway()
@@ -33,7 +33,7 @@ async def find_gateway(client: discord.Client, settings: Settings) -> None:
 
 
 def is_custom_api(settings: Settings) -> bool:
-    """Whether another server than Discord's own is spoken to."""
+    """Whether a custom API server is configured."""
     return settings.discord_api_base.rstrip("/") != OFFICIAL_API
 
 

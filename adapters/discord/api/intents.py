@@ -1,4 +1,4 @@
-"""What the bot asks Discord to be told of."""
+"""Gateway intents of the bot."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PRIVILEGED_INTENTS = "Message Content Intent and Server Members Intent"
 
 
 def build_intents() -> discord.Intents:
-    """Servers with their channels and threads, members (for who can read what), messages and their texts."""
+    """Select guilds, members (needed to determine readers), messages and their content."""
     intents = discord.Intents.none()
     intents.guilds = True
     intents.members = True

@@ -1,4 +1,4 @@
-"""Which place a channel's id means: threads are remembered, for the library forgets those that were archived."""
+"""Look up channels and threads by id; remembers threads, since the library drops archived ones."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ FetchedChannel: TypeAlias = discord.abc.GuildChannel | discord.Thread | discord.
 
 
 class ChannelLookup:
-    """What is known of channels and threads."""
+    """Looks up channels and their locations."""
 
     def __init__(self, client: discord.Client) -> None:
         self._client = client
         self._threads: LRUDict[int, Location] = LRUDict()
 
     def remember_channel(self, channel: AnyChannel) -> Location:
-        """Remember a thread; gives the place of any channel."""
+        """Convert a channel to its location; threads are remembered."""
         location = location_of(channel)
         if isinstance(channel, discord.Thread):
             self._threads[channel.id] = location
         return location
 
     def remember_thread(self, thread: int, location: Location) -> None:
-        """The place of a thread that may not be known otherwise."""
+        """Remember the location of a thread that the library may not have cached."""
         self._threads[thread] = location
 
     def get_cached_location(self, guild: int | None, channel: int) -> Location | None:
-        """The place of a channel or thread, as far as it is known without asking."""
+        """The location of a channel or thread without an API call; None if unknown."""
         if guild is None:
             return Location(NAME, "", str(channel))
         found = self._client.get_channel(channel)
         return self.remember_channel(found) if found is not None else self._threads.get(channel)
 
     async def resolve_location(self, guild: int | None, channel: int) -> Location:
-        """The place of a channel or thread; an archived thread that was never seen is asked for."""
+        """The location of a channel or thread; fetches it if it is not cached (archived threads)."""
         if cached := self.get_cached_location(guild, channel):
             return cached
         try:
@@ -54,14 +54,14 @@ class ChannelLookup:
             return Location(NAME, str(guild or ""), str(channel))
 
     async def resolve_thread_id(self, location: Location) -> int:
-        """The id of the thread of a place. Raises Missing if none was begun yet."""
+        """The id of a location's thread. Raises UnknownResource if the thread does not exist."""
         thread = int(location.thread)
         if self.get_cached_location(int(location.workspace), thread) is None:
             self.remember_channel(await self.fetch_channel(thread))
         return thread
 
     async def get_channel(self, location: Location) -> FetchedChannel:
-        """The channel of a place. Raises ChannelGone, WorkspaceGone, and what `fetched` raises."""
+        """Get the channel of a location. Raises ChannelGone, WorkspaceGone, and the errors of `fetch_channel`."""
         if cached := self._client.get_channel(int(location.channel)):
             return cached
         await self.check_membership(location)
@@ -73,7 +73,7 @@ class ChannelLookup:
             raise
 
     async def check_membership(self, location: Location) -> None:
-        """Check that the bot is in the server of a place. Raises WorkspaceGone, PlatformError."""
+        """Check that the bot is in the guild of a location. Raises WorkspaceGone, PlatformError."""
         if not location.workspace:
             return
         if (cached := self._client.get_guild(int(location.workspace))) is not None:
@@ -85,14 +85,14 @@ class ChannelLookup:
             if error.code == UNKNOWN_GUILD:
                 raise WorkspaceGone("The bot is not in this server.") from None
             raise
-        raise PlatformUnavailable("This server is not known yet.")
+        raise PlatformUnavailable("This server is not loaded yet.")
 
     async def fetch_channel(self, channel: int) -> FetchedChannel:
-        """A channel, asked for. Raises Missing, Withheld, PlatformError."""
+        """Fetch a channel. Raises UnknownResource, PermissionDenied, PlatformError."""
         try:
             return await call_with_retries("to look at a channel", lambda: self._client.fetch_channel(channel))
         except discord.InvalidData as error:
-            raise PlatformError("Discord told of a channel of an unknown kind.") from error
+            raise PlatformError("Discord sent a channel of an unknown kind.") from error
 
     def forget_thread(self, thread: int) -> None:
         """Forget a thread."""
@@ -100,21 +100,21 @@ class ChannelLookup:
 
     @property
     def me(self) -> discord.ClientUser:
-        """The bot. It is known once it is logged in."""
+        """The bot's user. Raises PlatformUnavailable before the login."""
         if self._client.user is None:
             raise PlatformUnavailable("The bot is not connected yet.")
         return self._client.user
 
     def get_partial_channel(self, location: Location, channel: int) -> discord.PartialMessageable:
-        """The messages of a channel or thread, whether it is known or not."""
+        """Get a channel or thread as a handle for its messages, without fetching it."""
         return self._client.get_partial_messageable(
             channel, guild_id=int(location.workspace) if location.workspace else None
         )
 
     def channel_of_message(self, location: Location, message: str) -> int:
-        """The id of the channel in which a message stands: the first one of a thread stands outside, save in a forum.
+        """The id of the channel that contains a message: a thread's first message is outside of it, except in a forum.
 
-        Here `place` is where it is answered or indexed, which may be a thread that begins with it.
+        `location` is where the message is answered or indexed, which may be the thread that starts from it.
         """
         if not location.thread:
             return int(location.channel)
@@ -122,11 +122,11 @@ class ChannelLookup:
         return int(location.channel if first_outside else location.thread)
 
     def is_forum(self, location: Location) -> bool:
-        """Whether its channel consists of posts."""
+        """Whether a location's channel is a forum."""
         return isinstance(self._client.get_channel(int(location.channel)), discord.ForumChannel)
 
 
 def check_available(guild: discord.Guild) -> None:
-    """Raises PlatformError of a server that is out of order: nothing that is said of it then counts."""
+    """Raise PlatformUnavailable during an outage of a guild, when its cached data is not reliable."""
     if guild.unavailable:
         raise PlatformUnavailable("This server is not available now.")

@@ -1,4 +1,4 @@
-"""A channel's past together with that of its threads, newest first: message ids are times, so they merge."""
+"""Read the history of a channel merged with its threads, newest first; message ids order by time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-PAGE_SIZE = 100  # what Discord gives at once
+PAGE_SIZE = 100  # Discord's maximum
 
 ThreadParent: TypeAlias = discord.TextChannel | discord.ForumChannel
 MessageChannel: TypeAlias = (
@@ -34,14 +34,14 @@ MESSAGE_CHANNELS = (discord.TextChannel, discord.VoiceChannel, discord.StageChan
 
 
 class MessageStream:
-    """The messages of one channel or thread, newest first, fetched when they are needed."""
+    """The messages of one channel or thread, newest first, fetched page by page."""
 
     def __init__(self, channel: MessageChannel, since: int, before: int) -> None:
         self.channel = channel
         self.since = since
         self.before = before
         self.buffer: list[discord.Message] = []
-        # Nothing newer than this is to come; of a thread that is known before anything was fetched.
+        # No later message has a higher id; of a thread this is known before the first page.
         newest = getattr(channel, "last_message_id", None) if isinstance(channel, discord.Thread) else None
         self.upper_bound = min(before - 1, newest) if newest else before - 1
 
@@ -49,7 +49,7 @@ class MessageStream:
         return self.upper_bound > other.upper_bound
 
     async def fetch_page(self) -> None:
-        """Fetch the next page, and learn how new its first message is; `edge` falls below `since` at the end."""
+        """Fetch the next page; `upper_bound` becomes the id of its newest message, 0 at the end."""
         self.buffer = await call_with_retries("to read the history of a channel", self._load_page)
         self.buffer.reverse()
         self.upper_bound = self.buffer[-1].id if self.buffer else 0
@@ -59,7 +59,7 @@ class MessageStream:
         return [message async for message in self.channel.history(limit=PAGE_SIZE, before=before, oldest_first=False)]
 
     def pop_newest(self) -> discord.Message:
-        """The newest one that was fetched."""
+        """Remove and return the newest buffered message."""
         message = self.buffer.pop()
         self.before = message.id
         self.upper_bound = self.buffer[-1].id if self.buffer else message.id - 1
@@ -67,12 +67,12 @@ class MessageStream:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether all that is asked for was taken."""
+        """Whether no message after `since` is left."""
         return self.upper_bound < self.since
 
 
 async def merge_streams(streams: Sequence[MessageStream]) -> AsyncGenerator[discord.Message]:
-    """The messages of all streams, newest first."""
+    """Merge streams into one, newest first."""
     heap = [stream for stream in streams if not stream.is_exhausted]
     heapq.heapify(heap)
     while heap:
@@ -86,7 +86,7 @@ async def merge_streams(streams: Sequence[MessageStream]) -> AsyncGenerator[disc
 
 
 async def fetch_pages(streams: Sequence[MessageStream], me: discord.abc.Snowflake) -> AsyncIterator[Sequence[Message]]:
-    """What was said in all streams, in pages, newest first; `me` is the bot."""
+    """Yield the messages of all streams in pages, newest first; `me` is the bot."""
     page: list[Message] = []
     async with aclosing(merge_streams(streams)) as messages:
         async for message in messages:
@@ -100,9 +100,9 @@ async def fetch_pages(streams: Sequence[MessageStream], me: discord.abc.Snowflak
 
 
 async def list_threads(channel: ThreadParent, since: datetime) -> list[discord.Thread]:
-    """Its public threads, also archived ones in which something may have been said since then.
+    """List a channel's public threads, including archived ones that may have messages after `since`.
 
-    Those that the bot may not list are left out, and the log says so.
+    Archived threads that the bot may not list are left out and logged.
     """
     active = await call_with_retries("to list the threads of a guild", channel.guild.active_threads)
     found = [thread for thread in active if thread.parent_id == channel.id and not thread.is_private()]
@@ -118,15 +118,15 @@ async def list_threads(channel: ThreadParent, since: datetime) -> list[discord.T
 
 
 def max_message_id() -> int:
-    """An id that is above that of every message so far."""
+    """An id above that of every existing message."""
     return discord.utils.time_snowflake(datetime.now(UTC) + timedelta(hours=1))
 
 
 async def fetch_thread(lookup: ChannelLookup, location: Location, limit: int) -> ThreadPage:
-    """The newest messages of a thread, oldest first.
+    """Fetch the newest messages of a thread, oldest first.
 
-    If there is room, the message that it began on is before them, and before that the one to which that replied;
-    a thread that was not begun yet has these alone.
+    If there is room, the message that started the thread precedes them, and before it the one that it replies to.
+    A thread that does not exist yet has only these two.
     """
     exists = True
     try:
@@ -136,7 +136,7 @@ async def fetch_thread(lookup: ChannelLookup, location: Location, limit: int) ->
         if error.code != UNKNOWN_CHANNEL:
             raise
         found, exists = [], False
-    is_complete = len(found) < limit  # what Discord itself says in a thread takes room too
+    is_complete = len(found) < limit  # system messages count towards the limit
     if is_complete and location.thread != location.channel and not lookup.is_forum(location):
         found = [*await _fetch_thread_start(lookup, location), *found][-limit:]
     messages = [
@@ -146,7 +146,7 @@ async def fetch_thread(lookup: ChannelLookup, location: Location, limit: int) ->
 
 
 async def fetch_message(lookup: ChannelLookup, location: Location, message_id: str) -> Message | None:
-    """A message as it is now; None if Discord says that it, or its thread, was deleted."""
+    """Fetch a message; None if Discord reports that it or its thread was deleted."""
     await lookup.check_membership(location)
     channel = lookup.get_partial_channel(location, lookup.channel_of_message(location, message_id))
     try:
@@ -163,7 +163,7 @@ async def _fetch_newest(channel: discord.PartialMessageable, limit: int) -> list
 
 
 async def _fetch_thread_start(lookup: ChannelLookup, location: Location) -> list[discord.Message]:
-    """The message that a thread began on, behind the one to which it replied."""
+    """Fetch the message that started a thread, preceded by the one that it replies to."""
     parent = lookup.get_partial_channel(location, int(location.channel))
     try:
         first = await call_with_retries("to read a message", lambda: parent.fetch_message(int(location.thread)))
@@ -174,5 +174,5 @@ async def _fetch_thread_start(lookup: ChannelLookup, location: Location) -> list
 
 
 def _message_location(message: discord.Message, location: Location) -> Location:
-    """The place of a message that belongs to a thread: inside of it, or in the channel before it."""
+    """The location of a thread's message: in the thread, or in its channel for the first ones."""
     return location if str(message.channel.id) == location.thread else location.without_thread

@@ -1,4 +1,4 @@
-"""Discord's markup as plain words: mentions as names, emojis as their names, times as times."""
+"""Convert Discord's markup to plain text: mentions, emojis and timestamps."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ HIDDEN_CHANNEL = "#private"
 
 
 async def to_plain_text(text: str, guild: discord.Guild | None, name: Callable[[str], Awaitable[str]]) -> str:
-    """A text as people read it; `name` gives the name of a person by id.
+    """Convert markup to plain text; `name` gives the name of a user by id.
 
-    A channel that not everyone can see stays unnamed: its name is for those who do.
+    A channel that not every member can see is shown as HIDDEN_CHANNEL.
     """
     names = {person: await name(person) for person in dict.fromkeys(_USER_MENTION.findall(text))}
     text = _USER_MENTION.sub(lambda found: f"@{names[found[1]]}", text)

@@ -1,4 +1,4 @@
-"""Who can read a channel, from its overwrites and the members' roles. Pure."""
+"""Determine who can read a channel, from its overwrites and the members' roles. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GuildChannel: TypeAlias = discord.abc.GuildChannel
 
 _READ = discord.Permissions(view_channel=True, read_message_history=True)
 _READ_AND_CONNECT = discord.Permissions(view_channel=True, read_message_history=True, connect=True)
-# What the bot is invited with, in the words of Discord's settings.
+# Permissions that the bot is invited with, by the names in Discord's settings.
 REQUIRED_PERMISSIONS = {
     "View Channels": discord.Permissions(view_channel=True),
     "Send Messages": discord.Permissions(send_messages=True),
@@ -24,24 +24,24 @@ REQUIRED_PERMISSIONS = {
     "Attach Files": discord.Permissions(attach_files=True),
 }
 INVITE_PERMISSIONS = discord.Permissions(sum(each.value for each in REQUIRED_PERMISSIONS.values()))
-# Permissions that decide, given by a role, what somebody reads or manages.
+# Permissions of a role that change what its members can read or manage.
 _ACCESS_PERMISSIONS = _READ_AND_CONNECT | discord.Permissions(
     administrator=True, manage_guild=True, manage_threads=True
 )
 
 
 def build_invite_url(application: int) -> str:
-    """The address at which somebody with Manage Server lets the bot in, with what it needs."""
+    """Build the URL to invite the bot with the permissions it needs."""
     return discord.utils.oauth_url(application, permissions=INVITE_PERMISSIONS, scopes=("bot", "applications.commands"))
 
 
 def read_permissions(channel: GuildChannel) -> discord.Permissions:
-    """What reading its messages takes; the text of a voice channel is for those who may connect to it."""
+    """The permissions needed to read a channel; the text of a voice channel also needs Connect."""
     return _READ_AND_CONNECT if isinstance(channel, discord.VoiceChannel | discord.StageChannel) else _READ
 
 
 def is_open(channel: GuildChannel) -> bool:
-    """Whether every member of the guild can read it: everyone is allowed to, and nobody is denied it."""
+    """Whether every member of the guild can read a channel: @everyone may, and no overwrite denies it."""
     required = read_permissions(channel)
     if not required <= channel.permissions_for(channel.guild.default_role):
         return False
@@ -50,14 +50,14 @@ def is_open(channel: GuildChannel) -> bool:
 
 
 def list_channel_readers(channel: GuildChannel, *, extra: discord.Permissions | None = None) -> frozenset[str]:
-    """The members who can read it, and have these other permissions there too."""
+    """The ids of members who can read a channel and have the `extra` permissions there."""
     required = read_permissions(channel) | extra if extra else read_permissions(channel)
     named_members = {target.id for target in channel.overwrites if not isinstance(target, discord.Role)}
     named_members.add(channel.guild.owner_id or 0)
     allowed: dict[tuple[int, ...], bool] = {}
     found = []
     for member in channel.guild.members:
-        # Members with the same roles can do the same, unless the channel names one of them.
+        # Members with the same roles have the same permissions, unless the channel overwrites those of a member.
         roles = (member.id,) if member.id in named_members else tuple(sorted(role.id for role in member.roles))
         if roles not in allowed:
             allowed[roles] = required <= channel.permissions_for(member)
@@ -67,18 +67,18 @@ def list_channel_readers(channel: GuildChannel, *, extra: discord.Permissions | 
 
 
 def list_thread_readers(parent: GuildChannel, members: Iterable[int]) -> frozenset[str]:
-    """Who can read a private thread: its members and those who manage threads, if they still see the channel."""
+    """The ids of readers of a private thread: its members and thread managers who can read its parent channel."""
     thread_members = frozenset(map(str, members)) & list_channel_readers(parent)
     return thread_members | list_channel_readers(parent, extra=discord.Permissions(manage_threads=True))
 
 
 def is_age_restricted(channel: GuildChannel) -> bool:
-    """Whether it is age-restricted."""
+    """Whether a channel is age-restricted."""
     return bool(getattr(channel, "nsfw", False))
 
 
 def can_open_threads(channel: object) -> bool:
-    """Whether the bot may begin a thread on a message there, and write in it."""
+    """Whether the bot may create a thread from a message in a channel, and post in it."""
     if not isinstance(channel, discord.TextChannel):
         return False
     permissions = channel.permissions_for(channel.guild.me)
@@ -86,7 +86,7 @@ def can_open_threads(channel: object) -> bool:
 
 
 def can_read_history(channel: object) -> bool:
-    """Whether the bot is shown what was said there before: without the permission Discord gives an empty history."""
+    """Whether the bot may read a channel's history; without the permission Discord returns an empty one."""
     if isinstance(channel, discord.Thread):
         channel = channel.parent
     if not isinstance(channel, discord.abc.GuildChannel):
@@ -95,7 +95,7 @@ def can_read_history(channel: object) -> bool:
 
 
 def find_announcement_channel(guild: discord.Guild) -> discord.TextChannel | None:
-    """A channel in which the bot may write to everybody: that of the server's own messages, or the first one."""
+    """Find a channel for announcements: the system channel or the first text channel where the bot may post."""
     everyone = guild.default_role
 
     def fits(channel: discord.TextChannel) -> bool:
@@ -108,13 +108,13 @@ def find_announcement_channel(guild: discord.Guild) -> discord.TextChannel | Non
 
 
 def list_missing_permissions(guild: discord.Guild) -> tuple[str, ...]:
-    """The permissions that the bot needs and that its roles do not give it, in Discord's words."""
+    """The names of required permissions that the bot's roles lack."""
     permissions = guild.me.guild_permissions
     return tuple(name for name, each in REQUIRED_PERMISSIONS.items() if not each <= permissions)
 
 
 def has_same_readers(before: GuildChannel, after: GuildChannel) -> bool:
-    """Whether an update of a channel left alone who reads it, what it is called, and whether it is age-restricted."""
+    """Whether an update left a channel's name, readers and age restriction unchanged."""
     return (before.name, before.overwrites, is_age_restricted(before)) == (
         after.name,
         after.overwrites,
@@ -123,7 +123,7 @@ def has_same_readers(before: GuildChannel, after: GuildChannel) -> bool:
 
 
 def can_roles_change_access(guild: discord.Guild, roles: Collection[discord.Role]) -> bool:
-    """Whether having these roles or not can decide what somebody may read or manage."""
+    """Whether gaining or losing one of these roles can change what a member may read or manage."""
     if any(role.permissions.value & _ACCESS_PERMISSIONS.value for role in roles):
         return True
     named = {target.id for channel in guild.channels for target in channel.overwrites} if roles else set()

@@ -1,4 +1,4 @@
-"""Telling Discord of the commands, and only when they are others than last time: it allows few changes a day."""
+"""Register the slash commands, only when they have changed: Discord limits registrations per day."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ SYNC_FILE = "discord-commands.json"
 
 
 async def sync_commands(tree: app_commands.CommandTree[Any], data_dir: Path, application: str) -> bool:
-    """Make the application's commands those of the tree; whether anything was said.
+    """Register the tree's commands if they have changed since the last run; whether they were registered.
 
-    What was said last is kept in a file of the folder, by server and application. A refusal is logged: the
-    commands stay as they were.
+    Digests are kept in SYNC_FILE in `data_dir`; `application` is the key of a server and application. A refusal is
+    logged, and the registered commands stay as they are.
     """
     digest, digests = commands_digest(tree), await asyncio.to_thread(_read, data_dir / SYNC_FILE)
     if digests.get(application) == digest:
@@ -42,13 +42,13 @@ async def sync_commands(tree: app_commands.CommandTree[Any], data_dir: Path, app
 
 
 def commands_digest(tree: app_commands.CommandTree[Any]) -> str:
-    """Tells two sets of commands apart."""
+    """Hash all commands, to detect changes."""
     commands = [command.to_dict(tree) for command in tree.get_commands()]
     return sha256(json.dumps(commands, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _read(path: Path) -> Mapping[str, str]:
-    """What the file says; nothing if it cannot be read, for then everything is said anew."""
+    """Read the digests; empty if the file cannot be read, so that all commands are registered again."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

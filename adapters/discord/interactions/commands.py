@@ -1,4 +1,4 @@
-"""The commands of Discord: their options become the words of the bot's own commands."""
+"""Define Discord's slash commands; their options become arguments of the bot's commands."""
 
 # discord.py reads the annotations of callbacks at run time.
 
@@ -13,7 +13,7 @@ from adapters.discord.traits import TRAITS
 from adapters.discord.translate import message_of, upload_of
 from bot.commands.table import COMMANDS, list_commands
 from bot.platform.events import CommandInvoked, QuestionAsked
-from engine import RetrievalMode  # noqa: TC001  - an annotation that is read at run time
+from engine import RetrievalMode  # noqa: TC001  - the annotation is read at run time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from adapters.discord.interactions.interactions import InteractionHandler
 
 MAX_CHOICES = 25
-MAX_TEXT_LENGTH = 100  # characters of a choice, and of a description
+MAX_TEXT_LENGTH = 100  # characters of a choice or a description
 Interaction = discord.Interaction[Any]
 Setting = Literal["mode", "style", "language", "reply-to", "ingest"]
 Correction = Literal["merge", "unmerge", "add", "describe", "hide", "unhide"]
 
 
 class CommandClient(Protocol):
-    """The client, as commands need it."""
+    """The part of the client that commands use."""
 
     interactions: InteractionHandler
 
 
 def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
-    """All commands, and those of the table that need no options of their own."""
+    """Build the command tree: commands with options, and the other ones of the bot's command table."""
     tree = app_commands.CommandTree(client, allowed_installs=app_commands.AppInstallationType(guild=True, user=False))
     own: tuple[app_commands.Command[Any, ..., Any], ...] = (
         ask,
@@ -56,12 +56,12 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     return tree
 
 
-@app_commands.command(description="Ask a question; the answer says where it comes from")
+@app_commands.command(description="Ask a question and get an answer with sources")
 @app_commands.describe(
-    question="What you would like to know",
-    file="A file in which the answer is looked for first",
-    private="Only you see the answer, which may then draw on all that you can read",
-    mode="How it is searched for",
+    question="Your question",
+    file="A file to search first",
+    private="Only you see the answer; it can use everything that you can read",
+    mode="Retrieval mode",
 )
 async def ask(
     interaction: Interaction,
@@ -74,30 +74,30 @@ async def ask(
     await _submit_question(interaction, question, [file] if file else [], private=private, mode=mode or "")
 
 
-@app_commands.command(description="Read a file, so that questions can be answered from it")
+@app_commands.command(description="Index a file, so that questions can be answered from it")
 @app_commands.describe(file="The file")
 async def learn(interaction: Interaction, file: discord.Attachment) -> None:
-    """Read a file."""
+    """Index a file."""
     await _submit_command(interaction, "learn", "", [file])
 
 
-@app_commands.command(description="Forget a file, a message or what you wrote")
+@app_commands.command(description="Delete a file, a message or what you wrote from my index")
 @app_commands.describe(what="The title of a file, the link of a message, or “me”")
 async def forget(interaction: Interaction, what: str) -> None:
-    """Forget something."""
+    """Delete something from the index."""
     await _submit_command(interaction, "forget", what)
 
 
-@app_commands.command(description="A picture of a name and what is around it")
+@app_commands.command(description="Draw the graph around a name")
 @app_commands.describe(name="A person, a thing, a place …")
 async def graph(interaction: Interaction, name: str) -> None:
-    """Show a name."""
+    """Draw the graph around a name."""
     await _submit_command(interaction, "graph", name)
 
 
 @graph.autocomplete("name")
 async def suggest_names(interaction: Interaction, current: str) -> list[app_commands.Choice[str]]:
-    """Names that begin so, and that the asker may know of."""
+    """Suggest names with the typed prefix that the user may see."""
     found = await _interactions(interaction).suggest_names(interaction, current)
     return [app_commands.Choice(name=each, value=each) for each in found if 0 < len(each) <= MAX_TEXT_LENGTH][
         :MAX_CHOICES
@@ -105,21 +105,23 @@ async def suggest_names(interaction: Interaction, current: str) -> list[app_comm
 
 
 @app_commands.command(name="catch-up", description="What you missed in this channel")
-@app_commands.describe(since="2h, yesterday, monday, 2026-11-20; usually: since you last said something here")
+@app_commands.describe(since="2h, yesterday, monday, 2026-11-20; default: since your last message here")
 async def catch_up(interaction: Interaction, since: str = "") -> None:
-    """Tell what was said."""
+    """Summarize what was missed."""
     await _submit_command(interaction, "catch-up", since)
 
 
 @app_commands.command(name="help", description="What I can do")
-@app_commands.describe(topic="A command about which you want to know more")
+@app_commands.describe(topic="A command to explain")
 async def show_help(interaction: Interaction, topic: str = "") -> None:
-    """Tell what there is."""
+    """Show the help."""
     await _submit_command(interaction, "help", topic)
 
 
-@app_commands.command(description="What holds for this channel; also whether it is read")
-@app_commands.describe(setting="What to change; nothing shows all", value="on, off, mention, thread, all, or in words")
+@app_commands.command(description="Show or change the settings of this channel")
+@app_commands.describe(
+    setting="The setting to change; omit to show all", value="on, off, mention, thread, all, or free text"
+)
 @app_commands.default_permissions(manage_guild=True)
 @app_commands.guild_only()
 async def settings(interaction: Interaction, setting: Setting | None = None, value: str = "") -> None:
@@ -127,26 +129,26 @@ async def settings(interaction: Interaction, setting: Setting | None = None, val
     await _submit_command(interaction, "settings", f"{setting or ''} {value}".strip())
 
 
-@app_commands.command(description="Read what was said in this channel before")
+@app_commands.command(description="Index earlier messages of this channel")
 @app_commands.describe(days="How many days back")
 @app_commands.default_permissions(manage_guild=True)
 @app_commands.guild_only()
 async def backfill(interaction: Interaction, days: app_commands.Range[int, 1, 3650] | None = None) -> None:
-    """Read the past."""
+    """Index earlier messages."""
     await _submit_command(interaction, "backfill", str(days or ""))
 
 
-@app_commands.command(description="Correct what was read; all of it can be taken back")
-@app_commands.describe(correction="What to do", words="Names and descriptions, several words in quotation marks")
+@app_commands.command(description="Correct the knowledge graph; corrections can be undone")
+@app_commands.describe(correction="What to do", words="Names and descriptions; put several words in quotation marks")
 @app_commands.guild_only()
 async def correct(interaction: Interaction, correction: Correction, words: str) -> None:
-    """Correct something."""
+    """Submit a correction."""
     await _submit_command(interaction, "correct", f"{correction} {words}")
 
 
 @app_commands.context_menu(name="Ask about this")
 async def ask_about(interaction: Interaction, message: discord.Message) -> None:
-    """What is known about a message; only the asker sees it."""
+    """Ask about a message; only the user sees the answer."""
     files = message.attachments
     question = message.content.strip() or ", ".join(each.filename for each in files)
     await _submit_question(interaction, question, files, private=True)
@@ -154,12 +156,12 @@ async def ask_about(interaction: Interaction, message: discord.Message) -> None:
 
 @app_commands.context_menu(name="Add to knowledge")
 async def add_message(interaction: Interaction, message: discord.Message) -> None:
-    """Read a message and its files."""
+    """Index a message and its files."""
     await _submit_command(interaction, "learn", target=message)
 
 
 def _build_plain_command(name: str) -> app_commands.Command[Any, ..., None]:
-    """A command without options."""
+    """Build a command without options."""
 
     async def plain(interaction: Interaction) -> None:
         await _submit_command(interaction, name)
@@ -197,7 +199,7 @@ async def _submit_command(
     files: Iterable[discord.Attachment] = (),
     target: discord.Message | None = None,
 ) -> None:
-    """`on`: the message from whose menu the command was chosen."""
+    """Queue a command. `target`: the message from whose context menu it was chosen."""
     interactions = _interactions(interaction)
     uploads, location = tuple(map(upload_of, files)), interactions.resolve_location(interaction)
     message = message_of(target, location, interactions.me) if target is not None else None
@@ -213,7 +215,7 @@ async def _submit_command(
 
 
 def _can_write(interaction: Interaction) -> bool:
-    """Whether whoever gives a command may also write messages there; alone with the bot, everybody may."""
+    """Whether the user may post in the channel; in direct messages everyone may."""
     may_write = interaction.permissions
     if interaction.guild_id is None:
         return True

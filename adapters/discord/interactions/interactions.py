@@ -1,10 +1,10 @@
-"""Commands and buttons: kept by the bot, acknowledged within three seconds, answered later by their handle."""
+"""Queue commands and button presses, acknowledge them within three seconds, answer later by their handle."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import discord
 import structlog
@@ -23,56 +23,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adapters.discord.platform import DiscordPlatform
+    from bot.bot import Bot
     from bot.platform.events import PlatformEvent
-    from engine import Supervisor
 
 log = structlog.get_logger(__name__)
 
-ACKNOWLEDGE_AFTER = 1.5  # seconds that keeping it may take before it is acknowledged all the same
+ACKNOWLEDGE_AFTER = 1.5  # seconds to wait for the queue before acknowledging anyway; Discord's limit is 3
 
 Interaction = discord.Interaction[Any]
 
 
-class BotPort(Protocol):
-    """The bot, as this adapter needs it."""
-
-    @property
-    def supervisor(self) -> Supervisor:
-        """Runs background tasks."""
-
-    def attach(self, platform: DiscordPlatform) -> None:
-        """The platform can answer calls."""
-
-    async def receive(self, event: PlatformEvent, *keys: str) -> bool:
-        """Keep what happened; durable when it returns. False: one of the keys is known."""
-
-    def suspend_visibility(self, platform: str) -> None:
-        """Who reads what may have changed unnoticed; `catch_up` follows."""
-
-    async def reconcile(self, platform: str) -> None:
-        """The connection had been lost: look for what was missed."""
-
-    async def suggest_names(self, person: str, location: Location, prefix: str) -> list[str]:
-        """Names within what a person may read."""
-
-    def record_activity(self, platform: str) -> None:
-        """Something came from the platform."""
-
-
 class InteractionHandler:
-    """What people do with commands and buttons."""
+    """Handles slash commands and pressed buttons."""
 
-    def __init__(self, bot: BotPort, platform: DiscordPlatform) -> None:
+    def __init__(self, bot: Bot, platform: DiscordPlatform) -> None:
         self._bot = bot
         self._platform = platform
 
     @property
     def me(self) -> discord.ClientUser:
-        """The bot."""
+        """The bot's user."""
         return self._platform.channel_lookup.me
 
     def resolve_location(self, interaction: Interaction) -> Location:
-        """Where it was done."""
+        """The location of an interaction."""
         if interaction.channel is None:
             return Location(NAME, str(interaction.guild_id or ""), "")
         return self._platform.channel_lookup.remember_channel(interaction.channel)
@@ -80,9 +54,9 @@ class InteractionHandler:
     async def submit(
         self, interaction: Interaction, build_event: Callable[[str], PlatformEvent], *, private: bool
     ) -> None:
-        """Keep it, and acknowledge it; `make` is given its handle. It is first kept, so that no crash loses it.
+        """Queue an interaction, then acknowledge it, so that a crash cannot lose an acknowledged one.
 
-        The first response decides whether one person alone sees the answer.
+        `build_event` gets its handle. `private`: the answer is ephemeral, which the acknowledgement decides.
         """
         is_button = interaction.type is discord.InteractionType.component
         handle = InteractionHandle(
@@ -112,7 +86,7 @@ class InteractionHandler:
             await self._platform.send_private(target, Card(texts.describe_error(error)))
 
     async def handle_button(self, interaction: Interaction, action: str, value: str) -> None:
-        """A button was pressed; what is said about it, the one who pressed it sees alone."""
+        """Queue a pressed button; only the person who pressed it sees the response."""
         interaction_id, location, person = (
             str(interaction.id),
             self.resolve_location(interaction),
@@ -125,7 +99,7 @@ class InteractionHandler:
         await self.submit(interaction, build_event, private=True)
 
     async def suggest_names(self, interaction: Interaction, prefix: str) -> list[str]:
-        """Names that the asker may know of; none if they cannot be had."""
+        """Suggest names that the user may see; empty after an error."""
         try:
             return await self._bot.suggest_names(str(interaction.user.id), self.resolve_location(interaction), prefix)
         except EngineError as error:

@@ -1,4 +1,4 @@
-"""Buttons that work after a restart: all that they mean stands in their id."""
+"""Buttons that work after a restart: action and value are encoded in the custom id."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-MAX_ID_LENGTH = 100  # characters of an id
+MAX_ID_LENGTH = 100  # characters of a custom id
 MAX_LABEL_LENGTH = 80
 MAX_BUTTONS = 25
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -24,14 +24,14 @@ _PACKED_SNOWFLAKE = re.compile(r"~([0-9a-z]+)~")
 
 
 class ButtonHandler(Protocol):
-    """Who wants to know that a button was pressed."""
+    """Receives button presses; implemented by the client."""
 
     async def handle_button(self, interaction: discord.Interaction[Any], action: str, value: str) -> None:
-        """Somebody pressed it."""
+        """Handle a press."""
 
 
 class ActionButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"tl:(?P<action>[a-z-]+):(?P<value>.*)"):
-    """A button of ours, made anew from its id when somebody presses it."""
+    """A button of the bot, rebuilt from its custom id when pressed."""
 
     def __init__(self, action: str, value: str, label: str = "") -> None:
         button = discord.ui.Button[Any](
@@ -45,16 +45,16 @@ class ActionButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"tl
     async def from_custom_id(
         cls, _interaction: discord.Interaction[Any], _item: discord.ui.Item[Any], match: re.Match[str], /
     ) -> ActionButton:
-        """The button that was pressed."""
+        """Rebuild a pressed button."""
         return cls(match["action"], decode_value(match["value"]), "…")
 
     async def callback(self, interaction: discord.Interaction[Any]) -> None:
-        """Pass it on."""
+        """Pass the press to the client."""
         await cast("ButtonHandler", interaction.client).handle_button(interaction, self.action, self.value)
 
 
 def build_view(buttons: Sequence[Button]) -> discord.ui.View | None:
-    """Buttons below a message, or None without any; one whose id would be too long is left out, and logged."""
+    """Build the view of a message's buttons; None without any. Buttons with too long ids are dropped and logged."""
     fitting = [button for button in buttons if len(encode_custom_id(button.action, button.value)) <= MAX_ID_LENGTH]
     if len(fitting) < len(buttons):
         log.warning("discord.buttons_dropped", actions=[button.action for button in buttons if button not in fitting])
@@ -67,7 +67,7 @@ def build_view(buttons: Sequence[Button]) -> discord.ui.View | None:
 
 
 def encode_custom_id(action: str, value: str) -> str:
-    """The id of a button; Discord's own long numbers in it are written shorter where it would not fit."""
+    """Encode a custom id; Discord ids in it are packed as base 36 if it would be too long."""
     custom_id = f"tl:{action}:{value}"
     if len(custom_id) <= MAX_ID_LENGTH:
         return custom_id
@@ -75,7 +75,7 @@ def encode_custom_id(action: str, value: str) -> str:
 
 
 def decode_value(value: str) -> str:
-    """The value that an id was made of."""
+    """Decode the value of a custom id."""
     return _PACKED_SNOWFLAKE.sub(lambda found: str(int(found[1], 36)), value)
 
 

@@ -1,4 +1,4 @@
-"""Messages of the bot in a channel: a message that is sent twice is there once."""
+"""Send and edit the bot's messages in channels; a nonce prevents duplicates."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     from bot.platform.models import Button, Picture
 
-PostedIds: TypeAlias = tuple[str, str]  # the ids of a channel and of a message in it
+PostedIds: TypeAlias = tuple[str, str]  # channel id, message id
 
 NO_MENTIONS = discord.AllowedMentions.none()
-NO_EMBEDS = discord.MessageFlags(suppress_embeds=True)  # no address is fetched for a preview
+NO_EMBEDS = discord.MessageFlags(suppress_embeds=True)  # no previews of links
 EPHEMERAL = discord.MessageFlags(suppress_embeds=True, ephemeral=True)
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
-    """What one message shows, as Discord renders it."""
+    """The content of one message, in Discord's Markdown."""
 
     content: str
     buttons: tuple[Button, ...] = ()
@@ -39,21 +39,21 @@ class OutgoingMessage:
 
 
 class MessageSink(Protocol):
-    """How the messages of a reply get to its readers."""
+    """Writes the messages of a reply: to a channel or as interaction responses."""
 
     @property
     def handle(self) -> str:
-        """What alone can change these messages (Mark.handle); empty if they are in a channel."""
+        """The handle needed to edit these messages (ReplyRef.handle); empty if they are in a channel."""
 
     async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
-        """Send a part, or if it was sent before as this message, change it."""
+        """Send a part, or edit `message` if it was sent before; gives its ids."""
 
     async def delete_part(self, message: str) -> None:
         """Delete a part."""
 
 
 class ChannelSink:
-    """Messages that everyone there sees. `reference`: the message that they answer; `answer`: what they belong to."""
+    """Messages in a channel. `reference`: id of the message to reply to; `answer`: seed of the nonces."""
 
     handle = ""
 
@@ -64,7 +64,7 @@ class ChannelSink:
         self._reference = reference
 
     async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
-        """A message which somebody deleted meanwhile stays deleted."""
+        """Send or edit a part; a message that was deleted in between stays deleted."""
         if not message:
             return await self._send(part, outgoing)
         await self._edit(message, outgoing)
@@ -85,7 +85,7 @@ class ChannelSink:
             )
 
     async def _send(self, part: int, outgoing: OutgoingMessage) -> PostedIds:
-        # Only the first part quotes the question.
+        # Only the first part replies to the question.
         reference = self._reference if part == 0 else ""
         sent = await call_with_retries(
             "to write there",
@@ -94,15 +94,14 @@ class ChannelSink:
             ),
         )
         message = str(sent["id"])
-        if not _is_same_message(
-            sent, outgoing
-        ):  # it was sent before, by a former run or in vain, and is given as it stands
+        # Discord returns the existing message if the nonce was used before: by an earlier run or a lost call.
+        if not _is_same_message(sent, outgoing):
             await self._edit(message, outgoing)
         return str(sent.get("channel_id", self.channel)), message
 
 
 class ForumPostSink(ChannelSink):
-    """A post of a forum, in which nothing is said outside of posts: the first part begins it, the others follow."""
+    """A new post in a forum channel: the first part creates it, the others follow in it."""
 
     def __init__(self, http: HTTPClient, forum: discord.ForumChannel, answer: str) -> None:
         super().__init__(http, str(forum.id), answer)
@@ -131,7 +130,7 @@ class ForumPostSink(ChannelSink):
 
 
 def _is_same_message(sent: Mapping[str, Any], outgoing: OutgoingMessage) -> bool:
-    """Whether a message is what was to be sent, as far as Discord gives it back."""
+    """Whether a returned message has the intended content and buttons."""
     same_content = str(sent.get("content")).strip() == outgoing.content.strip()
     return same_content and bool(sent.get("components")) == bool(outgoing.buttons)
 
@@ -139,7 +138,7 @@ def _is_same_message(sent: Mapping[str, Any], outgoing: OutgoingMessage) -> bool
 def build_create_params(
     outgoing: OutgoingMessage, nonce: str | None = None, reference: str = "", flags: discord.MessageFlags = NO_EMBEDS
 ) -> MultipartParameters:
-    """A message to be sent. With the same `once` it is sent once in a few minutes."""
+    """Build the parameters to send a message. Discord sends one message per `nonce` within a few minutes."""
     quoted = {"message_id": reference, "fail_if_not_exists": False}
     return handle_message_parameters(
         content=outgoing.content,
@@ -153,7 +152,7 @@ def build_create_params(
 
 
 def build_edit_params(outgoing: OutgoingMessage) -> MultipartParameters:
-    """A message as it shall be from now on, without a box that a former version put below it."""
+    """Build the parameters to edit a message; also removes its embeds."""
     return handle_message_parameters(
         content=outgoing.content,
         embeds=[],

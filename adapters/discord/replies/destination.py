@@ -1,4 +1,4 @@
-"""Where an answer is written: in a thread that begins with its question, there where it was asked, or by a token."""
+"""Choose where an answer is written: a thread of its question, the channel, or an interaction response."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
     from bot.platform.models import Location
     from bot.platform.ports import ReplyTarget
 
-MAX_FRESH_AGE = 5.0  # seconds; a question that is older may have been begun to be answered in a former run
-SEARCH_LIMIT = 50  # messages behind a question among which its answer is looked for
-THREAD_TIMEOUT = 5.0  # seconds until a thread is begun; Discord allows few of them in five minutes
+MAX_FRESH_AGE = 5.0  # seconds; an earlier run may have started to answer an older question
+SEARCH_LIMIT = 50  # messages after a question that are searched for its answer
+THREAD_TIMEOUT = 5.0  # seconds to create a thread; Discord allows few of them per five minutes
 DEFAULT_THREAD_NAME = "Question"
-THREAD_EXISTS_CODE = 160004  # Discord's code for: the message has a thread
+THREAD_EXISTS_CODE = 160004  # the message already has a thread
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyChannels:
-    """What it takes to reach people."""
+    """Resolves channels and threads to reply in."""
 
     client: discord.Client
     channel_lookup: ChannelLookup
     pending_acks: PendingAcks
 
     async def open_direct(self, person: str) -> str:
-        """The channel of a DM with somebody. Raises Withheld if they take none."""
+        """Open a direct message channel; gives its id. Raises PermissionDenied if the person accepts none."""
         channel = await call_with_retries(
             "to write to somebody", lambda: self.client.http.start_private_message(int(person))
         )
         return str(channel["id"])
 
     async def resolve_channel(self, location: Location, message: str) -> tuple[str, str]:
-        """Where something is said in a place, and the message that it quotes: a thread that begins with it quotes none.
+        """The id of the channel to post in, and of the message to reply to (empty in a thread started from it).
 
-        A thread is begun on the message if there is none, and if the bot may.
+        Creates a thread from the message if there is none and the bot may.
         """
         if location.thread and location.thread != message:
             return str(self.channel_lookup.channel_of_message(location, "")), message
@@ -115,7 +115,7 @@ async def _create_named_thread(question: discord.PartialMessage, name: str) -> d
 
 
 class DestinationFinder:
-    """The opening for one target."""
+    """Finds the sink for the answer to one target."""
 
     def __init__(self, reply_channels: ReplyChannels, target: ReplyTarget) -> None:
         self._reply_channels = reply_channels
@@ -124,11 +124,11 @@ class DestinationFinder:
 
     @property
     def is_private(self) -> bool:
-        """Whether one person alone sees the answer."""
+        """Whether only one person sees the answer."""
         return self._handle.is_private if self._handle else self._target.private
 
     async def find(self) -> tuple[MessageSink, ReplyRef]:
-        """The way, and what was written on it before."""
+        """The sink, and the messages written to it before."""
         ref = ReplyRef.parse(self._target.reply_ref)
         if self._handle is not None:
             if self._handle.expires_at <= time.time():
@@ -140,7 +140,7 @@ class DestinationFinder:
         return await self._find_by_message()
 
     async def find_fallback(self, ref: ReplyRef) -> tuple[MessageSink, ReplyRef]:
-        """In the channel, and if nobody else may see it, in a DM; there all begins anew."""
+        """The sink after the interaction expired: the channel, or for private answers a new direct message."""
         target = self._target
         if self.is_private and target.location.workspace:
             return self._build_sink(await self._reply_channels.open_direct(target.person)), ReplyRef("", ())
@@ -158,7 +158,7 @@ class DestinationFinder:
         return ChannelSink(self._reply_channels.client.http, channel, self._target.answer, quoted_message)
 
     async def _find_posted(self, channel: str, quoted_message: str) -> ReplyRef:
-        """What a former run wrote of this answer without noting it: the bot's own messages behind the question."""
+        """Find unrecorded messages of an earlier run: the bot's own messages after the question."""
         me, found = self._reply_channels.client.user, list[str]()
         if me is None or not self._target.message or not self._is_old():
             return ReplyRef(channel, ())
@@ -171,12 +171,12 @@ class DestinationFinder:
         return ReplyRef(channel, tuple(found))
 
     def _is_old(self) -> bool:
-        """Whether a former run may have begun to answer it."""
+        """Whether an earlier run may have started to answer."""
         asked = self._target.asked_at
         return asked is not None and (datetime.now(UTC) - asked).total_seconds() > MAX_FRESH_AGE
 
     async def _with_followups(self, ref: ReplyRef) -> ReplyRef:
-        """What a former run added to the first message before it could note so."""
+        """Add unrecorded follow-up messages of an earlier run."""
         if not ref.messages or self.is_private or self._handle is None or self._handle.is_button:
             return ref
         original = int(ref.messages[0])
@@ -189,7 +189,7 @@ class DestinationFinder:
         return ReplyRef(ref.channel, (ref.messages[0], *(followups or ref.messages[1:])))
 
     async def _fetch_after(self, channel: int, message: int) -> list[discord.Message]:
-        """The messages behind one, oldest first; none if they may not be read."""
+        """Fetch the messages after one, oldest first; empty if they may not be read."""
         partial_channel = self._reply_channels.client.get_partial_messageable(channel)
         try:
             with map_errors("to look for its own messages"):

@@ -1,4 +1,4 @@
-"""Answers to commands and buttons, written with the token of the interaction for as long as Discord takes it."""
+"""Respond to commands and buttons with the interaction's token until it expires."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
 
     from adapters.discord.replies.refs import InteractionHandle
 
-ORIGINAL_PART = 0  # the part that is the interaction's first response
+ORIGINAL_PART = 0  # the interaction's first response
 
 
 class PendingAcks:
-    """Which interactions wait to be acknowledged: nothing may be written before."""
+    """Tracks interactions that are not acknowledged yet; responses must wait for that."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Event] = {}
 
     def start(self, interaction: str) -> None:
-        """It came, and is not acknowledged yet."""
+        """Record a new interaction."""
         self._waiting[interaction] = asyncio.Event()
 
     def finish(self, interaction: str) -> None:
-        """It is acknowledged, or cannot be."""
+        """Record that an interaction is acknowledged or cannot be."""
         self._waiting.pop(interaction, asyncio.Event()).set()
 
     async def wait(self, interaction: str) -> None:
-        """Until it is acknowledged; at once for one of a former run."""
+        """Wait until an interaction is acknowledged; returns at once for one of an earlier run."""
         if event := self._waiting.get(interaction):
             await event.wait()
 
 
 class InteractionSink:
-    """Messages that answer an interaction. Raises Over when its time is."""
+    """Messages that respond to an interaction. Raises TokenExpired once its token has expired."""
 
     def __init__(
         self,
@@ -65,11 +65,11 @@ class InteractionSink:
 
     @property
     def handle(self) -> str:
-        """The handle, if one person alone sees the messages: a channel does not know them."""
+        """The handle, if the messages are ephemeral; those cannot be edited through the channel."""
         return str(self._handle) if self._handle.is_private else ""
 
     async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
-        """Send a part, or if it was sent before as this message, change it."""
+        """Send a part, or edit `message` if it was sent before; gives its ids."""
         await self._wait_until_ready()
         try:
             sent = await self._write_part(part, message, outgoing)
@@ -87,7 +87,7 @@ class InteractionSink:
     async def send_followup(self, outgoing: OutgoingMessage) -> Mapping[str, Any]:
         """Send one more message."""
         await self._wait_until_ready()
-        # Nothing tells such a message from its repetition, so it is not repeated when the network fails.
+        # Follow-ups have no nonce, so a retry after a network failure could duplicate them.
         return await call_with_retries("to answer a command", lambda: self._send(outgoing), idempotent=False)
 
     async def delete_part(self, message: str) -> None:
@@ -99,7 +99,7 @@ class InteractionSink:
     async def _wait_until_ready(self) -> None:
         await self._pending_acks.wait(self._handle.interaction)
         if self._now() >= self._handle.expires_at:
-            raise TokenExpired("The time to answer this command is over.")
+            raise TokenExpired("The time to answer this command has passed.")
 
     async def _edit_original(self, outgoing: OutgoingMessage) -> Any:
         params = build_edit_params(outgoing)

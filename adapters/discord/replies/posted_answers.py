@@ -1,6 +1,6 @@
-"""Finished answers that stand in a channel: replaced by a line, or deleted with a thread that was opened for them.
+"""Replace or delete finished answers, including a thread created for one.
 
-The answer to a command is a message of the channel too, and is changed as one once its token is of no use.
+A public answer to a command is also a message of the channel, and is edited as one after its token has expired.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STARTER_MESSAGE = discord.MessageType.thread_starter_message
 
 
 class PostedAnswers:
-    """The messages that the mark of an answer names."""
+    """Edits the messages that a reply reference names."""
 
     def __init__(self, client: discord.Client, pending_acks: PendingAcks) -> None:
         self._client = client
@@ -39,9 +39,9 @@ class PostedAnswers:
         self._pending_acks = pending_acks
 
     async def replace(self, target: ReplyTarget, text: str) -> None:
-        """Show this in the first message that is still there, and delete the others. Raises PlatformError.
+        """Show `text` in the first message that still exists, and delete the others. Raises PlatformError.
 
-        What one person alone sees stays as it is once the token of its command is of no use.
+        An ephemeral answer stays as it is after its token has expired.
         """
         ref, is_shown = ReplyRef.parse(target.reply_ref), False
         if handle := InteractionHandle.parse(ref.handle):
@@ -68,11 +68,11 @@ class PostedAnswers:
         ref = ReplyRef.parse(target.reply_ref)
         for message in ref.messages:
             await self._delete(ref.channel, message)
-        if ref.channel and ref.channel == target.message:  # a thread that began with the question
+        if ref.channel and ref.channel == target.message:  # a thread created from the question
             await self._delete_if_empty(int(ref.channel))
 
     async def _rewrite(self, channel: str, message: str, outgoing: OutgoingMessage) -> bool:
-        """Whether the message shows it now; else it was deleted."""
+        """Edit a message; False if it was deleted."""
 
         def edit() -> Awaitable[object]:
             return self._http.edit_message(int(channel), int(message), params=build_edit_params(outgoing))
@@ -91,7 +91,7 @@ class PostedAnswers:
             await self._call_unarchived(channel, lambda: call_with_retries("to delete its message", delete))
 
     async def _call_unarchived(self, channel: str, call: Callable[[], Awaitable[T]]) -> T:
-        """What a call gives; an archived thread, in which nothing can be changed, is opened for it."""
+        """Call; unarchives an archived thread for the call, and archives it again."""
         try:
             return await call()
         except ThreadArchived:
@@ -110,7 +110,7 @@ class PostedAnswers:
             log.info("discord.thread_archive_failed", error=str(error))
 
     async def _delete_if_empty(self, thread: int) -> None:
-        """Delete a thread of ours in which nothing was said; it is archived where that is not allowed."""
+        """Delete a thread that the bot created and nobody posted in; archive it if deleting is not allowed."""
         try:
             if not await self._is_ours_and_empty(thread):
                 return

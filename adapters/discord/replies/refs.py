@@ -1,18 +1,18 @@
-"""What the bot keeps of a reply and of an interaction, as strings. Pure."""
+"""String forms of reply references and interaction handles, which the bot stores. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
 
-TOKEN_LIFETIME = 14 * 60.0  # seconds; Discord takes an interaction's token for fifteen minutes
+TOKEN_LIFETIME = 14 * 60.0  # seconds; Discord accepts a token for fifteen minutes
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyRef:
-    """The messages of a reply, in order, and the channel they stand in.
+    """The messages of a reply, in order, and their channel.
 
-    `handle`: of the interaction that alone can change them (a Handle as a string), empty if they are in a channel.
+    `handle`: the InteractionHandle, as a string, needed to edit ephemeral messages; empty for others.
     """
 
     channel: str
@@ -25,7 +25,7 @@ class ReplyRef:
 
     @classmethod
     def parse(cls, text: str) -> ReplyRef:
-        """The mark that a string was made of."""
+        """Parse a reply reference."""
         channel, _, rest = text.partition(":")
         messages, _, handle = rest.partition(":")
         return cls(channel, tuple(part for part in messages.split(",") if part), handle)
@@ -33,9 +33,9 @@ class ReplyRef:
 
 @dataclass(frozen=True, slots=True)
 class InteractionHandle:
-    """How to answer an interaction: its token, and until when (a time of the clock) that is taken.
+    """How to respond to an interaction: its token and the expiry of that (Unix time).
 
-    `click`: of a button, whose first response was no message; `private`: only one person sees what it answers.
+    `is_button`: a pressed button, whose first response is no message; `is_private`: responses are ephemeral.
     """
 
     interaction: str
@@ -51,7 +51,7 @@ class InteractionHandle:
 
     @classmethod
     def parse(cls, text: str) -> InteractionHandle | None:
-        """The handle that a string was made of; None of an empty one."""
+        """Parse a handle; None for an empty string."""
         if not text:
             return None
         kind, until, interaction, application, token = text.split(":", 4)
@@ -59,5 +59,5 @@ class InteractionHandle:
 
 
 def build_nonce(answer: str, part: int) -> str:
-    """What makes a message one and the same however often it is sent: at most 25 characters."""
+    """Derive the nonce of a part: the same for each attempt, at most 25 characters."""
     return blake2b(f"{answer}:{part}".encode(), digest_size=12).hexdigest()

@@ -1,4 +1,4 @@
-"""Standard Markdown as Discord shows it: no previews, tables as columns, sources as lines. Pure."""
+"""Convert Markdown to Discord's: links without previews, tables as code blocks, sources as lines. Pure."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_LENGTH = 2000  # characters of a message
 MAX_PART_LENGTH = 1800  # characters of Markdown; rendered links and tables are a little longer
-MAX_SOURCE_LINES = 10  # of sources below an answer
+MAX_SOURCE_LINES = 10  # below an answer
 MAX_THREAD_NAME = 100  # characters of a thread's name
 _MAX_TITLE = 200
-_MAX_SOURCES_LENGTH = 1200  # characters of all lines of sources
+_MAX_SOURCES_LENGTH = 1200  # characters of all source lines
 _MAX_NOTICE = 700
 
 _CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
@@ -36,7 +36,7 @@ _NOISE = re.compile(r"<[@#][!&]?\d+>|[*_`~|>#]+|<a?:(\w+):\d+>")
 
 
 def render_markdown(markdown: str) -> str:
-    """What is sent for a part of an answer; not longer than a message may be if the part is not."""
+    """Render a part of an answer within MAX_MESSAGE_LENGTH; tables stay Markdown if they would not fit."""
     for text in ("\n".join(_convert_lines(markdown, tables=True)), "\n".join(_convert_lines(markdown, tables=False))):
         rendered = "".join(
             part if index % 2 else _LINKS.sub(_suppress_preview, part) for index, part in enumerate(_CODE.split(text))
@@ -47,21 +47,21 @@ def render_markdown(markdown: str) -> str:
 
 
 def render_partial(markdown: str) -> str:
-    """The last part while the answer is still being written."""
+    """Render the last part of an unfinished answer, with an ellipsis."""
     text = render_markdown(close_fence(markdown))
     more = "\n…" if text.endswith("```") else " …"
     return text + more if len(text) + len(more) <= MAX_MESSAGE_LENGTH and text != "…" else text
 
 
 def render_sources(footer: AnswerFooter) -> str:
-    """The lines below an answer, empty if there is nothing to be said in them; in no box, for previews are off."""
+    """Render the sources and the notice below an answer; empty if there are none. No embed: embeds are suppressed."""
     lines = _limit_lines([_render_source(source) for source in footer.sources])
     notice = " ".join(footer.notice.split())[:_MAX_NOTICE]
     return "\n".join([*(["**Sources**"] if lines else []), *lines, *([f"-# {notice}"] if notice else [])])
 
 
 def append_sources(texts: Sequence[str], footer: AnswerFooter) -> list[str]:
-    """The messages of an answer with what stands below it: in the last one if there is room, else in one of its own."""
+    """Append the sources to the last message of an answer, or as a message of their own if they do not fit."""
     footer_text = render_sources(footer)
     if not footer_text:
         return list(texts)
@@ -70,7 +70,7 @@ def append_sources(texts: Sequence[str], footer: AnswerFooter) -> list[str]:
 
 
 def build_thread_title(question: str) -> str:
-    """The name of a thread in which a question is answered; empty if the question says nothing."""
+    """Build the name of a question's thread; empty if the question has no words."""
     words = " ".join(_NOISE.sub(r"\1", question).split())
     if len(words) <= MAX_THREAD_NAME:
         return words
@@ -79,7 +79,7 @@ def build_thread_title(question: str) -> str:
 
 
 def _limit_lines(lines: Sequence[str]) -> Sequence[str]:
-    """As many lines as may be shown, and how many are not."""
+    """Keep as many lines as fit, and append the number of hidden ones."""
     for shown in range(min(len(lines), MAX_SOURCE_LINES), 0, -1):
         hidden = len(lines) - shown
         kept = [*lines[:shown], f"… +{hidden}"] if hidden else lines
@@ -98,7 +98,7 @@ def _render_source(source: FooterSource) -> str:
 
 
 def _suppress_preview(found: re.Match[str]) -> str:
-    """A link that shows no preview."""
+    """Wrap a link in angle brackets, which suppresses its preview."""
     if bare := found["bare"]:
         url = bare.rstrip(".,;:!?'\"*_~|")
         return f"<{url}>{bare[len(url) :]}"
@@ -109,7 +109,7 @@ def _suppress_preview(found: re.Match[str]) -> str:
 
 
 def _convert_lines(markdown: str, *, tables: bool) -> Iterator[str]:
-    """The lines, with tables as blocks of code and headings as bold where Discord knows none."""
+    """Convert lines: tables become code blocks, and headings that Discord does not support become bold."""
     lines, fenced, at = markdown.split("\n"), False, 0
     while at < len(lines):
         line = lines[at]

@@ -1,4 +1,4 @@
-"""One answer on its way: shown while it grows, not faster than Discord likes, and whole in the end."""
+"""Stream one answer by edits within Discord's rate limits, and complete it at the end."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ if TYPE_CHECKING:
     from adapters.discord.replies.channel_messages import MessageSink
     from bot.platform.models import AnswerFooter
 
-EDIT_INTERVAL = 1.2  # seconds between two changes of a message
+EDIT_INTERVAL = 1.2  # seconds between two edits of a message
 MAX_EDIT_INTERVAL = 30.0
-MAX_WRITE_WAIT = (
-    0.3  # seconds that a write is waited for: about what a call takes, for the readers were looked at before it
-)
+MAX_WRITE_WAIT = 0.3  # seconds to wait for a write; short, since the audience was checked before
 
 
 class EditThrottle:
-    """When the next write may be: later, the more often Discord says that it was too early."""
+    """Adaptive interval between writes: grows with each rate limit, shrinks after successes."""
 
     def __init__(
         self,
@@ -43,17 +41,17 @@ class EditThrottle:
 
     @property
     def can_write_soon(self) -> bool:
-        """Whether the next write may be at once, or nearly so."""
+        """Whether the next write is allowed within MAX_WRITE_WAIT seconds."""
         return self._next - self._clock() <= MAX_WRITE_WAIT
 
     async def wait(self) -> None:
-        """Wait for it, but not longer than usual: at the end Discord itself says how long."""
+        """Wait until the next write, at most the minimal interval: Discord itself delays the final one if needed."""
         wait = min(self._next - self._clock(), self._min_interval)
         if wait > 0:
             await self._sleep(wait)
 
     def record_write(self, hits: int) -> None:
-        """Something was written, after so many refusals for being too early."""
+        """Record a write that was rate-limited `hits` times."""
         self.interval = (
             min(self.interval * 2**hits, MAX_EDIT_INTERVAL) if hits else max(self._min_interval, self.interval * 0.75)
         )
@@ -61,21 +59,21 @@ class EditThrottle:
 
 
 class Destination(Protocol):
-    """Finds the way on which an answer is written."""
+    """Finds the sink of an answer."""
 
     async def find(self) -> tuple[MessageSink, ReplyRef]:
-        """The way, and what was written on it before."""
+        """The sink, and the messages written to it before."""
 
     async def find_fallback(self, ref: ReplyRef) -> tuple[MessageSink, ReplyRef]:
-        """Another one, once the time of the first is over; what can be changed on it of what was written before."""
+        """The sink after the first one expired, and the earlier messages that it can edit."""
 
     @property
     def is_private(self) -> bool:
-        """Whether one person alone sees the answer."""
+        """Whether only one person sees the answer."""
 
 
 class DiscordReply:
-    """A Reply: its parts are messages, of which only those are written that changed."""
+    """A Reply of one message per part; only changed messages are written."""
 
     def __init__(self, destination: Destination, ref: str = "", throttle: EditThrottle | None = None) -> None:
         self._destination = destination
@@ -87,16 +85,16 @@ class DiscordReply:
 
     @property
     def reply_ref(self) -> str:
-        """The messages that it stands in."""
+        """The reply reference of the messages."""
         return str(self._ref)
 
     async def show_status(self, status: str) -> None:
-        """Show at once that it is worked on."""
+        """Show a status until the answer starts."""
         if not self._has_text and self._throttle.can_write_soon:
             await self._write([OutgoingMessage(f"*{status.strip('*_ ')}*")])
 
     async def show(self, parts: Sequence[str]) -> bool:
-        """The answer so far; False if it comes too early: nothing is written then."""
+        """Show the answer so far; False, without writing, if it is too early."""
         if not parts or not self._throttle.can_write_soon:
             return not parts
         if not (self._messages or self._ref.messages or len(parts) > 1 or has_sentence(parts[0])):
@@ -112,7 +110,7 @@ class DiscordReply:
         return True
 
     async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
-        """The whole answer, with its sources and buttons below the last part, or in one more if they do not fit."""
+        """Write the whole answer, with sources and buttons below the last part or in an extra message."""
         await self._throttle.wait()
         self._has_text = True
         texts = [render_markdown(part) for part in parts] or ["…"]
@@ -122,7 +120,7 @@ class DiscordReply:
         await self._delete_extra(len(texts) + 1)
 
     async def replace(self, text: str) -> None:
-        """Say this instead, at once. What one person alone saw can be taken back for a quarter of an hour."""
+        """Replace the answer. An ephemeral one can be replaced only until its token expires."""
         self._has_text = True
         messages = [OutgoingMessage(render_markdown(part)) for part in split_message(text, MAX_PART_LENGTH) or ("",)]
         try:
@@ -165,7 +163,7 @@ class DiscordReply:
         self._messages = []
 
     async def _delete_extra(self, length: int) -> None:
-        """Delete the messages behind these, which a longer answer left."""
+        """Delete the messages after the first `length`, left over from a longer answer."""
         sink = await self._open_sink()
         extra = self._ref.messages[length:]
         for message in extra:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.discord.platform import DiscordPlatform
+    from bot.bot import Bot
     from bot.platform.events import PlatformEvent
     from bot.platform.models import Location
     from tests.support.discord_server import FakeDiscord
@@ -110,7 +111,7 @@ async def connected(fake: FakeDiscord, home: Path, ear: Ear | None = None, **giv
     """The adapter, connected; the library's addresses are put back afterwards."""
     base, gateway = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
     ear, stop = ear or Ear(), asyncio.Event()
-    running = asyncio.create_task(run(ear, settings_for(fake, home, **given), stop))
+    running = asyncio.create_task(run(cast("Bot", ear), settings_for(fake, home, **given), stop))
     try:
         attached = asyncio.create_task(ear.attached())
         await asyncio.wait({attached, running}, return_when=asyncio.FIRST_COMPLETED)

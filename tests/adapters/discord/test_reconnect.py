@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from discord.gateway import DiscordWebSocket
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from bot.bot import Bot
     from tests.adapters.discord.conftest import Town
 
 
@@ -30,9 +31,9 @@ async def serving(fake: FakeDiscord, home: Path, **given: str) -> AsyncIterator[
     """The adapter, begun again as the program does."""
     base, gateway = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
     ear, stop, supervisor = Ear(), asyncio.Event(), Supervisor(first_wait=0.01, longest_wait=0.05)
-    task = PlatformConnection("discord", lambda: run(ear, settings_for(fake, home, **given), stop), stop).start(
-        supervisor
-    )
+    task = PlatformConnection(
+        "discord", lambda: run(cast("Bot", ear), settings_for(fake, home, **given), stop), stop
+    ).start(supervisor)
     try:
         yield ear, task
     finally:

@@ -60,7 +60,7 @@ async def test_a_wrong_token_is_told_in_words(fake: FakeDiscord, tmp_path: Path)
 
 
 async def test_a_missing_token_is_told_in_words(fake: FakeDiscord, tmp_path: Path) -> None:
-    with pytest.raises(PlatformError, match="no token"):
+    with pytest.raises(PlatformError, match="token is not set"):
         async with connected(fake, tmp_path, token=""):
             pass
 
