@@ -1,4 +1,4 @@
-"""Sources to what can be quoted of them: sentences and chat lines, each with the words around it. Pure."""
+"""Split sources into quotable sentences and chat lines, each with the words around it. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from engine.models import Source
 
-# How many sentences or messages before one still tell what it is about.
+# Number of preceding sentences or messages that give a sentence its context.
 PRECEDING_COUNT = 2
 _NAME_SEPARATORS = re.compile(r"[-_./]")
 _MAX_TITLE_WORDS = 6
@@ -25,7 +25,7 @@ _MAX_TITLE_WORDS = 6
 class Candidate:
     """A sentence or a chat message of a numbered source.
 
-    `words` are the stems it says (a message also says who speaks), `near` those of the two before it in its passage or
+    `words` are its stems (for a message also those of the speaker), `near` those of the two before it in its passage or
     conversation, `head` those of title and heading. `before` are the positions of these two, nearest last.
     """
 
@@ -44,12 +44,12 @@ class Candidate:
 
     @property
     def attributed_text(self) -> str:
-        """As it is compared with a question: with its speaker."""
+        """The text that is compared with a question: with its speaker."""
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
 
     @property
     def is_title(self) -> bool:
-        """Whether it is short and ends without a mark, or says nothing but what stands above it."""
+        """Whether it is short and ends without punctuation, or only repeats the title and heading above it."""
         bare = self.text[-1:].isalnum() and ": " not in self.text and len(self.text.split()) <= _MAX_TITLE_WORDS
         return not self.speaker and (bare or self.stems <= self.heading_stems)
 
@@ -59,10 +59,10 @@ class Candidate:
 
 
 def build_candidates(sources: Iterable[Source]) -> list[Candidate]:
-    """What can be quoted, in the order of the sources; equal texts stand once, where the newest source says them."""
+    """Quotable candidates in the order of the sources; equal texts are kept once, for the newest source."""
     found: list[Candidate] = []
     for source in _deduplicate_sources(sources):
-        head = content_stems(_NAME_SEPARATORS.sub(" ", f"{source.title} {source.label}"))  # of a file's name every word
+        head = content_stems(_NAME_SEPARATORS.sub(" ", f"{source.title} {source.label}"))  # all words of a file's name
         for speaker, when, text in _split_source(source):
             before = _preceding_positions(found, source, chat=bool(speaker))
             near = frozenset().union(*(found[at].stems for at in before))
@@ -72,7 +72,7 @@ def build_candidates(sources: Iterable[Source]) -> list[Candidate]:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """The stems of the words that say something."""
+    """The stems of the content words."""
     return frozenset(stem(word) for word in split_words(text) if not is_stop_word(word))
 
 
@@ -91,9 +91,9 @@ def _is_newer(one: Source, other: Source) -> bool:
 
 
 def _split_source(source: Source) -> list[tuple[str, str, str]]:
-    """Speaker, time and text of what the source says; a message is one piece unless it is long.
+    """Speaker, time and text of each piece of a source; a message is one piece unless it is long.
 
-    Only a source with an author is a message: in a file, a line of that form may name anybody.
+    Only a source with an author is a message: in a file, a line of that form may name anyone.
     """
     line = parse_chat_line(source.text) if source.author else None
     if line is None:
@@ -104,11 +104,11 @@ def _split_source(source: Source) -> list[tuple[str, str, str]]:
 
 
 def _preceding_positions(found: Sequence[Candidate], source: Source, *, chat: bool) -> tuple[int, ...]:
-    """The positions of the last two that the reader has just read: of the passage, or of the conversation."""
+    """Positions of the last two candidates before it, in its passage or conversation."""
     last = range(max(0, len(found) - PRECEDING_COUNT), len(found))
     return tuple(at for at in last if is_adjacent(found[at].source, source, chat=chat))
 
 
 def is_adjacent(one: Source, other: Source, *, chat: bool) -> bool:
-    """Whether what they say is read one after the other: in one passage, or in one conversation."""
+    """Whether the two are adjacent in one passage or one conversation."""
     return one.document == other.document and (chat or one.passage == other.passage)

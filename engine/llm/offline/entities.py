@@ -1,4 +1,4 @@
-"""Names found by rules: capitalised runs, ids, code, @people and #channels, with a type where a cue tells it. Pure."""
+"""Find names by rules: capitalized runs, ids, code, @people and #channels, typed by cues around them. Pure."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ _PUNCTUATION = ".,;:!?…()[]{}\"“”‘«»'’*"
 _CAPS_SHARE = 0.5
 _MIN_CAPS_LENGTH = 20
 _MAX_NAME_WORDS = 8
-_TYPE_CONTEXT = 40  # characters around a name that tell its type
+_TYPE_CONTEXT = 40  # characters around a name that are searched for cues of its type
 
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """A name as it stands in a sentence, with its type and place."""
+    """A name in a sentence, with its type and position."""
 
     name: str
     type: str
@@ -64,10 +64,10 @@ class NamedEntity:
 
 @dataclass(frozen=True, slots=True)
 class ExcerptFacts:
-    """What the whole excerpt tells about names, all in small letters.
+    """What the whole excerpt shows about names, all in lower case.
 
-    `people`: who speaks in it, by whole name and by each part of it that is nobody else's. `capitalised`: words that
-    are so amid a sentence; `small`: words that are not.
+    `people`: its speakers, by full name and by each part of it that no other speaker has. `capitalised`: words that are
+    capitalized within a sentence; `small`: words that are not.
     """
 
     people_by_name: Mapping[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class ExcerptFacts:
 
 
 def find_entities(sentence: str, known: ExcerptFacts) -> list[NamedEntity]:
-    """The names of a sentence in their order; no name twice, none within another."""
+    """The names of a sentence in order; no name twice, none within another."""
     found = [*_find_handles(sentence), *_find_identifiers(sentence)]
     taken = {at for one in found for at in range(one.start, one.start + len(one.name))}
     if not _is_all_caps(sentence):
@@ -89,7 +89,7 @@ def find_entities(sentence: str, known: ExcerptFacts) -> list[NamedEntity]:
 
 
 def collect_excerpt_facts(sentences: Iterable[str], speakers: Iterable[str]) -> ExcerptFacts:
-    """What the excerpt's sentences and speakers tell about its names."""
+    """Collect what the sentences and speakers of an excerpt show about its names."""
     amid: set[str] = set()
     small: set[str] = set()
     for sentence in sentences:
@@ -101,7 +101,7 @@ def collect_excerpt_facts(sentences: Iterable[str], speakers: Iterable[str]) -> 
 
 
 def index_people(speakers: Iterable[str]) -> dict[str, str]:
-    """Each speaker by their name and by every part of it that no other speaker has."""
+    """Each speaker by full name and by every part of it that no other speaker has."""
     found: dict[str, str] = {}
     for speaker in sorted(set(speakers)):
         for part in {speaker, *speaker.split()}:
@@ -123,7 +123,7 @@ def _find_identifiers(sentence: str) -> list[NamedEntity]:
 
 
 def _find_capitalized(sentence: str, known: ExcerptFacts) -> list[NamedEntity]:
-    """Capitalised runs, without what only begins the sentence."""
+    """Capitalized runs, without words that are capitalized only as the first of a sentence."""
     first = _first_word_start(sentence)
     found = []
     for match in _CAPITALIZED_RUN.finditer(sentence):
@@ -148,12 +148,12 @@ def _find_capitalized(sentence: str, known: ExcerptFacts) -> list[NamedEntity]:
 
 
 def _first_word_start(sentence: str) -> int:
-    """Where its first word starts."""
+    """Offset of the first word."""
     return next((at for at, character in enumerate(sentence) if character.isalnum()), 0)
 
 
 def _trim_run(words: list[str], start: int, *, at_start: bool, known: ExcerptFacts) -> tuple[list[str], int]:
-    """Without stop words in front, and at the start of a sentence without a first word that proves nothing."""
+    """The run without leading stop words, and without an ambiguous first word of a sentence."""
     while words and words[0].casefold() in STOP_WORDS and (at_start or len(words) > 1 or len(words[0]) > 1):
         start += len(words[0]) + 1
         words, at_start = words[1:], False
@@ -164,7 +164,7 @@ def _trim_run(words: list[str], start: int, *, at_start: bool, known: ExcerptFac
 
 
 def _is_name_at_start(word: str, known: ExcerptFacts) -> bool:
-    """Whether a word at the start of a sentence is a name: it is one elsewhere, or it is no common word."""
+    """Whether the first word of a sentence is a name: it is one elsewhere, or it is not a common word."""
     bare = _normalize_word(word)
     return (
         bare in known.capitalized_words
@@ -182,13 +182,13 @@ def _strip_possessive(name: str) -> str:
 
 
 def _is_not_name(name: str) -> bool:
-    """Days, months, single letters and bare numbers; numerals of years behind a month."""
+    """Whether it is a day, month, single letter or bare number, or a year after a month."""
     words = [word.casefold().strip(".") for word in name.split()]
     return all(word in CALENDAR_WORDS or word in STOP_WORDS or word.isdigit() for word in words) or len(name) == 1
 
 
 def _is_heading(words: list[str], sentence: str, end: int) -> bool:
-    """Whether it is one word that is nearly all of a line, or only says what kind of thing the id behind it is."""
+    """Whether it is a single word that makes up nearly all of a line, or the kind of the id that follows."""
     return len(words) == 1 and (
         len(sentence) < len(words[0]) + _MIN_CAPS_LENGTH // 2 or sentence[end : end + 2].strip().isdigit()
     )

@@ -1,4 +1,4 @@
-"""An excerpt read by rules: its names, and what stands together in one sentence. Pure."""
+"""Extract names from an excerpt, and pairs of names in one sentence, by rules. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _SentenceEntities:
 
 
 def extract_by_rules(excerpt: Excerpt) -> Extraction:
-    """Up to three mentions a name, and one link a pair, described by the sentences in which they stand."""
+    """Up to three mentions per name and one link per pair, described by their sentences."""
     parts = split_chat_lines(excerpt.text)
     people = {part.speaker for part in parts if isinstance(part, ChatLine)}
     texts = [
@@ -75,7 +75,7 @@ def _build_links(said: Iterable[_SentenceEntities]) -> list[Link]:
 
 
 def _nearest_pairs(found: Sequence[NamedEntity]) -> list[tuple[NamedEntity, NamedEntity]]:
-    """The pairs of names that stand nearest, at most five; a speaker is near to all that they say."""
+    """The nearest pairs of names, at most five; a speaker is near to everything they say."""
     pairs = combinations(range(len(found)), 2)
     spoken = bool(found) and found[0].start < 0
     ranked = sorted(pairs, key=lambda pair: (1 if spoken and pair[0] == 0 else pair[1] - pair[0], pair))
@@ -83,14 +83,14 @@ def _nearest_pairs(found: Sequence[NamedEntity]) -> list[tuple[NamedEntity, Name
 
 
 def _keywords(one: _SentenceEntities) -> list[str]:
-    """The first words that say something and name nothing."""
+    """The first content words that are not part of a name."""
     named = {stem(word) for name in one.entities for word in name.name.replace("@", " ").replace("#", " ").split()}
     words = (word for word in content_words(one.text) if word.islower() and word.isalpha() and stem(word) not in named)
     return list(dict.fromkeys(words))[:MAX_KEYWORDS]
 
 
 def _link_to_heading(section: str, said: Sequence[_SentenceEntities], known: ExcerptFacts) -> list[_SentenceEntities]:
-    """Sentences with a single name, linked to the first name of the title or heading under which they stand."""
+    """Link sentences with a single name to the first name of the title or heading above them."""
     heads = [name for part in section.split("›") for name in find_entities(part.strip(), known) if " " in name.name][:1]
     alone = [one for one in said if len(one.entities) == 1] if heads else []
     return [_SentenceEntities(one.text, (*heads, *one.entities)) for one in alone[:MAX_LINKS_PER_SENTENCE]]

@@ -1,4 +1,4 @@
-"""What stands out in all that was said: decisions, open questions, or the sentences that say most. Pure, no model."""
+"""Extract highlights: decisions, open questions, or the most informative sentences. Pure, no model."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from engine.models import OverviewKind, Source
 
 MAX_HIGHLIGHTS = 8
-_MIN_WORDS, _MAX_WORDS = 5, 60  # words of a sentence that can stand for others
-_ANSWER_WINDOW = 3  # messages in which a question may be answered
+_MIN_WORDS, _MAX_WORDS = 5, 60  # minimum words of a sentence that can represent others
+_ANSWER_WINDOW = 3  # number of following messages that may answer a question
 _DECISION = re.compile(
     r"\bdecision:|\b(?:decided|resolved|agreed|approved|adopted|granted|rejected|elected|settled|unanimously|"
     r"beschlossen|entschieden|vereinbart|genehmigt|abgelehnt|decidi(?:ó|do|mos)|acord(?:ó|ado|amos)|aprobad[oa]|"
@@ -49,7 +49,7 @@ _NO_ANSWER = re.compile(
 
 
 def find_highlights(sources: Sequence[Source], wanted: OverviewKind) -> str:
-    """Quotations of what is wanted, one a line; empty if there is nothing of it."""
+    """Quotations of the requested kind, one per line; empty if there are none."""
     said = build_candidates(sources)
     if wanted == "summary":
         return render_quotations(build_quotations(_most_informative(said), said))
@@ -61,7 +61,7 @@ def find_highlights(sources: Sequence[Source], wanted: OverviewKind) -> str:
 
 
 def format_date_range(sources: Sequence[Source]) -> str:
-    """The days that they are from, as the first line of a summary; empty if they have no times."""
+    """The date range of the highlights, as the first line of a summary; empty if they have no times."""
     days = sorted(each.time.date() for each in sources if each.time)
     if not days:
         return ""
@@ -75,12 +75,12 @@ def format_date_range(sources: Sequence[Source]) -> str:
 
 
 def _select_newest(places: Sequence[int], said: Sequence[Candidate]) -> list[int]:
-    """The newest of them, the oldest of these first; what has no time comes before."""
+    """The newest ones, in order of time; those without a time come first."""
     return sorted(places, key=lambda at: (said[at].time is not None, str(said[at].time), at))[-MAX_HIGHLIGHTS:]
 
 
 def merge_highlights(notes: Sequence[str]) -> str:
-    """The first lines of each of the notes, so many in all as one has alone at most."""
+    """The first lines of each of the notes, with the same maximum in all as for a single one."""
     share = max(1, MAX_HIGHLIGHTS // max(1, len(notes)))
     lines = [line for note in notes for line in _quote_lines(note)[:share]]
     return "\n".join(f"- {line}" for line in lines[-MAX_HIGHLIGHTS:]) if len(lines) > 1 else "".join(lines)
@@ -95,7 +95,7 @@ def _is_decision(quotable: Candidate) -> bool:
 
 
 def _is_open_question(at: int, said: Sequence[Candidate]) -> bool:
-    """Whether it is a question that nobody else answers right after it, or says that something is open."""
+    """Whether it is a question that no other speaker answers soon after, or states that something is open."""
     one = said[at]
     if not one.is_question or not one.speaker:
         return not one.is_question and bool(_OPEN_QUESTION.search(one.text))
@@ -106,7 +106,7 @@ def _is_open_question(at: int, said: Sequence[Candidate]) -> bool:
 
 
 def _most_informative(said: Sequence[Candidate]) -> list[int]:
-    """The sentences whose words are said most, each time without what is told already (SumBasic); in order."""
+    """The sentences with the most frequent words, discounting words already covered (SumBasic); in order."""
     about = [frozenset(word for word in one.stems if not is_generic(word)) for one in said]
     share = Counter(word for words in about for word in words)
     left = [at for at, one in enumerate(said) if _can_stand_alone(one) and about[at]]
@@ -126,7 +126,7 @@ def _sentence_weight(words: Iterable[str], share: Counter[str]) -> float:
 
 
 def _importance(one: Candidate) -> float:
-    """Decisions count double; figures a little more, and what is spoken to somebody in the room less."""
+    """Weight of a sentence: decisions count double; figures a little more, remarks to a single person less."""
     return (
         (2 if _is_decision(one) else 1)
         * (1.25 if _FIGURE.search(one.text) else 1)

@@ -1,4 +1,4 @@
-"""Several descriptions as one by their leading sentences. Pure."""
+"""Merge several descriptions by their leading sentences. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MAX_CHARACTERS = 2400
 
 
 def merge_lead_sentences(fragments: Sequence[str]) -> str:
-    """The first sentences of all fragments, then the second ones, as many as fit, in the order of the fragments.
+    """The first sentences of all fragments, then the second ones, up to the limit, in the order of the fragments.
 
-    Of sentences that differ only in case and blanks the first stays. There is always at least one.
+    Of sentences that differ only in case and whitespace the first is kept. The result has at least one sentence.
     """
     told = [split_sentences(fragment) for fragment in fragments]
     by_rank = sorted((rank, row) for row, texts in enumerate(told) for rank in range(len(texts)))

@@ -1,4 +1,4 @@
-"""A language without any model: names by rules, answers by quotation, likeness by an embedder."""
+"""Offline language model: names by rules, answers by quotation, similarity by an embedder."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
     from engine.usage import UsageMeter
 
-# To be raised when the rules find something else in the same text: remembered readings are then made anew.
+# Raise it when the rules extract something else from the same text: cached extractions are then made again.
 EXTRACTION_VERSION = 1
-# To be raised when the same sources are answered from in another way: remembered answers are then made anew.
+# Raise it when answers from the same sources change: cached answers are then made again.
 ANSWER_VERSION = 5
 
 NOTHING_FOUND = "I found nothing about that in what I may read here."
@@ -41,7 +41,7 @@ _WORDS = re.compile(r"\S+\s*|\s+")
 
 
 class OfflineModel:
-    """Implements `Language` by rules that give the same for the same; only `answer` asks the embedder."""
+    """Implements `LanguageModel` by deterministic rules; only `answer` uses the embedder."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -101,10 +101,10 @@ class OfflineModel:
         text = await self._compose_answer(prompt, bill)
         for piece in _WORDS.findall(text):
             yield piece
-            await asyncio.sleep(0)  # others get their turn between two words
+            await asyncio.sleep(0)  # lets other tasks run between two words
 
     async def _compose_answer(self, prompt: Prompt, bill: UsageMeter) -> str:
-        """The quotations that answer, or the sentence that says why there are none."""
+        """The answer quotations, or the sentence that explains why there are none."""
         context = prompt.context
         if context.mode == "bypass":
             return ONLY_QUOTES
@@ -124,5 +124,5 @@ class OfflineModel:
 
 
 def _render_quotes(studied: RankedSentences) -> str:
-    """The quotations that answer, as a list; empty if nothing does."""
+    """The answer quotations as a list; empty if nothing answers."""
     return render_quotations(build_quotations(select_answers(studied), studied.candidates))

@@ -1,4 +1,4 @@
-"""Follow-up questions made to stand alone by rules, and the keywords of a question. Pure."""
+"""Rewrite follow-up questions to stand alone, and extract the keywords of a question, by rules. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _THERE = re.compile(r"\bthere\b", re.IGNORECASE)
 _EXISTENTIAL_THERE = re.compile(
     r"\b(?:is|are|was|were|will|has|have|be|been)\s+there\b|\bthere\s+(?:is|are|was|were|will|has)\b", re.IGNORECASE
 )
-# "that" as what is spoken of, not as what joins two clauses.
+# "that" as a pronoun, not as a conjunction.
 _THAT_REFERENCE = re.compile(
     r"\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$", re.IGNORECASE
 )
@@ -39,10 +39,10 @@ _CHAT_ATTRIBUTION = re.compile(
 
 
 def rewrite_query(text: str, history: Sequence[ChatTurn]) -> SearchQuery:
-    """The question as it stands, or with what it leaves unsaid taken from the conversation.
+    """The question, completed from the conversation if it is a follow-up.
 
-    A pronoun for a person is replaced by the person whom the last answer and question speak of most; other gaps are
-    closed by names and words of the last question and answer, in brackets at the end.
+    A personal pronoun is replaced by the person whom the last answer and question mention most; other gaps are filled
+    with names and words of the last question and answer, in brackets at the end.
     """
     question = " ".join(text.split())
     if history and _is_follow_up(question):
@@ -51,7 +51,7 @@ def rewrite_query(text: str, history: Sequence[ChatTurn]) -> SearchQuery:
 
 
 def extract_keywords(question: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """High: the words for themes. Low: names, ids, and words so long that they are rare. Neither is empty alone."""
+    """High: words for themes. Low: names, ids, and words so long that they are rare. Both are empty or neither."""
     named = [name.name for name in find_entities(question, ExcerptFacts())]
     inside = {stem(word) for name in named for word in split_words(name)}
     rest = [word for word in content_words(question) if stem(word) not in inside]
@@ -63,7 +63,7 @@ def extract_keywords(question: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _is_follow_up(question: str) -> bool:
-    """Whether only the conversation tells what it is about."""
+    """Whether the question depends on the conversation."""
     telling = [word for word in content_words(question) if not is_generic(word)]
     refers = _PERSON_PRONOUNS.search(question) or _THING_PRONOUNS.search(question) or _THAT_REFERENCE.search(question)
     if refers is None and not _EXISTENTIAL_THERE.search(question):
@@ -74,7 +74,7 @@ def _is_follow_up(question: str) -> bool:
 
 
 def _has_own_antecedent(question: str, refers: re.Match[str]) -> bool:
-    """Whether the pronoun can mean a name of the question itself."""
+    """Whether the pronoun can refer to a name in the question itself."""
     return any(found.start < refers.start() for found in find_entities(question, ExcerptFacts()))
 
 
@@ -96,7 +96,7 @@ def _complete_question(question: str, history: Sequence[ChatTurn]) -> str:
 
 
 def _people_and_things(asked: str, answer: str) -> tuple[list[str], list[str]]:
-    """People and things, those first of which the question and the answer speak most; ties as they come."""
+    """People and things, those most mentioned in question and answer first; ties in order of appearance."""
     speakers = [match[1] for match in _CHAT_ATTRIBUTION.finditer(answer)]
     plain = _QUOTED.sub(" ", _CHAT_ATTRIBUTION.sub(r"\1. ", answer))
     known = ExcerptFacts(index_people(speakers))
@@ -112,7 +112,7 @@ def _people_and_things(asked: str, answer: str) -> tuple[list[str], list[str]]:
 
 
 def _can_be_person(name: str, kind: str) -> bool:
-    """Two or three capitalised words of which nothing says that they are something else."""
+    """Whether it is two or three capitalized words with no sign of another type."""
     parts = name.split()
     return kind == "concept" and len(parts) in {2, 3} and all(part[:1].isupper() and part.isalpha() for part in parts)
 

@@ -1,4 +1,4 @@
-"""A question taken apart: its clauses, what kind of thing it wants, and who is called what by its sources. Pure."""
+"""Analyze a question: its clauses, the type of answer it needs, and the roles that its sources define. Pure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NUMBER_WORDS = word_set(
     nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half double twice
     """
 )
-# What a quality is measured in, and what a price is told by.
+# Units of a quality, and signs of a price.
 _HEIGHT = "metre meter foot cm storey high tall height"
 _HEAT = "degree celsius fahrenheit temperature"
 _SIZE = "metre meter foot square litre people member"
@@ -62,7 +62,7 @@ _MEASURES = {
     **dict.fromkeys(("hot", "warm", "cold"), _HEAT),
     **dict.fromkeys(("big", "large"), _SIZE),
 }
-_HOUR = stem("hour")  # what is told in hours is also told by a day or a time of it: "until midnight"
+_HOUR = stem("hour")  # a time span in hours may also be given as a day or a time: "until midnight"
 _UNITS = frozenset(stem(word) for units in _MEASURES.values() for word in units.split())
 _EXPIRY_STEMS = frozenset(map(stem, ["expire", "expiry", "lapse", "valid"]))
 _PRICE_STEMS = frozenset(map(stem, ["cost", "price", "fee", "fare", "charge", "pay"]))
@@ -80,7 +80,7 @@ _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
 
 
 def split_clauses(question: str) -> list[str]:
-    """The questions that a question consists of; one word alone takes the first as a hint."""
+    """The clauses of a question; a clause of one word uses the first clause as a hint."""
     found: list[str] = []
     for clause in filter(None, map(str.strip, _CLAUSE_BREAK.split(question))):
         bare = len([word for word in split_words(clause) if not is_stop_word(word)])
@@ -94,19 +94,19 @@ def split_clauses(question: str) -> list[str]:
 
 
 def answer_type(question: str) -> AnswerType:
-    """What kind of thing would answer it."""
+    """The type of answer that the question needs."""
     return next((name for name, pattern in _ANSWER_TYPES if pattern.search(question)), "any")
 
 
 def counted_stems(question: str) -> frozenset[str]:
-    """The stems of what is to be counted or measured in, or of what "who" asks about: that is nobody."""
+    """The stems of what is counted or measured, or of what "who" asks about, which is no answer itself."""
     units = [_MEASURES[word.lower()] for word in _DEGREE.findall(question) if word.lower() != "often"]
     about = [question] if answer_type(question) == "person" else _COUNTED.findall(question) or units
     return frozenset(stem(word) for found in about for word in split_words(found) if not is_stop_word(word))
 
 
 def has_answer_type(text: str, wanted: AnswerType, of: frozenset[str] = frozenset()) -> bool | None:
-    """Whether a text has that kind of thing in it, a number or somebody else `of` these; None if not to be told."""
+    """Whether a text has the answer type, a number or another person `of` these; None if that cannot be decided."""
     words = split_words(text.casefold())
     numbers = [any(map(str.isdigit, word)) or word in _NUMBER_WORDS for word in words]
     timed = not _TIME_STEMS.isdisjoint(map(stem, words))
@@ -125,16 +125,16 @@ def has_answer_type(text: str, wanted: AnswerType, of: frozenset[str] = frozense
 
 
 def quality_measures(question: str) -> dict[str, frozenset[str]]:
-    """What is to be measured, with the stems of what it is measured in: "how old" in years; a price in money ("€")."""
+    """Measured qualities with the stems of their units: "how old" in years; a price in money ("€")."""
     found = {stem(word): frozenset(map(stem, _MEASURES[word.lower()].split())) for word in _DEGREE.findall(question)}
     if answer_type(question) == "price":
         found |= {stem(word): frozenset({MONEY}) for word in split_words(question) if stem(word) in _PRICE_STEMS}
-    # What expires is valid "until" then.
+    # Something that expires is valid "until" a date.
     return found | {stem(word): frozenset({"until"}) for word in split_words(question) if stem(word) in _EXPIRY_STEMS}
 
 
 def focus_stems(question: str) -> frozenset[str]:
-    """The stems of the very things that are asked for: "Which team", "What is the password", "How heavy"."""
+    """The stems of what is asked for: "Which team", "What is the password", "How heavy"."""
     sought = set(quality_measures(question))
     for match in _FOCUS.finditer(" ".join(question.split())):
         phrase = takewhile(lambda word: not is_stop_word(word), split_words(match[1]))

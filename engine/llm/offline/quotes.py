@@ -1,4 +1,4 @@
-"""Choosing what to quote, and the wording of the quotations. Pure."""
+"""Select sentences to quote, and render the quotations. Pure."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from engine.llm.offline.ranking import RankedSentences
     from engine.llm.offline.scoring import ClauseScores
 
-# Below this a sentence does not answer. Chosen on 125 questions about two small worlds: 60 of 68 with an answer got it,
-# 47 of 57 without one were refused; the other 10 ask for a detail of something that the sources do speak of.
+# Minimum support of an answer. Chosen on 125 questions about two small worlds: 60 of 68 with an answer got it, 47 of 57
+# without one were refused; the other 10 ask for a detail of a topic that the sources do cover.
 MIN_SUPPORT = 0.68
 MIN_PAIR_SUPPORT = 0.75
 MAX_QUOTES = 4
-_SCORE_MARGINS = 0.45, 0.3  # of a question, of one of several
-# By how much two sentences must support an answer better than any alone.
+_SCORE_MARGINS = 0.45, 0.3  # for one clause of a question with several
+# By how much two sentences must support an answer better than any single one.
 _PAIR_ADVANTAGE = 0.1
-# What a further quotation must at least add: this share of the question, being this much like it.
+# What a further quotation must add: this share of the question, with at least this similarity to it.
 _MIN_ADDED_SHARE = 0.12
 _MIN_SIMILARITY = 0.3
 
@@ -45,7 +45,7 @@ _TIE_MARGIN = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What is quoted from one source: one or more sentences in a row."""
+    """One or more consecutive sentences quoted from one source."""
 
     number: int
     text: str
@@ -54,7 +54,7 @@ class Quotation:
 
 
 def select_answers(study: RankedSentences) -> list[int]:
-    """The positions of the sentences that answer, best first by clause; none if nothing does."""
+    """Positions of the sentences that answer, best first by clause; none if nothing does."""
     share = max(1, MAX_QUOTES // max(1, len(study.clauses)))
     chosen: list[int] = []
     for clause in study.clauses:
@@ -69,9 +69,9 @@ def select_answers(study: RankedSentences) -> list[int]:
 
 
 def _filter_by_answer_type(places: list[int], clause: ClauseScores, said: Sequence[Candidate]) -> list[int]:
-    """Those that have what is asked for; if none has, the one beside which it stands, and that; else all.
+    """Sentences with the answer type; if there are none, the one next to such a sentence, and that; else all.
 
-    A sentence without a number answers no question for a number, and one without a measure of that kind none for it.
+    A sentence without a number cannot answer a question for a number, nor one without a unit of that kind.
     """
     fits = {at: has_answer_type(said[at].text, clause.answer_type, clause.counted_stems) for at in places}
     fitting = [at for at in places if fits[at]]
@@ -82,14 +82,14 @@ def _filter_by_answer_type(places: list[int], clause: ClauseScores, said: Sequen
 
 
 def _find_adjacent_answer(places: Sequence[int], clause: ClauseScores, said: Sequence[Candidate]) -> list[int]:
-    """The sentence next to an answer to what was asked before that has what a clause asks for, if there is one."""
+    """The sentence next to a previous answer that has the answer type of a clause, if there is one."""
     near = [(at, place) for place in places for at in (place + 1, place - 1, place + 2) if 0 <= at < len(said)]
     beside = (at for at, place in near if is_adjacent(said[at].source, said[place].source, chat=False))
     return [at for at in beside if has_answer_type(said[at].text, clause.answer_type, clause.counted_stems)][:1]
 
 
 def build_quotations(chosen: Sequence[int], quotables: Sequence[Candidate]) -> list[Quotation]:
-    """The chosen sentences, with their neighbours where they need them, in the order of choice; none twice."""
+    """Quotations of the chosen sentences, with neighbors where they need them, in the order of choice; none twice."""
     runs: list[list[int]] = []
     for run in (run for at in chosen for run in _quote_runs(at, quotables)):
         joined = next((other for other in runs if _is_joinable(other, run, quotables)), None)
@@ -101,7 +101,7 @@ def build_quotations(chosen: Sequence[int], quotables: Sequence[Candidate]) -> l
 
 
 def render_quotations(quoted: Sequence[Quotation]) -> str:
-    """One line for each; several are a list."""
+    """One line per quotation; several form a list."""
     return (
         "\n".join(map(_render_quote, quoted))
         if len(quoted) < 2
@@ -110,14 +110,14 @@ def render_quotations(quoted: Sequence[Quotation]) -> str:
 
 
 def _render_quote(quotation: Quotation) -> str:
-    """One line: “the words” [n], for messages after who said it and when."""
-    words = _CITATION.sub(r"(\1)", quotation.text)  # a number in the source is no number of ours
+    """One line: “the words” [n]; for messages after speaker and time."""
+    words = _CITATION.sub(r"(\1)", quotation.text)  # a number in the source is not one of our citations
     who = f"{quotation.speaker} ({quotation.time_text} UTC): " if quotation.speaker else ""
     return f"{who}“{words}” [{quotation.number}]"
 
 
 def _answer_clause(clause: ClauseScores, study: RankedSentences, most: int) -> list[int]:
-    """Among the sentences that were looked at, the places of those that answer the clause."""
+    """The positions, among the ranked sentences, of those that answer the clause."""
     best = np.argsort(-clause.score, kind="stable")[:MAX_QUOTES]
     alone = float(clause.support[best].max()) if len(best) else 0.0
     pair = find_two_hop_pair(clause, [study.candidates[at] for at in study.positions])
@@ -131,7 +131,7 @@ def _answer_clause(clause: ClauseScores, study: RankedSentences, most: int) -> l
 
 
 def _select_for_clause(clause: ClauseScores, most: int, margin: float) -> list[int]:
-    """The best one, what adds most to it, and what is nearly as good."""
+    """The best sentence, those that add most to it, and those that are nearly as good."""
     ranked = [int(at) for at in np.argsort(-clause.score, kind="stable")]
     first = next(at for at in ranked if clause.support[at] >= MIN_SUPPORT)
     chosen = [first]
@@ -145,7 +145,7 @@ def _select_for_clause(clause: ClauseScores, most: int, margin: float) -> list[i
 
 
 def _order_newest_first(chosen: list[int], clause: ClauseScores, study: RankedSentences) -> list[int]:
-    """Those that say as much as the first one by their time, the newest first; then the rest."""
+    """Sort those as good as the first one by time, newest first; then the rest."""
     weights = [term.weight for term in clause.terms]
     least = float(clause.coverage[chosen[0]] @ weights) - _TIE_MARGIN * sum(weights)
     equals = [at for at in chosen if float(clause.coverage[at] @ weights) >= least]
@@ -156,7 +156,7 @@ def _order_newest_first(chosen: list[int], clause: ClauseScores, study: RankedSe
 
 
 def _find_complement(clause: ClauseScores, first: int) -> int | None:
-    """The sentence that speaks of what the first leaves open, if it also speaks of something the first does."""
+    """The sentence that covers what the first one leaves open, if it shares a topic with the first."""
     weights = np.array([term.weight for term in clause.terms])
     total = float(weights.sum()) or 1.0
     adds = np.maximum(clause.coverage - clause.coverage[first], 0) @ weights / total
@@ -173,13 +173,13 @@ def _find_complement(clause: ClauseScores, first: int) -> int | None:
 
 
 def _own_words_mask(clause: ClauseScores) -> np.ndarray:
-    """Which sentences speak of what is asked in their own words, and not only stand near: "Thank you" does not."""
+    """Mask of sentences that cover the question by their own words, not only by their context; "Thank you" does not."""
     asked = [index for index, term in enumerate(clause.terms) if not term.is_name]
     return np.asarray(clause.coverage[:, asked].max(axis=1, initial=0.0 if asked else 1.0) > CONTEXT_SHARE)
 
 
 def _quote_runs(at: int, quotables: Sequence[Candidate]) -> list[list[int]]:
-    """Positions that are quoted together, as one quotation each."""
+    """Group positions that are quoted together, as one quotation each."""
     quotable = quotables[at]
     if not quotable.speaker:
         return [_with_context(at, quotables)]
@@ -191,7 +191,7 @@ def _quote_runs(at: int, quotables: Sequence[Candidate]) -> list[list[int]]:
 
 
 def _with_context(at: int, quotables: Sequence[Candidate]) -> list[int]:
-    """Sentences of one passage: a pronoun or a short remark goes with what stands before it, a title with its text."""
+    """Add context from the same passage: the sentence before a pronoun or short remark, the text after a title."""
     run = [at]
     while len(run) <= PRECEDING_COUNT and quotables[run[0]].preceding and _needs_context(quotables[run[0]]):
         run.insert(0, quotables[run[0]].preceding[-1])
@@ -212,14 +212,14 @@ def _is_short(quotable: Candidate) -> bool:
 
 
 def _is_joinable(one: Sequence[int], other: Sequence[int], quotables: Sequence[Candidate]) -> bool:
-    """Whether two runs overlap, or follow each other in one source that is no conversation."""
+    """Whether two runs overlap, or are adjacent in one source that is not a conversation."""
     near = any(abs(at - place) <= 1 for at in one for place in other)
     same = quotables[one[0]].source.number == quotables[other[0]].source.number
     return near and same
 
 
 def build_quotation(run: Sequence[Candidate]) -> Quotation:
-    """Sentences in a row of one source; what ends without a mark, as items of a list do, is set off by one."""
+    """Join consecutive sentences of one source; those without end punctuation, as list items, get a separator."""
     last = run[-1]
     said = (one.text + ("" if _TERMINATED.search(one.text) else ":" if one.is_title else ";") for one in run[:-1])
     return Quotation(last.source.number, " ".join([*said, last.text]), last.speaker, last.time_text)

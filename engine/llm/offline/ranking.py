@@ -1,4 +1,4 @@
-"""A question against its sources: everything embedded in two batches, every clause weighed against every sentence."""
+"""Score every clause of a question against every sentence of its sources, with two batches of embeddings."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from engine.models import Source
     from engine.usage import UsageMeter
 
-# Sentences that are embedded; of these the best are searched for other words for what is asked.
+# Maximum number of embedded sentences; the best of them are searched for synonyms of the question's words.
 MAX_CANDIDATES = 96
 VOCABULARY_SENTENCES = 32
 MAX_VOCABULARY = 400
 _MIN_WORD_LENGTH = 3
 
-# Shares of: the sentence together with the one before it; the question as a whole.
+# Weights of: the sentence together with the one before it; the question as a whole.
 _WITH_PREVIOUS_SHARE = 0.92
 _PREVIOUS_SHARE = 0.6
 _WHOLE_QUESTION_SHARE = 0.85
@@ -35,7 +35,7 @@ _WHOLE_QUESTION_SHARE = 0.85
 
 @dataclass(frozen=True, slots=True)
 class RankedSentences:
-    """All sentences, the positions of those that were looked at, and each clause weighed against these."""
+    """All sentences, the positions of the embedded ones, and the scores of each clause for these."""
 
     candidates: tuple[Candidate, ...]
     positions: tuple[int, ...]
@@ -45,7 +45,7 @@ class RankedSentences:
 async def rank_sentences(
     question: str, sources: Sequence[Source], embedder: Embedder, bill: UsageMeter
 ) -> RankedSentences:
-    """Weigh what the sources say; the embedder's errors pass."""
+    """Score the sources; errors of the embedder are raised."""
     every = build_candidates(sources)
     parts = asked.split_clauses(question)
     counted = scoring.count_stems(every)
@@ -67,7 +67,7 @@ async def rank_sentences(
 
 
 def select_candidates(every: Sequence[Candidate], words: Sequence[Term]) -> list[int]:
-    """The positions of those that are worth embedding, in order: who shares words with the question, then the first."""
+    """Positions of the sentences to embed, in order: those that share words with the question, then the first ones."""
 
     def shared(quotable: Candidate) -> float:
         around = quotable.context_stems | quotable.heading_stems
@@ -79,7 +79,7 @@ def select_candidates(every: Sequence[Candidate], words: Sequence[Term]) -> list
 
 
 def _previous_positions(every: Sequence[Candidate], chosen: Sequence[int]) -> list[int]:
-    """For each chosen one the place among them of the one before it; -1 if that is not there."""
+    """For each chosen sentence the index of the one before it; -1 if that is not chosen."""
     places = {at: place for place, at in enumerate(chosen)}
     return [places.get(every[at].preceding[-1], -1) if every[at].preceding else -1 for at in chosen]
 
@@ -102,7 +102,7 @@ def _clause_similarities(
 def _most_promising(
     similar: Sequence[np.ndarray], looked_at: Sequence[Candidate], words: Mapping[str, Term]
 ) -> list[int]:
-    """The positions of the most promising, before other words for the terms are known."""
+    """Positions of the most promising sentences, before synonyms of the terms are known."""
     total = sum(term.weight for term in words.values()) or 1.0
     said = (
         sum(term.weight for key, term in words.items() if key in one.stems | one.context_stems) for one in looked_at
@@ -114,7 +114,7 @@ def _most_promising(
 async def _find_synonyms(
     words: Sequence[Term], best: Sequence[Candidate], embedder: Embedder, bill: UsageMeter
 ) -> dict[str, dict[str, float]]:
-    """Which words of the best sentences mean nearly what a term means. Names stand only for themselves."""
+    """Words of the best sentences that mean nearly the same as a term. Names have no synonyms."""
     wanted = [term for term in words if not term.is_name and not is_generic(term.word)]
     vocabulary = _build_vocabulary(best)
     if not wanted or not vocabulary:
@@ -131,7 +131,7 @@ async def _find_synonyms(
 
 
 def _build_vocabulary(best: Sequence[Candidate]) -> dict[str, str]:
-    """The words that say something, by stem."""
+    """The content words, by stem."""
     found: dict[str, str] = {}
     for quotable in best:
         for at, word in enumerate(split_words(quotable.text)):

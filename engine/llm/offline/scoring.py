@@ -1,4 +1,4 @@
-"""How well a sentence supports an answer: how like the question it is, and how much of the question it covers. Pure."""
+"""Score how well a sentence supports an answer: similarity to the question and coverage of its words. Pure."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from engine.llm.offline.candidates import Candidate
 
-# What a word weighs that says little, or that stands in brackets at the end of a question: a hint.
+# Weight of a word with little meaning, or in brackets at the end of a question (a hint).
 GENERIC_SHARE = 0.35
 HINT_SHARE = 0.4
-# How far a sentence speaks of what only its heading or the two before it tell.
+# How much a sentence covers a term that only its heading or the two sentences before it contain.
 HEADING_SHARE = 0.8
-CHANNEL_SHARE = 0.5  # the name of a channel stands above everything that is said there
+CHANNEL_SHARE = 0.5  # the name of a channel is above all of its messages
 CONTEXT_SHARE = 0.7
 MAX_SYNONYM_SHARE = 0.8
-# Cosine of two single words: at the first they have nothing to do with each other, at the second they are one word.
+# Cosine of two single words: unrelated at the first value, synonyms at the second.
 UNRELATED_COSINE, SYNONYM_COSINE = 0.55, 0.9
 RIGHT_TYPE_SCORE, WRONG_TYPE_SCORE = 0.1, -0.15
 QUESTION_SCORE, TITLE_SCORE = -0.1, -0.15
@@ -39,7 +39,7 @@ _HINTS = re.compile(r"\(([^()]*)\)[\s?.!]*$")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word that a question is about; a `name` only says whom or which one."""
+    """A word that a question is about; a `name` only identifies a person or thing."""
 
     stem: str
     word: str
@@ -48,16 +48,16 @@ class Term:
 
     @property
     def is_id(self) -> bool:
-        """Whether it names exactly one thing: 17-B, v2."""
+        """Whether it identifies exactly one thing: 17-B, v2."""
         return any(map(str.isdigit, self.word)) and any(map(str.isalpha, self.word))
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseScores:
-    """One clause of a question against each sentence: `covers` has shape (sentences, terms), the others (sentences,).
+    """Scores of a clause for each sentence: `coverage` has shape (sentences, terms), the others (sentences,).
 
-    `score` orders them; `support` says whether one answers at all, `lost` what it lost by not speaking of the very
-    thing that is asked for.
+    `score` orders the sentences; `support` decides whether one answers at all; `focus_loss` is the deduction for not covering
+    the focus of the question.
     """
 
     answer_type: asked.AnswerType
@@ -71,12 +71,12 @@ class ClauseScores:
     counted_stems: frozenset[str]
 
 
-# For the stem of each term other words by their stems, with a share of its meaning.
+# For the stem of each term its synonyms by their stems, with the share of its meaning.
 Synonyms = Mapping[str, Mapping[str, float]]
 
 
 def count_stems(quotables: Iterable[Candidate]) -> dict[str, int]:
-    """In how many of them each stem stands."""
+    """Number of candidates that contain each stem."""
     found: dict[str, int] = {}
     for quotable in quotables:
         for word in quotable.stems:
@@ -85,7 +85,7 @@ def count_stems(quotables: Iterable[Candidate]) -> dict[str, int]:
 
 
 def build_terms(question: str, counted: Mapping[str, int], total: int) -> tuple[Term, ...]:
-    """The words a question is about, the rarer among the sentences the heavier."""
+    """The words a question is about; words that are rarer among the sentences weigh more."""
     hints = {stem(word) for word in split_words(found[1])} if (found := _HINTS.search(question)) else set()
     measured = asked.quality_measures(question)
     made = []
@@ -99,14 +99,14 @@ def build_terms(question: str, counted: Mapping[str, int], total: int) -> tuple[
 
 
 def synonym_share(similarity: float) -> float:
-    """How far one word stands for another, by the cosine of the two alone."""
+    """How much one word means another, by the cosine of the two words alone."""
     return min(MAX_SYNONYM_SHARE, max(0.0, (similarity - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE)))
 
 
 def score_clause(
     clause: str, about: Sequence[Term], quotables: Sequence[Candidate], similar: np.ndarray, likes: Synonyms
 ) -> ClauseScores:
-    """The clause against every sentence; `similar` holds the cosines."""
+    """Score a clause against every sentence; `similar` holds the cosines."""
     likes = _add_measures(clause, likes)
     rows = [[_term_coverage(term, quotable, likes) for term in about] for quotable in quotables]
     covers = np.array(rows, dtype=np.float64).reshape(len(quotables), len(about))
@@ -123,20 +123,20 @@ def score_clause(
 
 
 def _add_measures(clause: str, likes: Synonyms) -> Synonyms:
-    """A quality is spoken of by what it is measured in, too."""
+    """A sentence also covers a quality by its unit."""
     units = {key: dict.fromkeys(names, MAX_SYNONYM_SHARE) for key, names in asked.quality_measures(clause).items()}
     return {**likes, **{key: {**likes.get(key, {}), **named} for key, named in units.items()}}
 
 
 def _is_name(word: str, question: str) -> bool:
-    """Whether it is an id, or capitalised without need."""
+    """Whether it is an id, or capitalized within a sentence."""
     if any(map(str.isdigit, word)):
         return True
     return word[:1].isupper() and not (question.lstrip("\"'“‘¿¡ ").startswith(word) and is_common(word))
 
 
 def _term_coverage(term: Term, quotable: Candidate, likes: Synonyms) -> float:
-    """How far a sentence speaks of a term, 0 to 1."""
+    """How much a sentence covers a term, 0 to 1."""
     if term.stem in quotable.stems:
         return 1.0
     found = [share for word, share in likes.get(term.stem, {}).items() if word in quotable.stems]
@@ -145,7 +145,7 @@ def _term_coverage(term: Term, quotable: Candidate, likes: Synonyms) -> float:
 
 
 def _covered_share(covers: np.ndarray, about: Sequence[Term]) -> np.ndarray:
-    """The share of the weight that is covered."""
+    """The covered share of the weight."""
     weights = np.array([term.weight for term in about])
     total = float(weights.sum())
     shares: np.ndarray = covers @ weights / total if total else np.zeros(len(covers))
@@ -153,7 +153,7 @@ def _covered_share(covers: np.ndarray, about: Sequence[Term]) -> np.ndarray:
 
 
 def _form_score(quotable: Candidate, wanted: asked.AnswerType, counted: frozenset[str]) -> float:
-    """What speaks for or against a sentence apart from its subject."""
+    """Bonus or malus for a sentence apart from its topic."""
     fits = asked.has_answer_type(quotable.text, wanted, counted)
     value = 0.0 if fits is None else RIGHT_TYPE_SCORE if fits else WRONG_TYPE_SCORE
     if quotable.is_question:
@@ -164,7 +164,7 @@ def _form_score(quotable: Candidate, wanted: asked.AnswerType, counted: frozense
 
 
 def _focus_loss(clause: str, about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
-    """What a sentence loses if it does not speak of the very thing that is asked for."""
+    """Deduction for a sentence that does not cover the focus of the question."""
     sought = asked.focus_stems(clause)
     columns = [index for index, term in enumerate(about) if term.stem in sought]
     lost = np.zeros(len(covers))
@@ -174,7 +174,7 @@ def _focus_loss(clause: str, about: Sequence[Term], covers: np.ndarray) -> np.nd
 
 
 def _name_loss(about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
-    """What a sentence loses if it speaks of others than those whom the question names; permit 21-A is not 17-B."""
+    """Deduction for a sentence about other names than those in the question; permit 21-A is not 17-B."""
     names = [index for index, term in enumerate(about) if term.is_name]
     ids = [index for index in names if about[index].is_id]
     lost = np.zeros(len(covers))
@@ -185,7 +185,7 @@ def _name_loss(about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
 
 
 def _recency_scores(quotables: Sequence[Candidate]) -> np.ndarray:
-    """A little for newer sources, so that they win ties."""
+    """A small bonus for newer sources, so that they win ties."""
     times = sorted({quotable.time for quotable in quotables if quotable.time is not None})
     rank = {time: RECENCY_SCORE * (place + 1) / len(times) for place, time in enumerate(times)}
     return np.array([rank[quotable.time] if quotable.time is not None else 0.0 for quotable in quotables])

@@ -1,4 +1,4 @@
-"""Two sentences that only together answer: the first says who is meant, the second what is asked about them. Pure."""
+"""Find two sentences that answer only together: the first identifies a name, the second answers about it. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.llm.offline.scoring import ClauseScores
 
 MAX_FIRST_SENTENCES = 4
-# What each of the two must say of the question that the other does not.
+# Minimum share of the question that each of the two covers and the other does not.
 _OWN_SHARE = 0.2
 _SECOND_SHARE = 0.9
 
@@ -26,7 +26,7 @@ _SELF_REFERENCE = re.compile(r"\b(?:I|my|me|mine)\b")
 
 
 def find_two_hop_pair(clause: ClauseScores, quotables: Sequence[Candidate]) -> tuple[int, int, float] | None:
-    """The best two, linked by a name that the question does not say, and their support together."""
+    """The best pair, linked by a name that is not in the question, and their joint support."""
     weights = np.array([term.weight for term in clause.terms])
     total = float(weights.sum())
     if not total:
@@ -41,7 +41,7 @@ def find_two_hop_pair(clause: ClauseScores, quotables: Sequence[Candidate]) -> t
 def _candidate_pairs(
     clause: ClauseScores, quotables: Sequence[Candidate], shares: np.ndarray
 ) -> Iterator[tuple[int, int]]:
-    """Sentences of which each says something else of the question, and that share a new name."""
+    """Pairs of sentences that cover different parts of the question and share a new name."""
     asked = {term.stem for term in clause.terms}
     firsts = np.argsort(-(clause.coverage @ shares + clause.similarity), kind="stable")[:MAX_FIRST_SENTENCES]
     for first in map(int, firsts):
@@ -54,7 +54,7 @@ def _candidate_pairs(
 
 
 def _new_names(quotable: Candidate) -> list[frozenset[str]]:
-    """The stems of each name that it tells something of."""
+    """The stems of each name that it says something about."""
     return [
         frozenset(map(stem, split_words(name.name)))
         for name in find_entities(_attributed_text(quotable), ExcerptFacts())
@@ -62,12 +62,12 @@ def _new_names(quotable: Candidate) -> list[frozenset[str]]:
 
 
 def _attributed_text(quotable: Candidate) -> str:
-    """What it says, with its speaker only if they speak of themselves."""
+    """Its text, with the speaker only if the speaker refers to themselves."""
     return quotable.attributed_text if _SELF_REFERENCE.search(quotable.text) else quotable.text
 
 
 def _pair_support(clause: ClauseScores, pair: tuple[int, int], shares: np.ndarray) -> float:
-    """As for one sentence, of what the two cover together."""
+    """As `support` of one sentence, for the joint coverage of the two."""
     first, second = pair
     covers = np.maximum(clause.coverage[first], _SECOND_SHARE * clause.coverage[second])
     rest = np.array([not term.is_name for term in clause.terms])

@@ -1,1 +1,1 @@
-"""Words, word lists and sentences of the offline rules. Pure."""
+"""Words, word lists and sentences for the offline rules. Pure."""

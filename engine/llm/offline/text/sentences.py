@@ -1,4 +1,4 @@
-"""Texts to sentences: prose at its full stops, lists and tables at their lines, chat lines by their speakers. Pure."""
+"""Split texts into sentences: prose at full stops, lists and tables at lines, chat lines by speaker. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MAX_SENTENCE_LENGTH = 400
 MAX_WORD_LENGTH = 40
 
-# After these a full stop is no end, whatever follows; after _MAYBE none if a number follows.
+# A full stop after these never ends a sentence; after _MAYBE it does not if a number follows.
 _ABBREVIATIONS = word_set(
     """
     mr mrs ms dr prof st sr jr rev hon capt col gen lt sgt fr hr vs cf e.g i.e z.b d.h bzw ca approx mme mlle sig
@@ -38,7 +38,7 @@ _BULLET = re.compile(r"\A\s*+(?:[-*•‣–]|\(?\d{1,3}[.)])\s+")
 
 @dataclass(frozen=True, slots=True)
 class ChatLine:
-    """`[time] speaker: text`, as messages stand in chunks; the text may have several lines."""
+    """`[time] speaker: text`, the form of messages in chunks; the text may have several lines."""
 
     time: str
     speaker: str
@@ -46,22 +46,22 @@ class ChatLine:
 
 
 def parse_chat_line(text: str) -> ChatLine | None:
-    """The message that the text is, if it is one."""
+    """The message if the text is one, else None."""
     found = _CHAT.fullmatch(text.strip())
     return ChatLine(found[1], found[2].strip(), found[3].strip()) if found else None
 
 
 def split_chat_lines(text: str) -> list[ChatLine | str]:
-    """The chat lines of a text in order, and what stands outside of them."""
+    """The chat lines of a text in order, and the text outside of them."""
     parts = (part.strip() for part in _CHAT_STARTS.split(text))
     return [parse_chat_line(part) or part for part in parts if part]
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text in order, blanks collapsed, marks of list items left out.
+    """The sentences of a text in order, with whitespace collapsed and list markers removed.
 
-    Every line ends one unless the next goes on in small letters. A row of a table (cells between bars) comes with the
-    heads of its columns: "Day: Monday; Opens: 9:00".
+    Every line ends a sentence unless the next one continues in lower case. A table row (cells between bars) gets the
+    column headers: "Day: Monday; Opens: 9:00".
     """
     found: list[str] = []
     for block in _split_blocks(text):
@@ -71,14 +71,14 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _split_blocks(text: str) -> list[list[str]]:
-    """Lines, by paragraph."""
+    """Lines by paragraph."""
     paragraphs = _PARAGRAPHS.split(text)
     blocks = [[line.strip() for line in paragraph.split("\n") if line.strip()] for paragraph in paragraphs]
     return [block for block in blocks if block]
 
 
 def _unwrap_lines(block: Sequence[str]) -> list[str]:
-    """Lines of one paragraph, joined where one only wraps into the next."""
+    """The lines of a paragraph, joined where a line wraps."""
     lines: list[str] = []
     for line in block:
         goes_on = line[:1].islower() and not _BULLET.match(line)
@@ -116,7 +116,7 @@ def _is_sentence_end(line: str, end: re.Match[str]) -> bool:
 
 
 def _split_long(sentence: str) -> Iterator[str]:
-    """What has no full stop for a long time is cut between words."""
+    """Split long text without a full stop between words."""
     while len(sentence) > MAX_SENTENCE_LENGTH:
         cut = sentence.rfind(" ", MAX_SENTENCE_LENGTH // 2, MAX_SENTENCE_LENGTH)
         cut = cut if cut > 0 else MAX_SENTENCE_LENGTH
@@ -127,7 +127,7 @@ def _split_long(sentence: str) -> Iterator[str]:
 
 
 def _table_rows(block: Sequence[str]) -> list[str]:
-    """The rows below the heads, if the block is a table; else nothing."""
+    """The rows below the header if the block is a table; otherwise empty."""
     if len(block) < 2 or not all("|" in line for line in block):
         return []
     head, *rows = (_cells(line) for line in block)

@@ -1,4 +1,4 @@
-"""Words: cut, stemmed, and sorted into those that say something and those that only hold a sentence together. Pure."""
+"""Split words, stem them, and tell content words from function words. Pure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from engine.text.word_lists import COMMON_WORDS, GENERIC_WORDS, IRREGULAR_FORMS,
 
 _TOKEN = re.compile(r"[#@]\w[\w.-]*|[€$£]?\w+(?:[-.,:/'’_]\w+)*%?")
 
-# A capital letter, for patterns: those of Latin, Greek, Cyrillic and Armenian script; other scripts have none.
+# A capital letter in patterns: Latin, Greek, Cyrillic and Armenian script; other scripts have none.
 UPPER = f"[{''.join(chr(code) for code in range(0x590) if chr(code).isupper())}]"
 
-# Stands among the stems of a text for any price in it.
+# Stem that represents any price in a text.
 MONEY = "€"
 _PRICE = re.compile(r"[€$£¥]|\b(?:euros?|cents?|dollars?|pounds?|pence|francs?|crowns?|free)\b", re.IGNORECASE)
 _ENDINGS = ("ings", "ing", "edly", "ed", "s", "ly")
@@ -22,13 +22,13 @@ _SHORT_SYLLABLE = re.compile("[^aeiouäöü][aeiouäöü][^aeiouäöüwxy]")
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text as they stand; ids, times, prices, #channels and @people stay whole."""
+    """The words of a text unchanged; ids, times, prices, #channels and @people stay whole."""
     return _TOKEN.findall(text)
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """What the forms of a word share: small letters, without the commonest endings, irregular verbs by their base."""
+    """The common stem of a word's forms: lower case, without the most common endings; irregular verbs by their base."""
     bare = word.casefold().removesuffix("'s").removesuffix("’s").lstrip("@#")
     bare = IRREGULAR_FORMS.get(bare, bare)
     if not bare.isalpha() or len(bare) < 4:
@@ -43,7 +43,7 @@ def stem_words(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a text that say something, as they stand, none twice by its stem."""
+    """The content words of a text unchanged, one per stem."""
     kept: dict[str, str] = {}
     for word in split_words(text):
         if not is_stop_word(word):
@@ -52,12 +52,12 @@ def content_words(text: str) -> list[str]:
 
 
 def is_stop_word(word: str) -> bool:
-    """Whether it only holds a sentence together."""
+    """Whether it is a function word."""
     return word.casefold() in STOP_WORDS or word.casefold().removesuffix("'s").removesuffix("’s") in STOP_WORDS
 
 
 def is_generic(word: str) -> bool:
-    """Whether it says little of what a question is about."""
+    """Whether it says little about the topic of a question."""
     return stem(word) in _GENERIC_STEMS
 
 
@@ -68,12 +68,12 @@ def is_common(word: str) -> bool:
 
 
 def has_price(text: str) -> bool:
-    """Whether an amount of money is named, or that something is free."""
+    """Whether the text has an amount of money, or says that something is free."""
     return bool(_PRICE.search(text))
 
 
 def _strip_ending(word: str) -> str:
-    """Without its ending, and where that bent the word, straightened: fitted, fit; moving, move; boxes, box."""
+    """The word without its ending, with the base restored: fitted, fit; moving, move; boxes, box."""
     if word.endswith("ies"):
         return f"{word[:-3]}y"
     if word.endswith(_SIBILANT_ENDINGS):
