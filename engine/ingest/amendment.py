@@ -18,17 +18,17 @@ MAX_TRIES = 5  # while others change the same document
 async def amend_document(runtime: Runtime, key: str, change: DocumentChange) -> bool:
     """Apply the change; returns whether anything is different. Raises NotFound if the document does not exist."""
     ledger, reach = runtime.ledger, INITIAL_REACH
-    tokenizer, packing = runtime.tokenizer, runtime.options.chunking
+    tokenizer, chunking = runtime.tokenizer, runtime.options.chunking
     for _ in range(MAX_TRIES):
-        made = await ledger.documents.plan_amendment(key, change, reach)
+        plan = await ledger.documents.plan_amendment(key, change, reach)
         segment = None
-        if made.region is not None:
-            segment = await asyncio.to_thread(rechunk_region, made.region, tokenizer, packing)
+        if plan.region is not None:
+            segment = await asyncio.to_thread(rechunk_region, plan.region, tokenizer, chunking)
             if segment is None:
                 reach = widen_reach(reach)
                 continue
-        outcome = await ledger.documents.apply_amendment(made, segment)
-        if outcome in {AmendmentResult.CHANGED, AmendmentResult.UNCHANGED}:
-            return outcome is AmendmentResult.CHANGED
-        reach = WHOLE_DOCUMENT if outcome is AmendmentResult.RANGE_TOO_SMALL else reach
-    return await ledger.documents.amend(key, change, lambda region: rechunk_region(region, tokenizer, packing))
+        result = await ledger.documents.apply_amendment(plan, segment)
+        if result in {AmendmentResult.CHANGED, AmendmentResult.UNCHANGED}:
+            return result is AmendmentResult.CHANGED
+        reach = WHOLE_DOCUMENT if result is AmendmentResult.RANGE_TOO_SMALL else reach
+    return await ledger.documents.amend(key, change, lambda region: rechunk_region(region, tokenizer, chunking))

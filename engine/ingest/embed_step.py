@@ -37,75 +37,75 @@ class EmbedStep:
         if not found:
             await ledger.work.advance_documents()
             return NextStep.IDLE
-        chunks = await ledger.work.load_chunks([mark.id for mark in found])
-        gone = {mark.id for mark in found} - {chunk.id for chunk in chunks}
+        chunks = await ledger.work.load_chunks([key.id for key in found])
+        gone = {key.id for key in found} - {chunk.id for chunk in chunks}
         if gone:
             await self.runtime.vectors.delete("chunks", gone)
-        bill = UsageMeter()
-        failed = await self._embed_with_isolation(chunks, bill)
-        done = [mark for mark in found if mark.id not in failed]
-        failures = [EmbeddingFailure(mark, failed[mark.id]) for mark in found if mark.id in failed]
-        await ledger.work.finish_embedding(done, failures, self.runtime.options.max_embed_attempts, bill.items)
+        usage = UsageMeter()
+        failed = await self._embed_with_isolation(chunks, usage)
+        done = [key for key in found if key.id not in failed]
+        failures = [EmbeddingFailure(key, failed[key.id]) for key in found if key.id in failed]
+        await ledger.work.finish_embedding(done, failures, self.runtime.options.max_embed_attempts, usage.items)
         return NextStep.after_batch(len(found), most)
 
-    async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], bill: UsageMeter) -> dict[int, EngineError]:
+    async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], usage: UsageMeter) -> dict[int, EngineError]:
         """Embed and store chunks; returns the error of each chunk whose own text cannot be embedded."""
         try:
-            await self._embed_chunks(chunks, bill)
+            await self._embed_chunks(chunks, usage)
         except StoreError:
             raise
         except EngineError as error:
             if isinstance(error, InvalidApiKey | ModelNotFound):
                 await self.runtime.ledger.work.record_embedding_failure([chunk.id for chunk in chunks], error)
                 return {}
-            if not await self.runtime.embedder.is_text_at_fault(error, bill):
+            if not await self.runtime.embedder.is_text_at_fault(error, usage):
                 raise
             if len({chunk.text_hash for chunk in chunks}) == 1:
                 return {chunk.id: error for chunk in chunks}
         else:
             return {}
         half = len(chunks) // 2
-        return await self._embed_with_isolation(chunks[:half], bill) | await self._embed_with_isolation(
-            chunks[half:], bill
+        return await self._embed_with_isolation(chunks[:half], usage) | await self._embed_with_isolation(
+            chunks[half:], usage
         )
 
-    async def _embed_chunks(self, chunks: Sequence[ChunkToEmbed], bill: UsageMeter) -> None:
-        known = await self._load_cached({chunk.text_hash for chunk in chunks})
-        growing = [chunk for chunk in chunks if chunk.is_growing and chunk.text_hash not in known]
-        fresh = {c.text_hash: c.text for c in chunks if c.text_hash not in known and not c.is_growing}
+    async def _embed_chunks(self, chunks: Sequence[ChunkToEmbed], usage: UsageMeter) -> None:
+        cached = await self._load_cached({chunk.text_hash for chunk in chunks})
+        growing = [chunk for chunk in chunks if chunk.is_growing and chunk.text_hash not in cached]
+        fresh = {c.text_hash: c.text for c in chunks if c.text_hash not in cached and not c.is_growing}
         if fresh:
-            known |= await self._embed_texts(fresh, bill)
-        made = {chunk.id: known[chunk.text_hash] for chunk in chunks if chunk.text_hash in known}
-        made |= await self._embed_growing(growing, bill)
+            cached |= await self._embed_texts(fresh, usage)
+        vectors_by_id = {chunk.id: cached[chunk.text_hash] for chunk in chunks if chunk.text_hash in cached}
+        vectors_by_id |= await self._embed_growing(growing, usage)
         if chunks:
-            rows = [VectorRow(c.id, c.space, c.room, part) for c in chunks for part in range(made[c.id][0])]
-            data = b"".join(made[chunk.id][1] for chunk in chunks)
+            rows = [VectorRow(c.id, c.space, c.room, part) for c in chunks for part in range(vectors_by_id[c.id][0])]
+            data = b"".join(vectors_by_id[chunk.id][1] for chunk in chunks)
             vectors = np.frombuffer(data, np.float32).reshape(len(rows), self.runtime.embedder.dim)
             await self.runtime.vectors.upsert("chunks", rows, vectors)
 
-    async def _embed_growing(self, chunks: Sequence[ChunkToEmbed], bill: UsageMeter) -> dict[int, CachedVectors]:
+    async def _embed_growing(self, chunks: Sequence[ChunkToEmbed], usage: UsageMeter) -> dict[int, CachedVectors]:
         """Vectors of chunks of open conversations: those stored before, and those of the text added since."""
         if not chunks:
             return {}
         embedder, tokenizer = self.runtime.embedder, self.runtime.tokenizer
         ledger, name = self.runtime.ledger, embedder_identity(embedder)
-        known = await ledger.cache.load_partial_vectors(name, [chunk.id for chunk in chunks])
-        new = {c.id: (c.text[known[c.id].covered_chars :] if c.id in known else c.text).strip() for c in chunks}
+        earlier = await ledger.cache.load_partial_vectors(name, [chunk.id for chunk in chunks])
+        new = {c.id: (c.text[earlier[c.id].covered_chars :] if c.id in earlier else c.text).strip() for c in chunks}
         split = {
             id_: split_into_parts(text, embedder.max_tokens, tokenizer) if text else [] for id_, text in new.items()
         }
         texts = [part for some in split.values() for part in some]
-        vectors = await embedder.embed(texts, bill) if texts else np.empty((0, embedder.dim), np.float32)
-        made, at = dict[int, PartialVectors](), 0
+        vectors = await embedder.embed(texts, usage) if texts else np.empty((0, embedder.dim), np.float32)
+        by_id, at = dict[int, PartialVectors](), 0
         for chunk in chunks:
-            some, before = len(split[chunk.id]), known.get(chunk.id)
+            some, before = len(split[chunk.id]), earlier.get(chunk.id)
             data = (before.data if before else b"") + vectors[at : at + some].tobytes()
             count = (before.parts if before else 0) + some
             whole = before is None or (bool(before.embedded_at_once) and not some)
-            made[chunk.id] = PartialVectors(name, len(chunk.text), int(whole), count, data)
+            by_id[chunk.id] = PartialVectors(name, len(chunk.text), int(whole), count, data)
             at += some
-        await ledger.cache.save_partial_vectors(made)
-        return {id_: (each.parts, each.data) for id_, each in made.items()}
+        await ledger.cache.save_partial_vectors(by_id)
+        return {id_: (each.parts, each.data) for id_, each in by_id.items()}
 
     async def _load_cached(self, hashes: set[bytes]) -> dict[bytes, CachedVectors]:
         """Cached vectors; those that would fail today's checks are embedded again."""
@@ -117,14 +117,14 @@ class EmbedStep:
             if count and len(data) == 4 * count * embedder.dim and np.isfinite(np.frombuffer(data, np.float32)).all()
         }
 
-    async def _embed_texts(self, texts: dict[bytes, str], bill: UsageMeter) -> dict[bytes, CachedVectors]:
+    async def _embed_texts(self, texts: dict[bytes, str], usage: UsageMeter) -> dict[bytes, CachedVectors]:
         embedder, tokenizer = self.runtime.embedder, self.runtime.tokenizer
         split = {key: split_into_parts(text, embedder.max_tokens, tokenizer) for key, text in texts.items()}
-        vectors = await embedder.embed([part for some in split.values() for part in some], bill)
-        made, at = dict[bytes, CachedVectors](), 0
+        vectors = await embedder.embed([part for some in split.values() for part in some], usage)
+        by_hash, at = dict[bytes, CachedVectors](), 0
         for key, some in split.items():
-            made[key] = (len(some), vectors[at : at + len(some)].tobytes())
+            by_hash[key] = (len(some), vectors[at : at + len(some)].tobytes())
             at += len(some)
-        rows = [(key, *kept) for key, kept in made.items()]
+        rows = [(key, *kept) for key, kept in by_hash.items()]
         await self.runtime.ledger.cache.save_vectors(embedder_identity(embedder), rows)
-        return made
+        return by_hash

@@ -75,11 +75,13 @@ class ExtractStep:
 
     async def step(self) -> NextStep:
         """Start calls for new chunks, and wait a moment for those in progress."""
-        readers = self.runtime.options.extraction_concurrency
-        most = 1 if self.unreachable_error else 2 * readers  # while the model is unreachable, a single call tests it
-        room = most - len(set(self.running_calls.values()))
-        if room > min(most - 1, readers // 2):
-            await self._start_calls(room)
+        concurrency = self.runtime.options.extraction_concurrency
+        limit = (
+            1 if self.unreachable_error else 2 * concurrency
+        )  # while the model is unreachable, a single call tests it
+        free_slots = limit - len(set(self.running_calls.values()))
+        if free_slots > min(limit - 1, concurrency // 2):
+            await self._start_calls(free_slots)
         self.gate.set_extracting(bool(self.running_calls) and self.unreachable_error is None)
         if not self.running_calls:
             if self.last_failure and not await self.ledger.facts.has_pending_extraction():
@@ -94,13 +96,13 @@ class ExtractStep:
             self.wake()
         return NextStep.CONTINUE
 
-    async def _start_calls(self, room: int) -> None:
+    async def _start_calls(self, free_slots: int) -> None:
         """Start as many calls as there are free slots."""
         shared = 0 if self.unreachable_error else self.runtime.language.batch_token_limit
-        limit = room * MAX_EXCERPTS if shared else room
+        limit = free_slots * MAX_EXCERPTS if shared else free_slots
         found = await self.ledger.facts.list_unextracted(limit, time.time(), list(self.running_calls))
-        for batch in self._due_batches(build_batches(found, shared))[:room]:
-            task = self.runtime.supervisor.spawn("read chunks", self._extract(batch.chunks))
+        for batch in self._due_batches(build_batches(found, shared))[:free_slots]:
+            task = self.runtime.supervisor.spawn("extract chunks", self._extract(batch.chunks))
             self.running_calls |= dict.fromkeys((chunk.id for chunk in batch.chunks), task)
 
     def _due_batches(self, found: Sequence[ExtractionBatch]) -> list[ExtractionBatch]:
@@ -123,46 +125,52 @@ class ExtractStep:
 
     async def _extract_shared(self, chunks: Sequence[UnextractedChunk]) -> Sequence[UnextractedChunk]:
         """Extract chunks of one space in one call, each text once; returns those that need their own call."""
-        bill = UsageMeter()
+        usage = UsageMeter()
         first = {(chunk.text, chunk.section): chunk for chunk in reversed(chunks)}
-        asked = [chunk for chunk in first.values() if await self._load_cached(chunk) is None][::-1]
-        if len(asked) == 1:
+        new_chunks = [chunk for chunk in first.values() if await self._load_cached(chunk) is None][::-1]
+        if len(new_chunks) == 1:
             return chunks
         try:
             await self.runtime.priority.yield_to_foreground()
             with guard_plugin_call(MODEL_LABEL):
-                found = await self.runtime.language.extract_batch([_build_excerpt(chunk) for chunk in asked], bill)
+                found = await self.runtime.language.extract_batch(
+                    [_build_excerpt(chunk) for chunk in new_chunks], usage
+                )
             self.unreachable_error = self.last_failure = None
-            trusted = [(chunk, reading) for chunk, reading in zip(asked, found, strict=True) if reading is not None]
+            trusted = [
+                (chunk, extraction)
+                for chunk, extraction in zip(new_chunks, found, strict=True)
+                if extraction is not None
+            ]
             await self._save_shared(trusted)
         except ModelError as error:
-            await self._record_failure(asked, error)
-            return [chunk for chunk in chunks if chunk not in asked]
+            await self._record_failure(new_chunks, error)
+            return [chunk for chunk in chunks if chunk not in new_chunks]
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - extracted alone, only the chunk at fault fails
             log.warning("ingest.shared_extraction_failed", error=type(error).__name__)
             return chunks
         finally:
-            await self._record_usage(bill)
+            await self._record_usage(usage)
         kept = {chunk.id for chunk, _ in trusted}
         return [chunk for chunk in chunks if chunk.id not in kept]
 
     async def _save_shared(self, found: Sequence[tuple[UnextractedChunk, Extraction]]) -> None:
         await self.runtime.priority.yield_to_foreground()
-        for chunk, reading in found:
+        for chunk, extraction in found:
             key = shared_extraction_key(self._cache_key(chunk), chunk.space)
-            await self.ledger.facts.save_extraction(chunk.id, key, reading)
+            await self.ledger.facts.save_extraction(chunk.id, key, extraction)
 
     async def _extract_alone(self, chunk: UnextractedChunk) -> None:
-        bill, key = UsageMeter(), self._cache_key(chunk)
+        usage, key = UsageMeter(), self._cache_key(chunk)
         try:
             async with self._key_locks.setdefault(key, asyncio.Lock()):
                 found = await self._load_cached(chunk)
                 if found is None:
                     await self.runtime.priority.yield_to_foreground()
                     with guard_plugin_call(MODEL_LABEL):
-                        found = key, await self.runtime.language.extract(_build_excerpt(chunk), bill)
+                        found = key, await self.runtime.language.extract(_build_excerpt(chunk), usage)
                     self.unreachable_error = self.last_failure = None
                 await self.runtime.priority.yield_to_foreground()
                 await self.ledger.facts.save_extraction(chunk.id, *found)
@@ -172,7 +180,7 @@ class ExtractStep:
             await self._record_failure([chunk], error)
         finally:
             self._key_locks.pop(key, None)
-            await self._record_usage(bill)
+            await self._record_usage(usage)
 
     def _cache_key(self, chunk: UnextractedChunk) -> bytes:
         return self.runtime.language.extraction_key(_build_excerpt(chunk))
@@ -181,33 +189,41 @@ class ExtractStep:
         """The extraction of the same text, alone or from a shared call of the same space, with its cache key."""
         alone = self._cache_key(chunk)
         for key in (alone, shared_extraction_key(alone, chunk.space)):
-            reading = await self.ledger.facts.find_extraction(key, chunk.id)
-            if reading is not None:
-                return key, reading
+            extraction = await self.ledger.facts.find_extraction(key, chunk.id)
+            if extraction is not None:
+                return key, extraction
         return None
 
-    async def _record_usage(self, bill: UsageMeter) -> None:
-        if bill.items:
-            await self.ledger.cache.add_usage(datetime.now(UTC).date().isoformat(), bill.items)
+    async def _record_usage(self, usage: UsageMeter) -> None:
+        if usage.items:
+            await self.ledger.cache.add_usage(datetime.now(UTC).date().isoformat(), usage.items)
 
     async def _record_failure(self, chunks: Sequence[UnextractedChunk], error: Exception) -> None:
         """Record a failed call; each of its chunks is retried alone, or given up."""
         self.failures += 1
-        known_before, self.unreachable_error = (
+        was_unreachable, self.unreachable_error = (
             self.unreachable_error,
             error if isinstance(error, ModelUnreachable) else None,
         )
         self.last_failure = error if isinstance(error, ModelUnavailable) else self.last_failure
-        known = error if isinstance(error, EngineError) else EngineError(f"Reading failed: {type(error).__name__}.")
-        hopeless = not isinstance(error, ModelError) or isinstance(error, PERMANENT_ERRORS)
+        reported = (
+            error if isinstance(error, EngineError) else EngineError(f"Extraction failed: {type(error).__name__}.")
+        )
+        permanent = not isinstance(error, ModelError) or isinstance(error, PERMANENT_ERRORS)
         for chunk in chunks:
-            over = hopeless or (not self.unreachable_error and chunk.attempts + 1 >= self.runtime.options.max_attempts)
-            if not (known_before and self.unreachable_error):
+            given_up = permanent or (
+                not self.unreachable_error and chunk.attempts + 1 >= self.runtime.options.max_attempts
+            )
+            if not (was_unreachable and self.unreachable_error):
                 log.warning(
-                    "ingest.chunk_failed", error=str(known), hint=known.hint, is_final=over, attempts=chunk.attempts + 1
+                    "ingest.chunk_failed",
+                    error=str(reported),
+                    hint=reported.hint,
+                    is_final=given_up,
+                    attempts=chunk.attempts + 1,
                 )
-            retry_at = float("inf") if over else time.time() + retry_delay(chunk.attempts)
-            await self.ledger.facts.record_extraction_failure(chunk.id, known, retry_at)
+            retry_at = float("inf") if given_up else time.time() + retry_delay(chunk.attempts)
+            await self.ledger.facts.record_extraction_failure(chunk.id, reported, retry_at)
         if self.unreachable_error:
             await asyncio.sleep(ERROR_WAIT_SECONDS)
 

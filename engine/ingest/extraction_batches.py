@@ -39,18 +39,18 @@ class ExtractionBatch:
 
 def build_batches(unread: Iterable[UnextractedChunk], shared_tokens: int) -> list[ExtractionBatch]:
     """Group chunks by call, in the order of their oldest ones; a chunk that has failed gets its own call."""
-    made: list[list[UnextractedChunk]] = []
-    open_: dict[int, list[UnextractedChunk]] = {}
+    batches: list[list[UnextractedChunk]] = []
+    open_batches: dict[int, list[UnextractedChunk]] = {}
     for chunk in unread:
-        batch = open_.get(chunk.space)
+        batch = open_batches.get(chunk.space)
         if chunk.attempts or chunk.tokens > shared_tokens:
-            made.append([chunk])
+            batches.append([chunk])
         elif batch is None or _tokens(batch) + chunk.tokens > shared_tokens or len(batch) == MAX_EXCERPTS:
-            open_[chunk.space] = [chunk]
-            made.append(open_[chunk.space])
+            open_batches[chunk.space] = [chunk]
+            batches.append(open_batches[chunk.space])
         else:
             batch.append(chunk)
-    return [ExtractionBatch(tuple(each), is_full=_is_full(each, open_, shared_tokens)) for each in made]
+    return [ExtractionBatch(tuple(each), is_full=_is_full(each, open_batches, shared_tokens)) for each in batches]
 
 
 def shared_extraction_key(reading_key: bytes, space: int) -> bytes:
@@ -58,9 +58,11 @@ def shared_extraction_key(reading_key: bytes, space: int) -> bytes:
     return sha256(b"shared in %d " % space + reading_key).digest()
 
 
-def _is_full(batch: list[UnextractedChunk], open_: dict[int, list[UnextractedChunk]], shared_tokens: int) -> bool:
+def _is_full(
+    batch: list[UnextractedChunk], open_batches: dict[int, list[UnextractedChunk]], shared_tokens: int
+) -> bool:
     return (
-        open_.get(batch[0].space) is not batch
+        open_batches.get(batch[0].space) is not batch
         or _tokens(batch) >= FULL_SHARE * shared_tokens
         or len(batch) == MAX_EXCERPTS
     )

@@ -56,7 +56,7 @@ class IngestWorker:
         """Start, or resume the work of the last run."""
         steps: dict[str, Callable[[], Awaitable[NextStep]]] = {
             "embed": self._embed,
-            "read": self._extract,
+            "extract": self._extract,
             "project": self._project,
         }
         self._wake_events = {name: asyncio.Event() for name in steps}
@@ -64,7 +64,7 @@ class IngestWorker:
         self._tasks = [
             run(name, partial(self._run_step, name, step, self._wake_events[name])) for name, step in steps.items()
         ]
-        self._tasks.append(run("quiet periods", self._end_cooldowns))
+        self._tasks.append(run("end cooldowns", self._end_cooldowns))
 
     async def stop(self) -> None:
         """Stop at once; unfinished work resumes at the next start."""
@@ -94,8 +94,8 @@ class IngestWorker:
 
     def wake(self) -> None:
         """Signal new work."""
-        for news in self._wake_events.values():
-            news.set()
+        for wake_event in self._wake_events.values():
+            wake_event.set()
 
     async def wait_until_indexed(self) -> None:
         """Return once every accepted document is indexed or failed; raises the error that stops the worker."""
@@ -129,19 +129,19 @@ class IngestWorker:
         """The ledger of the engine."""
         return self.runtime.ledger
 
-    async def _run_step(self, name: str, step: Callable[[], Awaitable[NextStep]], news: asyncio.Event) -> None:
+    async def _run_step(self, name: str, step: Callable[[], Awaitable[NextStep]], wake_event: asyncio.Event) -> None:
         """Repeat a step while it has work, at its pace, then wait for new work; errors delay it."""
         await self._gate.wait_for_more(time.monotonic() + STARTUP_GRACE_SECONDS)
         while True:
-            news.clear()
+            wake_event.clear()
             await self.runtime.priority.yield_to_foreground()
             since = time.monotonic()
             try:
-                then = await step()
+                next_step = await step()
             except (StoreError, ModelError) as error:
                 if isinstance(error, CorruptProjection) and isinstance(self._step_errors.get(name), CorruptProjection):
                     self.corrupt_projections.put_nowait(error)
-                self._step_errors[name], then = error, NextStep.IDLE
+                self._step_errors[name], next_step = error, NextStep.IDLE
                 self.runtime.supervisor.record_failure(name, error)
                 await asyncio.sleep(ERROR_WAIT_SECONDS)
             except BaseException as error:  # the supervisor restarts this
@@ -153,23 +153,23 @@ class IngestWorker:
                 proved = name != "project" or self.projector.can_deliver
                 if proved and self._step_errors.pop(name, None) is not None:
                     self.runtime.supervisor.record_success(name)
-            if then is NextStep.IDLE:
-                await self._wait_for_work(news)
-            elif then is NextStep.GATHER:
+            if next_step is NextStep.IDLE:
+                await self._wait_for_work(wake_event)
+            elif next_step is NextStep.GATHER:
                 await self._gate.wait_for_more(since + BATCH_INTERVAL_SECONDS[name])
 
-    async def _wait_for_work(self, news: asyncio.Event) -> None:
+    async def _wait_for_work(self, wake_event: asyncio.Event) -> None:
         async with self._idle_condition:
             self._idle_condition.notify_all()
         with suppress(TimeoutError):
             # Not wait_for: up to Python 3.11 it loses a cancellation that arrives together with the event.
             async with asyncio.timeout(1.0):
-                await news.wait()
+                await wake_event.wait()
 
     async def _embed(self) -> NextStep:
-        if (then := await self._embed_step.step()) is not NextStep.IDLE:
+        if (next_step := await self._embed_step.step()) is not NextStep.IDLE:
             self.wake()
-        return then
+        return next_step
 
     async def _extract(self) -> NextStep:
         return await self._extract_step.step()
@@ -177,9 +177,9 @@ class IngestWorker:
     # Project stale keys. Hot keys wait for the end of their cooldown, unless a caller waits for everything.
 
     async def _project(self) -> NextStep:
-        if (then := await self.projector.step()) is not NextStep.IDLE:
+        if (next_step := await self.projector.step()) is not NextStep.IDLE:
             self.wake()
-            return then
+            return next_step
         if self._gate.has_waiter(WaitTarget.EVERYTHING) and await self.ledger.work.has_only_held_keys():
             await self.projector.end_cooldown()
             return await self.projector.step()
@@ -189,5 +189,5 @@ class IngestWorker:
         while True:
             await asyncio.sleep(max(self.runtime.options.summary_cooldown, MIN_COOLDOWN_SECONDS))
             await self.projector.end_cooldown()
-            self.runtime.supervisor.record_success("quiet periods")
+            self.runtime.supervisor.record_success("end cooldowns")
             self.wake()

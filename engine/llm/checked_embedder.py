@@ -59,33 +59,33 @@ class CheckedEmbedder:
     def max_tokens(self) -> int:
         return self.embedder.max_tokens
 
-    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], usage: UsageMeter) -> np.ndarray:
         if not texts:
             return np.empty((0, self.dim), np.float32)
         try:
             with guard_plugin_call(f"The embedder {self.name}"):
-                return self._validate_vectors(await self.embedder.embed(texts, bill), len(texts))
+                return self._validate_vectors(await self.embedder.embed(texts, usage), len(texts))
         except EngineError:
             raise
         except Exception as error:  # plug-ins may raise any exception
             raise ModelUnavailable(f"The embedder {self.name} failed ({type(error).__name__}).") from error
 
-    async def is_text_at_fault(self, error: EngineError, bill: UsageMeter) -> bool:
+    async def is_text_at_fault(self, error: EngineError, usage: UsageMeter) -> bool:
         """Whether the text caused the error: its class says so, or a probe text still embeds."""
         if isinstance(error, TEXT_ERRORS + PROVIDER_ERRORS):
             return isinstance(error, TEXT_ERRORS)
         try:
-            await self.embed([PROBE_TEXT], bill)
+            await self.embed([PROBE_TEXT], usage)
         except EngineError:
             return False
         return True
 
-    def _validate_vectors(self, made: np.ndarray, count: int) -> np.ndarray:
+    def _validate_vectors(self, result: np.ndarray, count: int) -> np.ndarray:
         with np.errstate(over="ignore"):
-            vectors = np.asarray(made, dtype=np.float32)
+            vectors = np.asarray(result, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != count:
-            given = len(vectors) if vectors.ndim else 0
-            raise ModelUnavailable(f"The embedder {self.name} returned {given} vectors for {count} texts.")
+            received = len(vectors) if vectors.ndim else 0
+            raise ModelUnavailable(f"The embedder {self.name} returned {received} vectors for {count} texts.")
         if vectors.shape[1] != self.dim:
             raise ModelUnavailable(f"The embedder {self.name} returned {vectors.shape[1]} dimensions, not {self.dim}.")
         if not np.isfinite(vectors).all():

@@ -32,10 +32,10 @@ class ModelConfig:
     @property
     def name(self) -> str:
         """Identity: everything that changes replies; never the key."""
-        place = f"@{self.api_base}" if self.api_base else ""
+        suffix = f"@{self.api_base}" if self.api_base else ""
         chosen = {"temperature": self.temperature, "max_output_tokens": self.max_output_tokens, **self.extra}
-        told = {key: value for key, value in chosen.items() if value is not None}
-        return self.model + place + (json.dumps(told, sort_keys=True, default=str) if told else "")
+        parameters = {key: value for key, value in chosen.items() if value is not None}
+        return self.model + suffix + (json.dumps(parameters, sort_keys=True, default=str) if parameters else "")
 
     @property
     def provider(self) -> str:

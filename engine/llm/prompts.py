@@ -51,13 +51,13 @@ SUMMARY_PROMPTS = ("summarise", "summarise_user", "summarise_several", "summaris
 
 def render_extract(
     excerpt: Excerpt,
-    form: ExtractionFormat,
+    output_format: ExtractionFormat,
     language: str = TEXT_LANGUAGE,
     types: Sequence[str] = ENTITY_TYPES,
 ) -> list[LLMMessage]:
     """Messages that ask for the entities (of `types`) and relations of an excerpt, described in `language`."""
     values = {"types": ", ".join(types), "limit": str(MAX_EXTRACTION_ROWS), "language": language}
-    if form == "tuples":
+    if output_format == "tuples":
         system = fill_template("extract_system", **values, delimiter=DELIMITER, end=END_MARKER)
     else:
         system = fill_template("extract_json_system", **values)
@@ -68,27 +68,27 @@ def render_extract(
 
 def render_extract_batch(
     excerpts: Sequence[Excerpt],
-    form: ExtractionFormat,
+    output_format: ExtractionFormat,
     language: str = TEXT_LANGUAGE,
     types: Sequence[str] = ENTITY_TYPES,
 ) -> list[LLMMessage]:
     """Messages that ask for several excerpts at once, numbered; a repeated section is given once."""
-    alone, _ = render_extract(Excerpt(""), form, language, types)
+    alone, _ = render_extract(Excerpt(""), output_format, language, types)
     values = {"limit": str(MAX_EXTRACTION_ROWS), "delimiter": DELIMITER, "end": END_MARKER}
-    rules = fill_template("extract_several" if form == "tuples" else "extract_json_several", **values)
-    before, told = "", list[dict[str, object]]()
+    rules = fill_template("extract_several" if output_format == "tuples" else "extract_json_several", **values)
+    before, items = "", list[dict[str, object]]()
     for number, excerpt in enumerate(excerpts, 1):
         under = _single_line(excerpt.section)
-        told.append({"number": number, **({"under": under} if under != before else {}), "text": excerpt.text})
+        items.append({"number": number, **({"under": under} if under != before else {}), "text": excerpt.text})
         before = under
-    rows = "\n".join(map(_json, told))
+    rows = "\n".join(map(_json, items))
     user = fill_template("extract_several_user", excerpts=rows, fence=_fence_token(rows))
     return _build_messages(f"{alone.content}\n\n{rules}", user)
 
 
-def render_glean(reply: str, form: ExtractionFormat) -> list[LLMMessage]:
+def render_glean(reply: str, output_format: ExtractionFormat) -> list[LLMMessage]:
     """Messages that ask for a second pass, after the first exchange."""
-    again = fill_template("glean", end=END_MARKER) if form == "tuples" else fill_template("glean_json")
+    again = fill_template("glean", end=END_MARKER) if output_format == "tuples" else fill_template("glean_json")
     return [LLMMessage("assistant", reply), LLMMessage("user", again)]
 
 
@@ -102,9 +102,9 @@ def render_query_rewrite(
             *([fill_template("overheard")] if overheard else []),
         ]
     )
-    said = "\n".join(f"{turn.role}: {_indent_lines(turn.text)}" for turn in history) or EMPTY_SECTION
+    conversation = "\n".join(f"{turn.role}: {_indent_lines(turn.text)}" for turn in history) or EMPTY_SECTION
     return _build_messages(
-        system, fill_template("condense_user", history=said, text=text, fence=_fence_token(said, text))
+        system, fill_template("condense_user", history=conversation, text=text, fence=_fence_token(conversation, text))
     )
 
 
@@ -119,36 +119,36 @@ def render_summarize(wanted: SummaryInput) -> list[LLMMessage]:
 
 def render_summarize_batch(wanted: Sequence[SummaryInput]) -> list[LLMMessage]:
     """Messages that ask for summaries of several names at once, numbered."""
-    told = (
+    items = (
         {"number": n, "name": _single_line(each.name), "descriptions": each.texts} for n, each in enumerate(wanted, 1)
     )
-    rows = "\n".join(map(_json, told))
+    rows = "\n".join(map(_json, items))
     system = fill_template("summarise_several", rules=_summary_rules(), delimiter=DELIMITER, end=END_MARKER)
     return _build_messages(system, fill_template("summarise_several_user", names=rows, fence=_fence_token(rows)))
 
 
 def render_answer(prompt: Prompt) -> list[LLMMessage]:
     """Messages that ask for an answer: context, conversation so far, question."""
-    told = {
+    values = {
         "style": prompt.style.strip() or DEFAULT_STYLE,
         "instructions": prompt.instructions.strip() or "nothing more.",
     }
-    told["occasion"] = _render_occasion(prompt.today, prompt.asker)
+    values["occasion"] = _render_occasion(prompt.today, prompt.asker)
     context = prompt.context
     if context.overview is not None:
         wanted = fill_template(f"overview_{context.overview.wanted}")
-        told["instructions"] = " ".join(
+        values["instructions"] = " ".join(
             [wanted, *([fill_template("overview_notes")] if prompt.partial_answers else []), prompt.instructions]
         )
     if context.mode == "bypass" and context.is_empty:
-        system = fill_template("bypass_system", **told)
+        system = fill_template("bypass_system", **values)
     else:
         entities = "\n".join(map(render_entity, context.entities)) or EMPTY_SECTION
         relations = "\n".join(map(render_relation, context.relations)) or EMPTY_SECTION
         sources = "\n".join([*map(render_source, context.sources), *prompt.partial_answers]) or EMPTY_SECTION
         fence = _fence_token(entities, relations, sources)
         system = fill_template(
-            "answer_system", **told, entities=entities, relations=relations, sources=sources, fence=fence
+            "answer_system", **values, entities=entities, relations=relations, sources=sources, fence=fence
         )
     history = (LLMMessage(turn.role, turn.text) for turn in prompt.history)
     return [LLMMessage("system", system), *history, LLMMessage("user", prompt.question)]
@@ -173,16 +173,16 @@ def render_source(source: Source) -> str:
     Each part appears once: parts contained in another part are left out, and so is a message head that repeats them.
     """
     date = _format_date(source.time) if source.time else UNDATED
-    told = _join_distinct([_single_line(part) for part in (source.title, source.label, source.author, date)])
+    label = _join_distinct([_single_line(part) for part in (source.title, source.label, source.author, date)])
     if ":" in date:
-        told = re.sub(rf"(?<!\w){date}(?!\w| UTC)", f"{date} UTC", told, count=1)
+        label = re.sub(rf"(?<!\w){date}(?!\w| UTC)", f"{date} UTC", label, count=1)
     head = _MESSAGE_HEAD.match(source.text)
     text = (
         source.text[head.end() :]
-        if head and all(_contains_words(part, told) for part in head.groups())
+        if head and all(_contains_words(part, label) for part in head.groups())
         else source.text
     )
-    return f"[{source.number}] ({told}) {_indent_lines(text)}"
+    return f"[{source.number}] ({label}) {_indent_lines(text)}"
 
 
 def _format_date(moment: datetime) -> str:

@@ -108,10 +108,10 @@ class LiteLLMModel:
             digest.update(len(data).to_bytes(8, "big") + data)
         return digest.digest()
 
-    async def extract(self, excerpt: Excerpt, bill: UsageMeter) -> Extraction:
+    async def extract(self, excerpt: Excerpt, usage: UsageMeter) -> Extraction:
         messages = self._extraction_messages(excerpt)
         return await self._glean_extraction(
-            messages, await self._call_extraction_model("extract", messages, bill), bill
+            messages, await self._call_extraction_model("extract", messages, usage), usage
         )
 
     @property
@@ -123,36 +123,34 @@ class LiteLLMModel:
         )
         return 0 if unfit else most
 
-    async def extract_batch(self, excerpts: Sequence[Excerpt], bill: UsageMeter) -> list[Extraction | None]:
-        """Extract all in one call; only excerpts with many facts get a second pass.
-
-        Disabled for a model that is too slow for shared calls or repeatedly mixes up the excerpts.
-        """
-        nothing: list[Extraction | None] = [None] * len(excerpts)
+    async def extract_batch(self, excerpts: Sequence[Excerpt], usage: UsageMeter) -> list[Extraction | None]:
+        """Extract all in one call; disabled for a model that is too slow for it or repeatedly mixes up the excerpts."""
+        unreliable: list[Extraction | None] = [None] * len(excerpts)
         messages = render_extract_batch(excerpts, *self._extraction_prompt_options())
         try:
-            reply = await self._call_extraction_model("extract", messages, bill)
+            reply = await self._call_extraction_model("extract", messages, usage)
         except (PromptTooLong, ModelRefused):
-            return nothing
+            return unreliable
         except ModelTimeout:
             self._slow_models.add(f"extract {self._extraction_model.name}")
-            return nothing
-        parted = (split_json_by_excerpt if self.config.extraction_format == "json" else split_rows_by_excerpt)(
+            return unreliable
+        replies = (split_json_by_excerpt if self.config.extraction_format == "json" else split_rows_by_excerpt)(
             reply, len(excerpts)
         )
-        if not parted or has_misattributed_facts(
-            excerpts, {number: self._parse_extraction(text) for number, text in parted.items()}
+        if not replies or has_misattributed_facts(
+            excerpts, {number: self._parse_extraction(text) for number, text in replies.items()}
         ):
             self._mixed_replies += 1
-            return nothing
+            return unreliable
         self._mixed_replies = 0
-        asking = [
-            self._glean_extraction(self._extraction_messages(excerpts[n - 1]), text, bill) for n, text in parted.items()
+        calls = [
+            self._glean_extraction(self._extraction_messages(excerpts[n - 1]), text, usage)
+            for n, text in replies.items()
         ]
-        found = dict(zip(parted, await asyncio.gather(*asking), strict=True))
+        found = dict(zip(replies, await asyncio.gather(*calls), strict=True))
         return [found.get(number) for number in range(1, len(excerpts) + 1)]
 
-    async def _glean_extraction(self, messages: Sequence[LLMMessage], reply: str, bill: UsageMeter) -> Extraction:
+    async def _glean_extraction(self, messages: Sequence[LLMMessage], reply: str, usage: UsageMeter) -> Extraction:
         """Complete a first reply by a second pass if it has many facts; a reply with few facts rarely misses any."""
         first = self._parse_extraction(reply)
         much = len(first.mentions) + len(first.links) >= self.config.gleaning_threshold
@@ -161,34 +159,36 @@ class LiteLLMModel:
             return first
         try:
             return merge_gleaning(
-                first, self._parse_extraction(await self._call_extraction_model("extract", further, bill))
+                first, self._parse_extraction(await self._call_extraction_model("extract", further, usage))
             )
         except ModelError:  # the first reply is paid for and valid without a second pass
             return first
 
     async def rewrite_query(
-        self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], usage: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery:
-        ask = ChatRequest(self._query_model, "condense", render_query_rewrite(text, history, today, asker), json=True)
-        return parse_search_query(await self._complete_chat(ask, bill), text)
+        request = ChatRequest(
+            self._query_model, "condense", render_query_rewrite(text, history, today, asker), json=True
+        )
+        return parse_search_query(await self._complete_chat(request, usage), text)
 
     async def rewrite_unaddressed_query(
-        self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], usage: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery | None:
-        ask = ChatRequest(
+        request = ChatRequest(
             self._query_model, "condense", render_query_rewrite(text, history, today, asker, overheard=True), json=True
         )
-        reply = await self._complete_chat(ask, bill)
+        reply = await self._complete_chat(request, usage)
         return parse_search_query(reply, text) if is_addressed_to_bot(reply) else None
 
-    async def summarize(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> list[str | None]:
+    async def summarize(self, wanted: Sequence[SummaryInput], usage: UsageMeter) -> list[str | None]:
         """Summarize all in one call if there are several; what the reply lacks gets its own call."""
         together = len(wanted) > 1 and self._extraction_model.name not in self._slow_models
-        found = await self._summarize_batch(wanted, bill) if together else {}
+        found = await self._summarize_batch(wanted, usage) if together else {}
         alone = [place for place in range(len(wanted)) if place not in found]
-        asking = (self._summarize_one(wanted[place], bill) for place in alone)
+        calls = (self._summarize_one(wanted[place], usage) for place in alone)
         failures = list[ModelError]()
-        for place, outcome in zip(alone, await asyncio.gather(*asking, return_exceptions=True), strict=True):
+        for place, outcome in zip(alone, await asyncio.gather(*calls, return_exceptions=True), strict=True):
             if isinstance(outcome, ModelError):
                 failures.append(outcome)
             elif isinstance(outcome, BaseException):
@@ -202,26 +202,26 @@ class LiteLLMModel:
     def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:
         return render_answer(prompt)
 
-    async def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
+    async def answer(self, prompt: Prompt, usage: UsageMeter) -> AsyncGenerator[str, None]:
         model = self.config.answer_model.with_model(prompt.model)
-        thinking, said = ThinkingFilter(), False
+        thinking, has_text = ThinkingFilter(), False
         thoughts = ThinkingTime(model.model, self.client.timeouts.thinking)
         overview = prompt.context.overview
         days = f"{overview.days}\n\n" if overview and overview.days else ""
-        ask = ChatRequest(model, "answer", self.build_answer_messages(prompt))
-        self._check_prompt_length(ask)
-        async with aclosing(self.client.stream(ask, bill)) as deltas:
+        request = ChatRequest(model, "answer", self.build_answer_messages(prompt))
+        self._check_prompt_length(request)
+        async with aclosing(self.client.stream(request, usage)) as deltas:
             async for delta in deltas:
                 if text := thinking.feed(delta):
-                    yield text if said else f"{days}{text}"
-                    said = True
+                    yield text if has_text else f"{days}{text}"
+                    has_text = True
                 else:
                     thoughts.record_thought()
         rest = thinking.finish()
         if rest:
-            yield rest if said else f"{days}{rest}"
-        elif not said:
-            cut_off = any(each.cut_off for each in bill.items)
+            yield rest if has_text else f"{days}{rest}"
+        elif not has_text:
+            cut_off = any(each.cut_off for each in usage.items)
             raise ModelUnavailable(
                 f"{model.model} ended its thinking without an answer.", hint=OUTPUT_LIMIT_HINT if cut_off else ""
             )
@@ -234,19 +234,16 @@ class LiteLLMModel:
     def _query_model(self) -> ModelConfig:
         return self.config.query_model or self.config.answer_model
 
-    async def _summarize_one(self, wanted: SummaryInput, bill: UsageMeter) -> str:
-        text = (await self._call_extraction_model("summarise", render_summarize(wanted), bill)).strip()
+    async def _summarize_one(self, wanted: SummaryInput, usage: UsageMeter) -> str:
+        text = (await self._call_extraction_model("summarise", render_summarize(wanted), usage)).strip()
         if not text:
             raise ModelUnavailable(f"{self._extraction_model.model} returned an empty summary.")
         return text
 
-    async def _summarize_batch(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> dict[int, str]:
-        """Summaries by position from one shared call; empty if the call is too much for the model.
-
-        Disabled for a model that is too slow for shared calls.
-        """
+    async def _summarize_batch(self, wanted: Sequence[SummaryInput], usage: UsageMeter) -> dict[int, str]:
+        """Summaries by position from one call; empty if it is too much for the model. Disabled for slow models."""
         try:
-            reply = await self._call_extraction_model("summarise", render_summarize_batch(wanted), bill)
+            reply = await self._call_extraction_model("summarise", render_summarize_batch(wanted), usage)
         except (PromptTooLong, ModelRefused):
             return {}
         except ModelTimeout:
@@ -269,30 +266,30 @@ class LiteLLMModel:
     def _parse_extraction(self, reply: str) -> Extraction:
         return parse_json_extraction(reply) if self.config.extraction_format == "json" else parse_tuples(reply)
 
-    async def _call_extraction_model(self, purpose: Purpose, messages: Sequence[LLMMessage], bill: UsageMeter) -> str:
+    async def _call_extraction_model(self, purpose: Purpose, messages: Sequence[LLMMessage], usage: UsageMeter) -> str:
         json = purpose == "extract" and self.config.extraction_format == "json"
-        return await self._complete_chat(ChatRequest(self._extraction_model, purpose, messages, json), bill)
+        return await self._complete_chat(ChatRequest(self._extraction_model, purpose, messages, json), usage)
 
-    async def _complete_chat(self, ask: ChatRequest, bill: UsageMeter) -> str:
+    async def _complete_chat(self, request: ChatRequest, usage: UsageMeter) -> str:
         """The reply; if the server rejects response_format, retry without it and remember that."""
-        self._check_prompt_length(ask)
-        plain = ChatRequest(ask.model, ask.purpose, ask.messages)
-        if not ask.json or ask.model.name in self._without_response_format:
-            return await self.client.complete(plain, bill)
+        self._check_prompt_length(request)
+        plain = ChatRequest(request.model, request.purpose, request.messages)
+        if not request.json or request.model.name in self._without_response_format:
+            return await self.client.complete(plain, usage)
         try:
-            return await self.client.complete(ask, bill)
+            return await self.client.complete(request, usage)
         except ModelError as error:
             if not is_response_format_error(error):
                 raise
-        self._without_response_format.add(ask.model.name)
-        return await self.client.complete(plain, bill)
+        self._without_response_format.add(request.model.name)
+        return await self.client.complete(plain, usage)
 
-    def _check_prompt_length(self, ask: ChatRequest) -> None:
+    def _check_prompt_length(self, request: ChatRequest) -> None:
         """Raise PromptTooLong, before sending, for a prompt that does not fit the context window."""
         window = self.config.context_window
-        if window.size and self._exceeds_tokens(window.size - window.reply_tokens, ask.messages):
+        if window.size and self._exceeds_tokens(window.size - window.reply_tokens, request.messages):
             window.check_prompt_size(
-                sum(self.count_tokens(message.content) for message in ask.messages), ask.model.model
+                sum(self.count_tokens(message.content) for message in request.messages), request.model.model
             )
 
     def _exceeds_tokens(self, tokens: int, messages: Sequence[LLMMessage]) -> bool:

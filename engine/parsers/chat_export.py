@@ -93,16 +93,18 @@ def group_conversations(
     A window ends before a pause of at least `gap` and before it would exceed `budget` tokens by `count`. Messages
     without text are left out.
     """
-    spoken = sorted((m for m in messages if m.text.strip()), key=_sort_key)
-    answered = {message.thread for message in spoken if message.thread}
+    with_text = sorted((m for m in messages if m.text.strip()), key=_sort_key)
+    answered = {message.thread for message in with_text if message.thread}
     threads: dict[str, list[ChatMessage]] = {}
     loose: list[ChatMessage] = []
-    for message in spoken:
+    for message in with_text:
         root = message.thread or (message.id if message.id in answered else "")
         (threads.setdefault(root, []) if root else loose).append(message)
-    found = [_build_conversation(group, _thread_title(group)) for group in threads.values()]
-    found += [_build_conversation(group, _window_title(group)) for group in _split_windows(loose, count, gap, budget)]
-    return sorted(found, key=lambda conversation: (conversation.passages[0].time, conversation.key))
+    conversations = [_build_conversation(group, _thread_title(group)) for group in threads.values()]
+    conversations += [
+        _build_conversation(group, _window_title(group)) for group in _split_windows(loose, count, gap, budget)
+    ]
+    return sorted(conversations, key=lambda conversation: (conversation.passages[0].time, conversation.key))
 
 
 def parse(name: str, data: bytes) -> ParsedFile:
@@ -113,8 +115,8 @@ def parse(name: str, data: bytes) -> ParsedFile:
     """
     if not has_chat_messages(data):
         return json_records.parse(name, data)
-    spoken = sorted((m for m in parse_messages(data) if m.text.strip()), key=_sort_key)
-    return ParsedFile(name, tuple(_build_claim(name, place, message) for place, message in enumerate(spoken)))
+    with_text = sorted((m for m in parse_messages(data) if m.text.strip()), key=_sort_key)
+    return ParsedFile(name, tuple(_build_claim(name, position, message) for position, message in enumerate(with_text)))
 
 
 def _parse_time(value: Any) -> datetime:
@@ -158,18 +160,18 @@ class _MessageRow(BaseModel):
 
 def _parse_message(line: str, number: int) -> ChatMessage:
     try:
-        found = _MessageRow.model_validate(json_records.parse_json_line(line, number))
+        row = _MessageRow.model_validate(json_records.parse_json_line(line, number))
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the line"
-        raise CorruptFile(f"Line {number} is no chat message: {where}: {first['msg']}.", hint=_HINT) from error
+        field = ".".join(str(part) for part in first["loc"]) or "the line"
+        raise CorruptFile(f"Line {number} is no chat message: {field}: {first['msg']}.", hint=_HINT) from error
     return ChatMessage(
-        found.id,
-        clean_single_line(found.user) or "unknown",
-        found.text,
-        found.time,
-        found.thread,
-        clean_single_line(found.link),
+        row.id,
+        clean_single_line(row.user) or "unknown",
+        row.text,
+        row.time,
+        row.thread,
+        clean_single_line(row.link),
     )
 
 
@@ -183,12 +185,12 @@ def _split_windows(
     windows: list[list[ChatMessage]] = []
     tokens = 0
     for message in messages:
-        more = count(_render_line(message))
-        if not windows or message.time - windows[-1][-1].time >= gap or tokens + more > budget:
+        added = count(_render_line(message))
+        if not windows or message.time - windows[-1][-1].time >= gap or tokens + added > budget:
             windows.append([])
             tokens = 0
         windows[-1].append(message)
-        tokens += more
+        tokens += added
     return windows
 
 
@@ -203,10 +205,10 @@ def _build_passage(message: ChatMessage) -> Passage:
 
 
 def _build_claim(name: str, position: int, message: ChatMessage) -> Passage:
-    who = f"{message.user}, {message.time:{_MINUTE}}"
+    attribution = f"{message.user}, {message.time:{_MINUTE}}"
     quoted = _quote_forged_heads(message.text)
     text = f"According to the file {name}, {message.user} wrote ({message.time:{_MINUTE}}): {quoted}"
-    return Passage(message.id, text, f"claimed by this file: {who}", position=position)
+    return Passage(message.id, text, f"claimed by this file: {attribution}", position=position)
 
 
 def _render_line(message: ChatMessage) -> str:

@@ -96,22 +96,22 @@ def is_default_time(time: datetime) -> bool:
 
 def _find_line_date(line: str, *, first: bool) -> datetime | None:
     """The date of a line that states the document's date, None for any other line."""
-    found = _find_dates(line)
-    if len(found) != 1:
+    dates = _find_dates(line)
+    if len(dates) != 1:
         return None
-    day, start, stop = found[0]
+    day, start, stop = dates[0]
     before = line[:start]
     if _LABEL.search(before[-60:]):
         return day
     if _TERM.search(before[-20:]):
         return None
-    others = len(_WORD.findall(before)) + len(_WORD.findall(line[stop:]))
-    return day if others <= (OTHER_HEADING_WORDS if first else OTHER_WORDS) else None
+    other_words = len(_WORD.findall(before)) + len(_WORD.findall(line[stop:]))
+    return day if other_words <= (OTHER_HEADING_WORDS if first else OTHER_WORDS) else None
 
 
 def _find_dates(text: str) -> list[tuple[datetime, int, int]]:
     """All full, valid dates of a text with their start and end offsets."""
-    found = []
+    dates = []
     for match in _DATE.finditer(text):
         part = match.groupdict()
         year = part["iso_year"] or part["dotted_year"] or part["year"] or part["us_year"]
@@ -122,5 +122,5 @@ def _find_dates(text: str) -> list[tuple[datetime, int, int]]:
         except ValueError:
             continue
         if FIRST_YEAR <= stated.year <= LAST_YEAR:
-            found.append((stated, match.start(), match.end()))
-    return found
+            dates.append((stated, match.start(), match.end()))
+    return dates

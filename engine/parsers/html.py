@@ -44,13 +44,13 @@ _MAX_CELL_WORDS = 60
 def parse(name: str, data: bytes) -> ParsedFile:
     """Passages by section. The title is the page's own, else its first heading, else the name."""
     text = "\n".join(clean_lines(_decode_page(data)))
-    walk = _build_blocks(text, _SKIPPED_TAGS)
-    if walk.unclosed_tags:
+    builder = _build_blocks(text, _SKIPPED_TAGS)
+    if builder.unclosed_tags:
         # An element that never ends would skip the rest of the page, so its text is kept.
-        walk = _build_blocks(text, _SKIPPED_TAGS - walk.unclosed_tags | _SCRIPT_TAGS)
-    title = clean_single_line(walk.title) or find_first_heading(walk.blocks) or name
-    dates = (parse_date(walk.meta[key]) for key in _DATE_NAMES if key in walk.meta)
-    return ParsedFile(title, passages_by_section(walk.blocks, "paragraph"), next(filter(None, dates), None))
+        builder = _build_blocks(text, _SKIPPED_TAGS - builder.unclosed_tags | _SCRIPT_TAGS)
+    title = clean_single_line(builder.title) or find_first_heading(builder.blocks) or name
+    dates = (parse_date(builder.meta[key]) for key in _DATE_NAMES if key in builder.meta)
+    return ParsedFile(title, passages_by_section(builder.blocks, "paragraph"), next(filter(None, dates), None))
 
 
 def _decode_page(data: bytes) -> str:
@@ -67,22 +67,22 @@ def _decode_page(data: bytes) -> str:
     return decode_text(data)
 
 
-def _build_blocks(text: str, silent: frozenset[str]) -> _HtmlBlockBuilder:
-    walk = _HtmlBlockBuilder(silent)
+def _build_blocks(text: str, skipped_tags: frozenset[str]) -> _HtmlBlockBuilder:
+    builder = _HtmlBlockBuilder(skipped_tags)
     # No tag ends after the last ">": the parser would search for its end from each "<" on.
     head, end, tail = text.rpartition(">")
-    walk.feed(head + end + tail.replace("<", "&lt;"))
-    walk.close()
-    walk.end_block()
-    return walk
+    builder.feed(head + end + tail.replace("<", "&lt;"))
+    builder.close()
+    builder.end_block()
+    return builder
 
 
 class _HtmlBlockBuilder(HTMLParser):
     """Builds blocks in one pass over the tags; text is collected until the next block begins."""
 
-    def __init__(self, silent: frozenset[str]) -> None:
+    def __init__(self, skipped_tags: frozenset[str]) -> None:
         super().__init__(convert_charrefs=True)
-        self._skipped_tags = silent
+        self._skipped_tags = skipped_tags
         self.blocks: list[Block] = []
         self.title = ""
         self.meta: dict[str, str] = {}
@@ -107,8 +107,8 @@ class _HtmlBlockBuilder(HTMLParser):
         elif tag == "br":
             self._text += "\n"
         elif tag == "meta":
-            given = {key: value or "" for key, value in attrs}
-            self.meta.setdefault((given.get("name") or given.get("property", "")).lower(), given.get("content", ""))
+            values = {key: value or "" for key, value in attrs}
+            self.meta.setdefault((values.get("name") or values.get("property", "")).lower(), values.get("content", ""))
         elif tag == "a":
             self._link = (dict(attrs).get("href") or "", len(self._text))
         elif tag == "img":
@@ -203,13 +203,13 @@ class _HtmlBlockBuilder(HTMLParser):
     def _flush_text(self) -> None:
         text, self._text = self._text, ""
         lines = [line.rstrip() for line in text.split("\n")] if self._block_type == "code" else text.split("\n")
-        tidy = (
+        cleaned = (
             "\n".join(lines).strip("\n")
             if self._block_type == "code"
             else "\n".join(clean_single_line(line) for line in lines)
         )
         indent = "  " * (len(self._lists) - 1) if self._block_type == "item" else ""
-        self._add_block(indent + tidy.strip("\n"), self._block_type)
+        self._add_block(indent + cleaned.strip("\n"), self._block_type)
 
     def _list_marker(self) -> str:
         number = self._lists[-1] if self._lists else None
@@ -228,7 +228,7 @@ class _HtmlBlockBuilder(HTMLParser):
             self._text = self._text.rstrip() + f" ({address})"
         self._link = ("", 0)
 
-    def _add_block(self, text: str, shape: BlockType) -> None:
+    def _add_block(self, text: str, block_type: BlockType) -> None:
         if text.strip():
             number = len(self.blocks) + 1
-            self.blocks.append(Block(text, number, number, shape, self._level))
+            self.blocks.append(Block(text, number, number, block_type, self._level))

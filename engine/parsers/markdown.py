@@ -35,11 +35,11 @@ def parse(name: str, data: bytes) -> ParsedFile:
     """Passages by section. The title is the front matter's, else the first heading, else the name."""
     text = "\n".join(clean_lines(decode_text(data)))
     front = _FRONT_MATTER.match(text)
-    matter = front[1] if front else ""
+    front_text = front[1] if front else ""
     first = text.count("\n", 0, front.start(1)) + 1 if front else 1
-    fields = {match[1].lower(): match[2].strip("\"'") for match in _FIELD.finditer(matter)}
+    fields = {match[1].lower(): match[2].strip("\"'") for match in _FIELD.finditer(front_text)}
     body = parse_blocks(_blank_prefix(text, front.end()) if front else text)
-    head = [Block(clean_multiline(matter), first, first + matter.count("\n") - 1, "code")] if front else []
+    head = [Block(clean_multiline(front_text), first, first + front_text.count("\n") - 1, "code")] if front else []
     title = clean_single_line(fields.get("title", "")) or find_first_heading(body) or name
     return ParsedFile(
         title, passages_by_section([*head, *body], "line"), parse_date(fields.get("updated") or fields.get("date", ""))
@@ -48,10 +48,10 @@ def parse(name: str, data: bytes) -> ParsedFile:
 
 def parse_blocks(text: str) -> list[Block]:
     """The blocks of a Markdown text in order, located by their lines."""
-    walk = _MarkdownBlockBuilder()
+    builder = _MarkdownBlockBuilder()
     for token in _parser().parse(text):
-        walk.handle_token(token)
-    return [block for block in walk.blocks if block.text.strip()]
+        builder.handle_token(token)
+    return [block for block in builder.blocks if block.text.strip()]
 
 
 @cache
@@ -121,8 +121,8 @@ class _MarkdownBlockBuilder:
             self._lists[-1] = number + 1
         return "  " * (len(self._lists) - 1) + ("- " if number is None else f"{number}. ")
 
-    def _add_block(self, text: str, shape: str = "text") -> None:
-        self.blocks.append(Block(text, *self._line_range, shape))  # type: ignore[arg-type]
+    def _add_block(self, text: str, block_type: str = "text") -> None:
+        self.blocks.append(Block(text, *self._line_range, block_type))  # type: ignore[arg-type]
 
 
 def render_inline(tokens: Sequence[Token]) -> str:
@@ -148,11 +148,11 @@ def render_inline(tokens: Sequence[Token]) -> str:
 def _strip_markup(markup: str) -> str:
     """The text of HTML without its tags, comments, scripts and styles."""
     for opening, closing in _HIDDEN_ELEMENTS:
-        parts, at = [], 0
-        while (start := opening.search(markup, at)) and (end := closing.search(markup, start.end())):
-            parts.append(markup[at : start.start()])
-            at = end.end()
-        markup = "".join(parts) + markup[at:]
+        parts, position = [], 0
+        while (start := opening.search(markup, position)) and (end := closing.search(markup, start.end())):
+            parts.append(markup[position : start.start()])
+            position = end.end()
+        markup = "".join(parts) + markup[position:]
     return _TAGS.sub("", _BREAK.sub("\n", markup))
 
 

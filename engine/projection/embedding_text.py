@@ -50,29 +50,32 @@ def relation_text(row: Profile, names: Mapping[int, str]) -> str:
 
 
 async def embed_with_isolation(
-    embedder: CheckedEmbedder, texts: Sequence[str], bill: UsageMeter
+    embedder: CheckedEmbedder, texts: Sequence[str], usage: UsageMeter
 ) -> list[Vector | EngineError]:
     """The vector of each text, or the error of that text alone. Raises errors that affect all texts."""
-    made: list[Vector | EngineError] = []
+    vectors: list[Vector | EngineError] = []
     for start in range(
         0, len(texts), MAX_TEXTS_PER_CALL
     ):  # in turn: otherwise a question would wait behind all of them
-        made += await _embed_isolated(embedder, texts[start : start + MAX_TEXTS_PER_CALL], bill)
-    return made
+        vectors += await _embed_isolated(embedder, texts[start : start + MAX_TEXTS_PER_CALL], usage)
+    return vectors
 
 
 async def _embed_isolated(
-    embedder: CheckedEmbedder, texts: Sequence[str], bill: UsageMeter
+    embedder: CheckedEmbedder, texts: Sequence[str], usage: UsageMeter
 ) -> list[Vector | EngineError]:
     try:
-        return list(await embedder.embed(texts, bill))
+        return list(await embedder.embed(texts, usage))
     except EngineError as error:
-        if not await embedder.is_text_at_fault(error, bill):
+        if not await embedder.is_text_at_fault(error, usage):
             raise
         if len(texts) == 1:
             return [error]
     half = len(texts) // 2
-    return [*await _embed_isolated(embedder, texts[:half], bill), *await _embed_isolated(embedder, texts[half:], bill)]
+    return [
+        *await _embed_isolated(embedder, texts[:half], usage),
+        *await _embed_isolated(embedder, texts[half:], usage),
+    ]
 
 
 def split_into_parts(text: str, tokens: int, tokenizer: Tokenizer) -> list[str]:

@@ -44,7 +44,7 @@ class ProfileEmbedder:
     kind: ProfileKind
 
     async def upsert(
-        self, texts: Sequence[tuple[Profile, str]], former: Mapping[int, bytes | None], bill: UsageMeter
+        self, texts: Sequence[tuple[Profile, str]], former: Mapping[int, bytes | None], usage: UsageMeter
     ) -> ProfileEmbeddingResult:
         """Embed and store new texts; `former` has the hashes of those embedded before.
 
@@ -58,17 +58,17 @@ class ProfileEmbedder:
                 result.embedded.append((digest, row.id))
             else:
                 changed.append((row, text))
-        vectors = await self._embed_truncated([text for _, text in changed], bill)
-        refused = [place for place, made in enumerate(vectors) if isinstance(made, EngineError)]
-        labels = await self._embed_truncated([changed[place][0].label for place in refused], bill)
-        for place, made in zip(refused, labels, strict=True):
-            vectors[place], changed[place] = made, (changed[place][0], changed[place][0].label)
+        vectors = await self._embed_truncated([text for _, text in changed], usage)
+        failed = [index for index, vector in enumerate(vectors) if isinstance(vector, EngineError)]
+        labels = await self._embed_truncated([changed[index][0].label for index in failed], usage)
+        for index, vector in zip(failed, labels, strict=True):
+            vectors[index], changed[index] = vector, (changed[index][0], changed[index][0].label)
         await self._store(changed, vectors, result)
         return result
 
-    async def _embed_truncated(self, texts: Sequence[str], bill: UsageMeter) -> list[Vector | EngineError]:
+    async def _embed_truncated(self, texts: Sequence[str], usage: UsageMeter) -> list[Vector | EngineError]:
         clipped = [truncate_to_tokens(text, self.embedder.max_tokens, self.tokenizer) for text in texts]
-        return await embed_with_isolation(self.embedder, clipped, bill)
+        return await embed_with_isolation(self.embedder, clipped, usage)
 
     async def _store(
         self,
@@ -76,16 +76,16 @@ class ProfileEmbedder:
         vectors: Sequence[Vector | EngineError],
         result: ProfileEmbeddingResult,
     ) -> None:
-        rows, made = list[VectorRow](), list[np.ndarray]()
+        rows, data = list[VectorRow](), list[np.ndarray]()
         for (row, text), vector in zip(changed, vectors, strict=True):
             if isinstance(vector, EngineError):
                 result.failed[self.kind, row.id] = vector
                 result.embedded.append((None, row.id))
             else:
                 rows.append(VectorRow(row.id, row.space, 0, 0))
-                made.append(vector)
+                data.append(vector)
                 result.embedded.append((text_hash(embedder_identity(self.embedder), text), row.id))
         if rows:
-            await self.vectors.upsert(VECTOR_TABLES[self.kind], rows, np.stack(made))
+            await self.vectors.upsert(VECTOR_TABLES[self.kind], rows, np.stack(data))
         if result.failed:  # the old vector may rest on forgotten documents
             await self.vectors.delete(VECTOR_TABLES[self.kind], {id_ for _, id_ in result.failed})

@@ -34,33 +34,33 @@ class ProfileBuilder:
     limits: SummaryLimits
     priority: ForegroundPriority | None = None
 
-    async def build_entities(self, keys: Sequence[KeyFacts], bill: UsageMeter) -> list[Profile]:
+    async def build_entities(self, keys: Sequence[KeyFacts], usage: UsageMeter) -> list[Profile]:
         """The profiles of the names that have facts."""
         return await self._describe(
-            [(key, *_fold_entity(key)) async for key in iterate_cooperatively(keys, self.priority) if key.counts], bill
+            [(key, *_fold_entity(key)) async for key in iterate_cooperatively(keys, self.priority) if key.counts], usage
         )
 
-    async def build_relations(self, keys: Sequence[KeyFacts], bill: UsageMeter) -> list[Profile]:
+    async def build_relations(self, keys: Sequence[KeyFacts], usage: UsageMeter) -> list[Profile]:
         """The profiles of the pairs that have facts."""
         return await self._describe(
             [(key, *_fold_relation(key)) async for key in iterate_cooperatively(keys, self.priority) if key.counts],
-            bill,
+            usage,
         )
 
     async def _describe(
-        self, folded: Sequence[tuple[KeyFacts, Profile, SummaryRequest]], bill: UsageMeter
+        self, folded: Sequence[tuple[KeyFacts, Profile, SummaryRequest]], usage: UsageMeter
     ) -> list[Profile]:
         """Add the descriptions; a pinned description is used as it is."""
-        describer = Summarizer(self.language, self, self.count_tokens, self.limits, self.priority)
-        made = iter(
-            await describer.summarize([subject for key, _, subject in folded if key.pinned_description is None], bill)
+        summarizer = Summarizer(self.language, self, self.count_tokens, self.limits, self.priority)
+        descriptions = iter(
+            await summarizer.summarize([subject for key, _, subject in folded if key.pinned_description is None], usage)
         )
         retry_at, profiles = time.time() + SUMMARY_RETRY_SECONDS, list[Profile]()
         for key, profile, _ in folded:
             if key.pinned_description is not None:
                 profiles.append(replace(profile, description=key.pinned_description))
                 continue
-            described = next(made)
+            described = next(descriptions)
             retry = None if described.is_complete else retry_at
             profiles.append(
                 replace(profile, description=described.text, retry_at=retry, summary_keys=described.cache_keys)
@@ -71,9 +71,9 @@ class ProfileBuilder:
         """The cached summaries with these keys."""
         return await self.ledger.cache.load_summaries(keys)
 
-    async def save_summaries(self, made: Mapping[bytes, str]) -> None:
+    async def save_summaries(self, descriptions: Mapping[bytes, str]) -> None:
         """Cache summaries."""
-        await self.ledger.cache.save_summaries(made)
+        await self.ledger.cache.save_summaries(descriptions)
 
 
 def _fold_entity(key: KeyFacts) -> tuple[Profile, SummaryRequest]:

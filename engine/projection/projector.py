@@ -82,19 +82,19 @@ class Projector:
             ticks = self.cooldown_ticks
             batch = await self.runtime.ledger.profiles.load_batch(limit, newest, self._delivering_keys)
             try:
-                made = None if batch.is_empty else await self._fold(batch)
+                folded = None if batch.is_empty else await self._fold(batch)
                 busy = await self._finish_delivery()
-                self.can_deliver = busy or made is None
+                self.can_deliver = busy or folded is None
             except BaseException:
                 self._record_failure()
                 raise
-            if made is None:
+            if folded is None:
                 if not busy:
                     self._record_synced(ticks)
                 return NextStep.CONTINUE if busy else NextStep.IDLE
             then = NextStep.after_batch(len(batch.stale_keys), limit)
             self._delivering_keys, self._complete_at_tick = batch.stale_keys, ticks if then is NextStep.GATHER else None
-            self._delivery = asyncio.create_task(self._deliver(made), name="projector delivers")
+            self._delivery = asyncio.create_task(self._deliver(folded), name="deliver projection")
             return then
 
     def _record_synced(self, ticks: int) -> None:
@@ -145,7 +145,7 @@ class Projector:
 
     async def _fold(self, batch: ProjectionBatch) -> FoldedBatch:
         """Merge and describe a batch, and write its profiles."""
-        bill = UsageMeter()
+        usage = UsageMeter()
         held = self._held_keys(batch)
         names = [each for key in batch.names if (each := self._due_key(key, KeyKind.NAME, held))]
         pairs = [each for key in batch.pairs if (each := self._due_key(key, KeyKind.PAIR, held))]
@@ -154,48 +154,50 @@ class Projector:
             runtime.ledger, runtime.language, runtime.tokenizer.count, runtime.options.summary_limits, runtime.priority
         )
         entities, relations = await gather_or_cancel(
-            folder.build_entities(names, bill), folder.build_relations(pairs, bill)
+            folder.build_entities(names, usage), folder.build_relations(pairs, usage)
         )
         await self.runtime.priority.yield_to_foreground()
         gone_names = {key.id for key in names if not key.counts} | batch.removed_names
         gone_pairs = {key.id for key in pairs if not key.counts} | batch.removed_pairs
-        made = FoldedBatch(batch, held, names, pairs, entities, relations, gone_names, gone_pairs, bill)
-        await self.runtime.ledger.profiles.save_batch(made)
-        return made
+        folded = FoldedBatch(batch, held, names, pairs, entities, relations, gone_names, gone_pairs, usage)
+        await self.runtime.ledger.profiles.save_batch(folded)
+        return folded
 
-    async def _deliver(self, made: FoldedBatch) -> None:
+    async def _deliver(self, folded: FoldedBatch) -> None:
         """Write a folded batch to graph and vectors; then remove its stale keys."""
         await self.runtime.priority.yield_to_foreground()
-        surfaces = made.batch.end_names | {row.id: row.label for row in made.entities}
-        entity_texts = [(row, entity_text(row)) for row in made.entities]
-        relation_texts = [(row, relation_text(row, surfaces)) for row in made.relations]
+        surfaces = folded.batch.end_names | {row.id: row.label for row in folded.entities}
+        entity_texts = [(row, entity_text(row)) for row in folded.entities]
+        relation_texts = [(row, relation_text(row, surfaces)) for row in folded.relations]
         _, entities, relations = await gather_or_cancel(
-            self._update_graph(made.names, made.pairs, made.removed_names),
-            self._profile_embedder(KeyKind.NAME).upsert(entity_texts, _embedded_hashes(made.names), made.bill),
-            self._profile_embedder(KeyKind.PAIR).upsert(relation_texts, _embedded_hashes(made.pairs), made.bill),
+            self._update_graph(folded.names, folded.pairs, folded.removed_names),
+            self._profile_embedder(KeyKind.NAME).upsert(entity_texts, _embedded_hashes(folded.names), folded.usage),
+            self._profile_embedder(KeyKind.PAIR).upsert(relation_texts, _embedded_hashes(folded.pairs), folded.usage),
         )
         failed = entities.failed | relations.failed
-        gone = {(KeyKind.NAME, id_) for id_ in made.removed_names} | {(KeyKind.PAIR, id_) for id_ in made.removed_pairs}
-        if made.removed_names:
-            await self.runtime.vectors.delete("entities", made.removed_names)
-        if made.removed_pairs:
-            await self.runtime.vectors.delete("relations", made.removed_pairs)
+        gone = {(KeyKind.NAME, id_) for id_ in folded.removed_names} | {
+            (KeyKind.PAIR, id_) for id_ in folded.removed_pairs
+        }
+        if folded.removed_names:
+            await self.runtime.vectors.delete("entities", folded.removed_names)
+        if folded.removed_pairs:
+            await self.runtime.vectors.delete("relations", folded.removed_pairs)
         outcome = BatchResult(
-            [mark for mark in made.batch.stale_keys if (mark.kind, mark.id) not in made.held | failed.keys()],
-            [mark for mark in made.batch.stale_keys if (mark.kind, mark.id) in made.held - failed.keys()],
-            [] if self.skip_graph else [row.id for row in made.entities],
-            [] if self.skip_graph else [row.id for row in made.relations],
+            [mark for mark in folded.batch.stale_keys if (mark.kind, mark.id) not in folded.held | failed.keys()],
+            [mark for mark in folded.batch.stale_keys if (mark.kind, mark.id) in folded.held - failed.keys()],
+            [] if self.skip_graph else [row.id for row in folded.entities],
+            [] if self.skip_graph else [row.id for row in folded.relations],
             entities.embedded,
             relations.embedded,
             [
                 EmbeddingFailure(mark, failed[mark.kind, mark.id])
-                for mark in made.batch.stale_keys
+                for mark in folded.batch.stale_keys
                 if (mark.kind, mark.id) in failed
             ],
             self.runtime.options.max_embed_attempts,
-            made.removed_pairs,
-            [mark for mark in made.batch.stale_keys if (mark.kind, mark.id) in gone],
-            made.bill,
+            folded.removed_pairs,
+            [mark for mark in folded.batch.stale_keys if (mark.kind, mark.id) in gone],
+            folded.usage,
         )
         await self.runtime.priority.yield_to_foreground()
         await self.runtime.ledger.profiles.finish_batch(outcome)
@@ -245,32 +247,32 @@ class Projector:
         )
 
     async def _update_graph(
-        self, names: Sequence[KeyFacts], pairs: Sequence[KeyFacts], dropped: Collection[int]
+        self, names: Sequence[KeyFacts], pairs: Sequence[KeyFacts], removed_names: Collection[int]
     ) -> None:
         if self.skip_graph:
             return
-        known = {key.id: self._exists_in_graph(key) for key in names}
+        in_graph = {key.id: self._exists_in_graph(key) for key in names}
         touched = {key.id for key in names} | {end for key in pairs for end in key.ends}
         rows = await self.runtime.ledger.profiles.load_graph_nodes(touched)
         nodes = [
-            GraphNode(id_, space, known.get(id_, self._exists_in_graph(None)))
+            GraphNode(id_, space, in_graph.get(id_, self._exists_in_graph(None)))
             for id_, space, graphed in rows
             if not graphed or self.graph_uncertain  # a node has no data that could change
         ]
         # Facts deleted since the batch was read are stale again: a pair that has lost an end is processed once more.
-        there = {id_ for id_, *_ in rows}
-        told = [key for key in pairs if key.counts and there.issuperset(key.ends)]
-        weights = await self.runtime.ledger.profiles.load_weights([key.id for key in told])
+        node_ids = {id_ for id_, *_ in rows}
+        existing = [key for key in pairs if key.counts and node_ids.issuperset(key.ends)]
+        weights = await self.runtime.ledger.profiles.load_weights([key.id for key in existing])
         edges = [
             GraphEdge(key.id, *key.ends, weights[key.id], self._exists_in_graph(key))
-            for key in told
+            for key in existing
             if key.id in weights
         ]
         gone = [GraphEdge(key.id, *key.ends, 0.0) for key in pairs if not key.counts]
         async with self.graph_lock:
             await self.runtime.graph.upsert(nodes, edges)
-            if gone or dropped:
-                await self.runtime.graph.delete(dropped, gone)
+            if gone or removed_names:
+                await self.runtime.graph.delete(removed_names, gone)
 
     def _profile_embedder(self, kind: ProfileKind) -> ProfileEmbedder:
         return ProfileEmbedder(self.runtime.embedder, self.runtime.tokenizer, self.runtime.vectors, kind)

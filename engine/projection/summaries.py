@@ -52,7 +52,7 @@ class SummaryCache(Protocol):
     async def load_summaries(self, keys: Collection[bytes]) -> dict[bytes, str]:
         """The cached summaries with these keys."""
 
-    async def save_summaries(self, made: Mapping[bytes, str]) -> None:
+    async def save_summaries(self, summaries_by_key: Mapping[bytes, str]) -> None:
         """Store summaries."""
 
 
@@ -69,7 +69,7 @@ class _PlannedSummary:
 class _PendingDescription:
     """A description in progress: the summaries that it waits for, and those that it has used."""
 
-    subject: SummaryRequest
+    request: SummaryRequest
     steps: Generator[list[Texts], Sequence[str], str]
     pending: list[_PlannedSummary] = field(default_factory=list)
     cache_keys: set[bytes] = field(default_factory=set)
@@ -86,22 +86,24 @@ class Summarizer:
     limits: SummaryLimits = field(default_factory=SummaryLimits)
     priority: ForegroundPriority | None = None
 
-    async def summarize(self, subjects: Sequence[SummaryRequest], bill: UsageMeter) -> list[Summary]:
+    async def summarize(self, requests: Sequence[SummaryRequest], usage: UsageMeter) -> list[Summary]:
         """Describe each key from all its fragments; if a summary fails, join the newest ones and mark it incomplete."""
         works: list[_PendingDescription] = []
-        async for subject in iterate_cooperatively(subjects, self.priority):
-            fragments = select_newest(subject.fragments, self.limits)
-            works.append(_PendingDescription(subject, summary_steps(fragments, self.count_tokens, self.limits)))
+        async for request in iterate_cooperatively(requests, self.priority):
+            fragments = select_newest(request.fragments, self.limits)
+            works.append(_PendingDescription(request, summary_steps(fragments, self.count_tokens, self.limits)))
             self._advance(works[-1], None)
         while under_way := [work for work in works if work.summary is None]:
-            made = await self._load_or_create({each.key: each for work in under_way for each in work.pending}, bill)
+            summaries_by_key = await self._load_or_create(
+                {each.key: each for work in under_way for each in work.pending}, usage
+            )
             async for work in iterate_cooperatively(under_way, self.priority):
-                summaries = [made[each.key] for each in work.pending if each.key in made]
+                summaries = [summaries_by_key[each.key] for each in work.pending if each.key in summaries_by_key]
                 if len(summaries) == len(work.pending):
                     self._advance(work, summaries)
                 else:
                     text = join_newest(
-                        select_newest(work.subject.fragments, self.limits), self.count_tokens, self.limits
+                        select_newest(work.request.fragments, self.limits), self.count_tokens, self.limits
                     )
                     work.summary = Summary(text, frozenset(work.cache_keys), is_complete=False)
         return [work.summary for work in works if work.summary is not None]
@@ -113,45 +115,45 @@ class Summarizer:
         except StopIteration as end:
             work.summary = Summary(end.value, frozenset(work.cache_keys))
             return
-        work.pending = [self._plan_summary(work.subject, texts) for texts in inputs]
+        work.pending = [self._plan_summary(work.request, texts) for texts in inputs]
         work.cache_keys |= {each.key for each in work.pending}
 
-    def _plan_summary(self, subject: SummaryRequest, texts: Texts) -> _PlannedSummary:
+    def _plan_summary(self, request: SummaryRequest, texts: Texts) -> _PlannedSummary:
         digest = sha256()
-        for part in (self.language.summary_model, str(subject.space), subject.name, *texts):
+        for part in (self.language.summary_model, str(request.space), request.name, *texts):
             data = part.encode()
             digest.update(len(data).to_bytes(8, "big") + data)
-        return _PlannedSummary(digest.digest(), subject.space, SummaryInput(subject.name, texts))
+        return _PlannedSummary(digest.digest(), request.space, SummaryInput(request.name, texts))
 
-    async def _load_or_create(self, wanted: Mapping[bytes, _PlannedSummary], bill: UsageMeter) -> dict[bytes, str]:
+    async def _load_or_create(self, planned: Mapping[bytes, _PlannedSummary], usage: UsageMeter) -> dict[bytes, str]:
         """Cached and new summaries by key; failed ones are absent."""
-        found = await self.cache.load_summaries(wanted.keys())
-        calls = group_calls([each for key, each in wanted.items() if key not in found], self.limits)
-        for made in await gather_or_cancel(*(self._summarize_call(call, bill) for call in calls)):
-            found |= made
+        found = await self.cache.load_summaries(planned.keys())
+        calls = group_calls([each for key, each in planned.items() if key not in found], self.limits)
+        for summaries_by_key in await gather_or_cancel(*(self._summarize_call(call, usage) for call in calls)):
+            found |= summaries_by_key
         return found
 
-    async def _summarize_call(self, call: Sequence[_PlannedSummary], bill: UsageMeter) -> dict[bytes, str]:
-        made: dict[bytes, str] = {}
+    async def _summarize_call(self, call: Sequence[_PlannedSummary], usage: UsageMeter) -> dict[bytes, str]:
+        summaries_by_key: dict[bytes, str] = {}
         with suppress(ModelError):
             with guard_plugin_call(MODEL_LABEL):
-                texts = await self.language.summarize([each.fragments for each in call], bill)
-            made = {each.key: text for each, text in zip(call, texts, strict=True) if text is not None}
-            await self.cache.save_summaries(made)
-        return made
+                texts = await self.language.summarize([each.fragments for each in call], usage)
+            summaries_by_key = {each.key: text for each, text in zip(call, texts, strict=True) if text is not None}
+            await self.cache.save_summaries(summaries_by_key)
+        return summaries_by_key
 
 
-def group_calls(wanted: Sequence[_PlannedSummary], limits: SummaryLimits) -> Iterator[list[_PlannedSummary]]:
+def group_calls(planned: Sequence[_PlannedSummary], limits: SummaryLimits) -> Iterator[list[_PlannedSummary]]:
     """Group summaries by call: of one space, in order, up to the limits, at least one each."""
     calls: dict[int, list[_PlannedSummary]] = {}
     held: dict[int, int] = {}
-    for each in wanted:
-        letters = sum(map(len, each.fragments.texts))
+    for each in planned:
+        characters = sum(map(len, each.fragments.texts))
         call = calls.setdefault(each.space, [])
-        if call and (len(call) == limits.keys_per_call or held[each.space] + letters > limits.characters_per_call):
+        if call and (len(call) == limits.keys_per_call or held[each.space] + characters > limits.characters_per_call):
             yield call
             call = calls[each.space] = []
             held[each.space] = 0
         call.append(each)
-        held[each.space] = held.get(each.space, 0) + letters
+        held[each.space] = held.get(each.space, 0) + characters
     yield from calls.values()

@@ -61,68 +61,70 @@ async def verify_projections(ledger: Ledger, graph: GraphStore, vectors: VectorS
 
 
 async def _compare_stores(ledger: Ledger, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
-    wanted = await ledger.stats.load_expected()
+    expected = await ledger.stats.load_expected()
     nodes, edges = await graph.list_all()
-    found = [*compare_nodes(wanted.nodes, nodes), *compare_edges(wanted.edges, edges)]
-    compared = len(wanted.nodes) + len(wanted.edges)
+    found = [*compare_nodes(expected.nodes, nodes), *compare_edges(expected.edges, edges)]
+    compared = len(expected.nodes) + len(expected.edges)
     for kind, table in TABLES_BY_KIND:
-        places = wanted.locations[table]
-        found += compare_rows(kind, table, places, await vectors.list_rows(table))
-        compared += len(places)
-    return VerificationReport(tuple(each for each in found if (each.kind, each.id) not in wanted.stale), compared)
+        locations = expected.locations[table]
+        found += compare_rows(kind, table, locations, await vectors.list_rows(table))
+        compared += len(locations)
+    return VerificationReport(tuple(each for each in found if (each.kind, each.id) not in expected.stale), compared)
 
 
-def compare_nodes(wanted: Mapping[int, GraphNode], found: list[GraphNode]) -> list[Difference]:
+def compare_nodes(expected: Mapping[int, GraphNode], found: list[GraphNode]) -> list[Difference]:
     """Entities that are missing, unexpected or different in the graph."""
-    held = {node.id: node.space for node in found}
+    actual = {node.id: node.space for node in found}
     differences = [
-        Difference(KeyKind.NAME, id_, f"graph: entity {id_} is there twice")
+        Difference(KeyKind.NAME, id_, f"graph: entity {id_} exists twice")
         for id_ in _find_duplicates([node.id for node in found])
     ]
-    for id_, node in wanted.items():
-        if id_ not in held:
+    for id_, node in expected.items():
+        if id_ not in actual:
             differences.append(Difference(KeyKind.NAME, id_, f"graph: entity {id_} is missing"))
-        elif held[id_] != node.space:
-            words = f"graph: entity {id_} is in space {held[id_]} instead of {node.space}"
+        elif actual[id_] != node.space:
+            words = f"graph: entity {id_} is in space {actual[id_]} instead of {node.space}"
             differences.append(Difference(KeyKind.NAME, id_, words))
-    extra = held.keys() - wanted.keys()
-    return differences + [Difference(KeyKind.NAME, id_, f"graph: entity {id_} is too much") for id_ in sorted(extra)]
+    extra = actual.keys() - expected.keys()
+    return differences + [Difference(KeyKind.NAME, id_, f"graph: entity {id_} is unexpected") for id_ in sorted(extra)]
 
 
-def compare_edges(wanted: Mapping[int, GraphEdge], found: list[GraphEdge]) -> list[Difference]:
+def compare_edges(expected: Mapping[int, GraphEdge], found: list[GraphEdge]) -> list[Difference]:
     """Relations that are missing, unexpected or different in the graph."""
-    held = {edge.id: ({edge.source, edge.target}, edge.weight) for edge in found}
+    actual = {edge.id: ({edge.source, edge.target}, edge.weight) for edge in found}
     differences = [
-        Difference(KeyKind.PAIR, id_, f"graph: relation {id_} is there twice")
+        Difference(KeyKind.PAIR, id_, f"graph: relation {id_} exists twice")
         for id_ in _find_duplicates([edge.id for edge in found])
     ]
-    for id_, edge in wanted.items():
-        if id_ not in held:
+    for id_, edge in expected.items():
+        if id_ not in actual:
             differences.append(Difference(KeyKind.PAIR, id_, f"graph: relation {id_} is missing"))
-        elif held[id_] != ({edge.source, edge.target}, edge.weight):
-            words = f"graph: relation {id_} has weight {held[id_][1]:g} instead of {edge.weight:g}, or other ends"
+        elif actual[id_] != ({edge.source, edge.target}, edge.weight):
+            words = f"graph: relation {id_} has weight {actual[id_][1]:g} instead of {edge.weight:g}, or other ends"
             differences.append(Difference(KeyKind.PAIR, id_, words))
-    extra = held.keys() - wanted.keys()
-    return differences + [Difference(KeyKind.PAIR, id_, f"graph: relation {id_} is too much") for id_ in sorted(extra)]
+    extra = actual.keys() - expected.keys()
+    return differences + [
+        Difference(KeyKind.PAIR, id_, f"graph: relation {id_} is unexpected") for id_ in sorted(extra)
+    ]
 
 
 def compare_rows(
-    kind: KeyKind, table: VectorTable, wanted: Mapping[int, tuple[int, int]], found: list[VectorRow]
+    kind: KeyKind, table: VectorTable, expected: Mapping[int, tuple[int, int]], found: list[VectorRow]
 ) -> list[Difference]:
     """Vectors that are missing, unexpected, duplicated, or in the wrong space or room."""
-    places: dict[int, set[tuple[int, int]]] = {}
+    locations: dict[int, set[tuple[int, int]]] = {}
     for row in found:
-        places.setdefault(row.id, set()).add((row.space, row.room))
+        locations.setdefault(row.id, set()).add((row.space, row.room))
     doubled = {id_ for id_, _ in _find_duplicates([(row.id, row.part) for row in found])}
-    differences = [Difference(kind, id_, f"vectors: {table} {id_} is there twice") for id_ in sorted(doubled)]
-    for id_, place in wanted.items():
-        if id_ not in places:
+    differences = [Difference(kind, id_, f"vectors: {table} {id_} exists twice") for id_ in sorted(doubled)]
+    for id_, location in expected.items():
+        if id_ not in locations:
             differences.append(Difference(kind, id_, f"vectors: {table} {id_} is missing"))
-        elif places[id_] != {place}:
-            words = f"vectors: {table} {id_} is in (space, room) {sorted(places[id_])} instead of {place}"
+        elif locations[id_] != {location}:
+            words = f"vectors: {table} {id_} is in (space, room) {sorted(locations[id_])} instead of {location}"
             differences.append(Difference(kind, id_, words))
-    extra = sorted(places.keys() - wanted.keys())
-    return differences + [Difference(kind, id_, f"vectors: {table} {id_} is too much") for id_ in extra]
+    extra = sorted(locations.keys() - expected.keys())
+    return differences + [Difference(kind, id_, f"vectors: {table} {id_} is unexpected") for id_ in extra]
 
 
 def _find_duplicates(values: list[Value]) -> list[Value]:

@@ -21,9 +21,9 @@ class NextStep(Enum):
     CONTINUE = auto()
 
     @classmethod
-    def after_batch(cls, taken: int, most: int) -> NextStep:
-        """The step after a batch of `taken` items out of at most `most`: more work follows a full batch."""
-        return cls.IDLE if not taken else cls.CONTINUE if taken >= most else cls.GATHER
+    def after_batch(cls, count: int, limit: int) -> NextStep:
+        """The step after a batch of `count` items out of at most `limit`: more work follows a full batch."""
+        return cls.IDLE if not count else cls.CONTINUE if count >= limit else cls.GATHER
 
 
 class WaitTarget(Enum):
@@ -45,24 +45,24 @@ class BatchGate:
         self._extracting = False
         self._no_delay = asyncio.Event()
 
-    def has_waiter(self, wish: WaitTarget) -> bool:
+    def has_waiter(self, target: WaitTarget) -> bool:
         """Whether a caller waits for that."""
-        return self._waiters[wish] > 0
+        return self._waiters[target] > 0
 
     @contextmanager
-    def register_waiter(self, wish: WaitTarget) -> Iterator[None]:
+    def register_waiter(self, target: WaitTarget) -> Iterator[None]:
         """Register a waiting caller while this is held."""
-        self._waiters[wish] += 1
+        self._waiters[target] += 1
         self._update_delay()
         try:
             yield
         finally:
-            self._waiters[wish] -= 1
+            self._waiters[target] -= 1
             self._update_delay()
 
-    def set_extracting(self, reading: bool) -> None:  # noqa: FBT001 - the state itself
+    def set_extracting(self, running: bool) -> None:  # noqa: FBT001 - the state itself
         """Set whether extraction is running."""
-        self._extracting = reading
+        self._extracting = running
         self._update_delay()
 
     async def wait_for_more(self, until: float) -> None:

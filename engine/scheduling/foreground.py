@@ -66,7 +66,7 @@ class ForegroundPriority:
 
 
 async def iterate_cooperatively(
-    items: Iterable[Item], courtesy: ForegroundPriority | None = None
+    items: Iterable[Item], priority: ForegroundPriority | None = None
 ) -> AsyncIterator[Item]:
     """Iterate with pauses for other tasks: a long loop would block them."""
     since = time.monotonic()
@@ -74,6 +74,6 @@ async def iterate_cooperatively(
         yield item
         if time.monotonic() - since > YIELD_INTERVAL_SECONDS:
             await asyncio.sleep(0)
-            if courtesy is not None:
-                await courtesy.yield_to_foreground()
+            if priority is not None:
+                await priority.yield_to_foreground()
             since = time.monotonic()

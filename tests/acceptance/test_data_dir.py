@@ -60,7 +60,7 @@ async def test_verify_finds_and_repairs_external_changes(engine: Engine) -> None
         f"graph: relation {edge.id} has weight 77",
         f"vectors: chunks {chunks[0].id} is missing",
         f"vectors: relations {relations[0].id} is missing",
-        "vectors: entities 999 is too much",
+        "vectors: entities 999 is unexpected",
         f"vectors: entities {entities[1].id} is in (space, room)",
     ):
         assert expected in words

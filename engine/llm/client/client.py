@@ -85,13 +85,13 @@ class ModelClient:
         """Release open resources."""
         await self._provider.close()
 
-    async def complete(self, ask: ChatRequest, bill: UsageMeter) -> str:
+    async def complete(self, ask: ChatRequest, usage: UsageMeter) -> str:
         """The reply without thinking; one cut off by the model's own limit is returned as it is. Raises ModelError."""
 
         async def call() -> str:
             with self._measure(ask.purpose):
                 reply = await self._provider.chat(self._chat_parameters(ask))
-            bill.record(_build_usage(ask.purpose, ask.model, reply.spent))
+            usage.record(_build_usage(ask.purpose, ask.model, reply.spent))
             if not reply.text and reply.finish == CONTENT_FILTERED:
                 raise _empty_reply_error(reply.finish, ask.model)
             return reply.text
@@ -100,7 +100,7 @@ class ModelClient:
             strip_thinking(await self._call_with_retries(ask.model, PURPOSE_RANKS[ask.purpose], call))
         )
 
-    async def stream(self, ask: ChatRequest, bill: UsageMeter) -> AsyncGenerator[str]:
+    async def stream(self, ask: ChatRequest, usage: UsageMeter) -> AsyncGenerator[str]:
         """Stream the reply. Retried only before the first piece; a later failure raises ModelUnavailable.
 
         The usage of a stream that ends before the model finished is marked as cut off.
@@ -115,9 +115,9 @@ class ModelClient:
                 cut_off = piece is None and pieces.finish in CUT_OFF_REASONS
                 filtered = cut_off and pieces.finish == CONTENT_FILTERED
                 spent = _build_usage(ask.purpose, ask.model, pieces.spent)
-                bill.record(replace(spent, cut_off=cut_off, filtered=filtered))
+                usage.record(replace(spent, cut_off=cut_off, filtered=filtered))
 
-    async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, bill: UsageMeter) -> np.ndarray:
+    async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, usage: UsageMeter) -> np.ndarray:
         """float32 of shape (texts, dim), as the provider returned them. Raises ModelError."""
 
         async def call() -> np.ndarray:
@@ -125,23 +125,23 @@ class ModelClient:
                 made = await self._provider.embed(
                     {"input": list(texts), **model.connection_parameters(), **self._limit_parameters()}
                 )
-            bill.record(_build_usage("embed", model, made.spent))
+            usage.record(_build_usage("embed", model, made.spent))
             return made.rows
 
         return await self._call_with_retries(model, rank, call)
 
     async def rerank(
-        self, model: ModelConfig, question: str, texts: Sequence[str], bill: UsageMeter
+        self, model: ModelConfig, question: str, texts: Sequence[str], usage: UsageMeter
     ) -> Sequence[Mapping[str, Any]]:
         """Rows {index, relevance_score} as the provider returned them. Raises ModelError."""
-        asked = {"query": question, "documents": list(texts), "return_documents": False}
+        query = {"query": question, "documents": list(texts), "return_documents": False}
 
         async def call() -> Sequence[Mapping[str, Any]]:
             with self._measure("rerank"):
                 made = await self._provider.rerank(
-                    {**asked, **model.connection_parameters(), "timeout": self.timeouts.timeout}
+                    {**query, **model.connection_parameters(), "timeout": self.timeouts.timeout}
                 )
-            bill.record(_build_usage("rerank", model, made.spent))
+            usage.record(_build_usage("rerank", model, made.spent))
             return made.rows
 
         return await self._call_with_retries(model, PURPOSE_RANKS["rerank"], call)
@@ -158,11 +158,11 @@ class ModelClient:
         """Run a call within the concurrency limit and its timeout, and retry if that may help."""
         await self.preload()
 
-        async def once() -> _T:
+        async def attempt() -> _T:
             async with self._semaphore.acquire(rank):
                 return await self._call_with_timeout(model, call())
 
-        return await self._retry(_retry_policy(self.timeouts), once)
+        return await self._retry(_retry_policy(self.timeouts), attempt)
 
     async def _call_with_timeout(self, model: ModelConfig, call: Awaitable[_T]) -> _T:
         try:
@@ -191,9 +191,9 @@ class ModelClient:
         return first, pieces
 
     def _chat_parameters(self, ask: ChatRequest) -> CallParameters:
-        told = {"response_format": {"type": "json_object"}} if ask.json else {}
+        response_format = {"response_format": {"type": "json_object"}} if ask.json else {}
         messages = [{"role": message.role, "content": message.content} for message in ask.messages]
-        return {**ask.model.chat_parameters(), **self._limit_parameters(), **told, "messages": messages}
+        return {**ask.model.chat_parameters(), **self._limit_parameters(), **response_format, "messages": messages}
 
     def _limit_parameters(self) -> CallParameters:
         """Parameters that override litellm: its own timeout is hours, and its client retries."""

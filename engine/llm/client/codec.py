@@ -18,8 +18,8 @@ def encode_result(value: ChatReply | StreamDelta | EmbeddingResult | RerankResul
     """Encode the result of a call."""
     if isinstance(value, EmbeddingResult):
         rows = np.ascontiguousarray(value.rows, dtype="<f4")
-        told = base64.b64encode(rows.tobytes()).decode()
-        return {"rows": told, "shape": rows.shape, "spent": asdict(value.spent)}
+        encoded = base64.b64encode(rows.tobytes()).decode()
+        return {"rows": encoded, "shape": rows.shape, "spent": asdict(value.spent)}
     if isinstance(value, RerankResult):
         rows_of_scores = [{key: row.get(key) for key in ("index", "relevance_score")} for row in value.rows]
         return {"rows": rows_of_scores, "spent": asdict(value.spent)}
@@ -56,6 +56,6 @@ def encode_error(error: errors.ModelError) -> Frame:
 def decode_error(frame: Frame) -> errors.ModelError:
     """Decode an error to its own class."""
     kind: type[errors.ModelError] = getattr(errors, frame["error"])
-    made = kind(frame["message"], hint=frame["hint"])
-    made.retry_after = frame["wait"]
-    return made
+    error = kind(frame["message"], hint=frame["hint"])
+    error.retry_after = frame["wait"]
+    return error

@@ -85,21 +85,21 @@ def _connection_error(error: Exception, model: str, base: str) -> ModelError | N
     return None
 
 
-def _rejection_error(error: Exception, model: str, words: str) -> ModelError:
+def _rejection_error(error: Exception, model: str, message: str) -> ModelError:
     """Error for a request that the provider rejected, in the provider's own words if there are any."""
     kind, status, text = _error_class(error, str(error)), getattr(error, "status_code", None), str(error)
-    why = f": {words}." if words else "."
+    reason = f": {message}." if message else "."
     if _NO_PROVIDER in text:
         return ModelNotFound(f"“{model}” does not name a known provider.")
     if _NO_KEY.search(text):
         return InvalidApiKey(f"No key is set for the model {model}.")
     if status == FORBIDDEN:
-        return InvalidApiKey(f"The key may not be used for the model {model}{why}")
+        return InvalidApiKey(f"The key may not be used for the model {model}{reason}")
     if kind is ModelRefused and status == NOT_FOUND:
-        return ModelNotFound(f"The provider does not know the model {model}{why}", hint=_NOT_FOUND_HINT)
+        return ModelNotFound(f"The provider does not know the model {model}{reason}", hint=_NOT_FOUND_HINT)
     if kind is RateLimited and _QUOTA.search(text):
-        return RateLimited(f"The quota for the model {model} is used up{why}", hint=_BILLING_HINT)
-    return kind(_ERROR_TEXTS[kind].format(model=model) + why)
+        return RateLimited(f"The quota for the model {model} is used up{reason}", hint=_BILLING_HINT)
+    return kind(_ERROR_TEXTS[kind].format(model=model) + reason)
 
 
 _ERROR_TEXTS: Mapping[type[ModelError], str] = {
@@ -158,6 +158,6 @@ def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _response_headers(error: BaseException) -> Mapping[str, str]:
     """Headers of the reply from any place where the libraries keep them, by lower-case names."""
-    places = (getattr(error, "litellm_response_headers", None), getattr(error, "headers", None))
+    sources = (getattr(error, "litellm_response_headers", None), getattr(error, "headers", None))
     reply = getattr(getattr(error, "response", None), "headers", None)
-    return {str(name).lower(): str(value) for found in (*places, reply) if found for name, value in found.items()}
+    return {str(name).lower(): str(value) for found in (*sources, reply) if found for name, value in found.items()}

@@ -139,8 +139,8 @@ def _build_delta(chunk: Any, litellm: Any, parameters: CallParameters) -> Stream
 
 
 def _token_usage(reply: Any, cost: float) -> TokenUsage:
-    told = getattr(reply, "usage", None)
-    return TokenUsage(getattr(told, "prompt_tokens", 0) or 0, getattr(told, "completion_tokens", 0) or 0, cost)
+    usage = getattr(reply, "usage", None)
+    return TokenUsage(getattr(usage, "prompt_tokens", 0) or 0, getattr(usage, "completion_tokens", 0) or 0, cost)
 
 
 def _response_cost(reply: Any) -> float:
@@ -157,17 +157,17 @@ def _stream_cost(litellm: Any, model: str, chunk: Any) -> float:
 
 def _embedding_rows(data: Sequence[Any], count: int, model: str) -> np.ndarray:
     """float32 of shape (count, dim), ordered by the rows' own index."""
-    given = {row["index"]: _decode_vector(row["embedding"]) for row in data}
-    if set(given) != set(range(count)) or len({len(vector) for vector in given.values()}) != 1:
-        raise ModelUnavailable(f"{model} returned {len(given)} vectors for {count} texts.")
-    vectors = np.stack([given[index] for index in range(count)])
+    vectors_by_index = {row["index"]: _decode_vector(row["embedding"]) for row in data}
+    if set(vectors_by_index) != set(range(count)) or len({len(vector) for vector in vectors_by_index.values()}) != 1:
+        raise ModelUnavailable(f"{model} returned {len(vectors_by_index)} vectors for {count} texts.")
+    vectors = np.stack([vectors_by_index[index] for index in range(count)])
     if not np.isfinite(vectors).all():
         raise ModelUnavailable(f"{model} returned a vector that is not finite.")
     return vectors
 
 
-def _decode_vector(given: Any) -> np.ndarray:
+def _decode_vector(vectors_by_index: Any) -> np.ndarray:
     """A vector given as numbers or as base64 of its bytes."""
-    if isinstance(given, str):
-        return np.frombuffer(base64.b64decode(given), dtype="<f4")
-    return np.asarray(given, dtype=np.float32)
+    if isinstance(vectors_by_index, str):
+        return np.frombuffer(base64.b64decode(vectors_by_index), dtype="<f4")
+    return np.asarray(vectors_by_index, dtype=np.float32)

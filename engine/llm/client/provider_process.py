@@ -49,10 +49,10 @@ class ProviderProcess:
         environment: dict[str, Any] = {k: v for k, v in os.environ.items() if not k.upper().startswith(SETTINGS_PREFIX)}
         environment["PYTHONPATH"] = child_python_path()
         pipe = asyncio.subprocess.PIPE
-        words = (sys.executable, "-P", "-m", "engine.llm.client.subprocess_main")
+        command = (sys.executable, "-P", "-m", "engine.llm.client.subprocess_main")
         try:
             return cls(
-                await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, env=environment, limit=1 << 20)
+                await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, env=environment, limit=1 << 20)
             )
         except OSError as error:
             reason = error.strerror or type(error).__name__
@@ -70,15 +70,15 @@ class ProviderProcess:
 
     async def stream_request(self, what: str, parameters: CallParameters) -> AsyncGenerator[Frame]:
         """Results of a request until its end; leaving early cancels the request. Raises ModelError."""
-        number, heard = next(self._request_ids), asyncio.Queue[codec.Frame]()
-        self._pending[number] = heard
+        number, results = next(self._request_ids), asyncio.Queue[codec.Frame]()
+        self._pending[number] = results
         self._queue_frame({"number": number, "what": what, "parameters": parameters})
         over = not self.is_alive
         if over:
-            heard.put_nowait(codec.encode_error(_process_ended_error()))
+            results.put_nowait(codec.encode_error(_process_ended_error()))
         try:
             while True:
-                frame = await heard.get()
+                frame = await results.get()
                 over = frame.pop("end", False) or "error" in frame
                 if "error" in frame:
                     raise codec.decode_error(frame)
@@ -118,9 +118,9 @@ class ProviderProcess:
         self._outgoing.append(encode_frame(json.dumps(frame).encode()))
 
     def _flush_frames(self) -> None:
-        told, self._outgoing = self._outgoing, []
+        outgoing, self._outgoing = self._outgoing, []
         if self._process.stdin is not None and not self._process.stdin.is_closing():
-            self._process.stdin.write(b"".join(told))
+            self._process.stdin.write(b"".join(outgoing))
 
     async def _receive_frames(self) -> None:
         """Pass results on until the process ends or sends an invalid frame; then pending requests fail."""
@@ -128,8 +128,8 @@ class ProviderProcess:
         try:
             while self._process.stdout is not None:
                 frame: Frame = json.loads(await read_frame_async(self._process.stdout))
-                if heard := self._pending.get(frame.pop("number")):
-                    heard.put_nowait(frame)
+                if results := self._pending.get(frame.pop("number")):
+                    results.put_nowait(frame)
         except (EOFError, ConnectionError) as error:
             log.info("llm.process_exited", error=type(error).__name__)
             grace = STOP_GRACE_SECONDS
@@ -141,8 +141,8 @@ class ProviderProcess:
             log.exception("llm.process_read_failed")
         finally:
             self._has_ended = True
-            for heard in self._pending.values():
-                heard.put_nowait(codec.encode_error(_process_ended_error()))
+            for results in self._pending.values():
+                results.put_nowait(codec.encode_error(_process_ended_error()))
         await self._wait_or_kill(grace)
 
 

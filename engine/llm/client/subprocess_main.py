@@ -38,17 +38,17 @@ class ProviderServer:
 
     async def serve(self, requests: BinaryIO) -> None:
         """Serve until the requests end."""
-        loop, asked = asyncio.get_running_loop(), asyncio.Queue[codec.Frame | None]()
+        loop, frames = asyncio.get_running_loop(), asyncio.Queue[codec.Frame | None]()
 
         def listen() -> None:
             try:
                 while (frame := read_frame(requests)) is not None:
-                    loop.call_soon_threadsafe(asked.put_nowait, json.loads(frame))
+                    loop.call_soon_threadsafe(frames.put_nowait, json.loads(frame))
             finally:  # the pipe is closed for any reason
-                loop.call_soon_threadsafe(asked.put_nowait, None)
+                loop.call_soon_threadsafe(frames.put_nowait, None)
 
         Thread(target=listen, daemon=True).start()
-        while (frame := await asked.get()) is not None:
+        while (frame := await frames.get()) is not None:
             self._handle_request(frame)
 
     def _handle_request(self, frame: Frame) -> None:
@@ -94,8 +94,8 @@ class ProviderServer:
         self._outgoing.append(encode_frame(json.dumps({"number": number, **frame}).encode()))
 
     def _flush_frames(self) -> None:
-        told, self._outgoing = self._outgoing, []
-        self._output.write(b"".join(told))
+        outgoing, self._outgoing = self._outgoing, []
+        self._output.write(b"".join(outgoing))
         self._output.flush()
 
 

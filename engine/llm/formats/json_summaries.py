@@ -20,9 +20,9 @@ def parse_summaries(reply: str, count: int) -> dict[int, str]:
     A plain line continues the text before it. An unreadable row or a second text of the same number discards that text.
     Without an end marker the last text may be cut off and is dropped.
     """
-    told, *after = END_PATTERN.split(strip_thinking(reply), maxsplit=1)
+    body, *after = END_PATTERN.split(strip_thinking(reply), maxsplit=1)
     found: list[tuple[int, list[str]]] = []
-    for line in told.splitlines():
+    for line in body.splitlines():
         row = line.strip()
         if not row or _FENCE.fullmatch(row):
             continue

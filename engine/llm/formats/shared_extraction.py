@@ -74,12 +74,15 @@ def has_misattributed_facts(excerpts: Sequence[Excerpt], found: Mapping[int, Ext
         own, others = texts[number - 1], [text for place, text in enumerate(texts, 1) if place != number]
         names = {mention.name for mention in reading.mentions}
         names |= {end for link in reading.links for end in (link.source, link.target)}
-        said = {mention.description for mention in reading.mentions} | {link.description for link in reading.links}
+        descriptions = {mention.description for mention in reading.mentions} | {
+            link.description for link in reading.links
+        }
         if any(not own.has_name(name) and any(text.has_name(name) for text in others) for name in names):
             return True
-        telling = {word for description in said for word in _distinctive_words(description)}
+        distinctive = {word for description in descriptions for word in _distinctive_words(description)}
         if any(
-            word.casefold() not in own.folded_words and any(word in text.words for text in others) for word in telling
+            word.casefold() not in own.folded_words and any(word in text.words for text in others)
+            for word in distinctive
         ):
             return True
     return False

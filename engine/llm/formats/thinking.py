@@ -12,12 +12,12 @@ def strip_thinking(reply: str) -> str:
 
     An unclosed block counts as thinking only at the beginning of the reply; elsewhere the tag may be part of the text.
     """
-    said, at, opened = "", 0, -1
+    visible, at, opened = "", 0, -1
     for tag in _TAG.finditer(reply):
         if not tag[1]:
             opened = tag.start() if opened < 0 else opened
             continue
-        said = said + reply[at:opened] if opened >= 0 else ""
+        visible = visible + reply[at:opened] if opened >= 0 else ""
         at, opened = tag.end(), -1
-    unfinished = opened >= 0 and not (said + reply[at:opened]).strip()
-    return "" if unfinished else said + reply[at:]
+    unfinished = opened >= 0 and not (visible + reply[at:opened]).strip()
+    return "" if unfinished else visible + reply[at:]

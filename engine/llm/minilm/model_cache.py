@@ -22,13 +22,13 @@ def cached_graph(folder: Path, cache: Path) -> Path:
     Its name ends with its checksum, since a damaged graph would silently give wrong vectors.
     """
     try:
-        begin = f"minilm-{graph_fingerprint(folder)}"
-        for kept in cache.glob(f"{begin}-*.onnx"):
-            if kept.name == f"{begin}-{file_crc32(kept):08x}.onnx":
-                return kept
+        prefix = f"minilm-{graph_fingerprint(folder)}"
+        for cached in cache.glob(f"{prefix}-*.onnx"):
+            if cached.name == f"{prefix}-{file_crc32(cached):08x}.onnx":
+                return cached
         cache.mkdir(parents=True, exist_ok=True)
         content = build_graph(folder / WEIGHTS_FILE)
-        graph = cache / f"{begin}-{zlib.crc32(content):08x}.onnx"
+        graph = cache / f"{prefix}-{zlib.crc32(content):08x}.onnx"
         write_atomically(graph, content)
         remove_stale_graphs(graph)
     except OSError as error:
@@ -38,11 +38,11 @@ def cached_graph(folder: Path, cache: Path) -> Path:
 
 def file_crc32(file: Path) -> int:
     """CRC-32 of a file; 90 MB take 30 ms."""
-    found = 0
+    checksum = 0
     with file.open("rb") as content:
         while piece := content.read(1 << 20):
-            found = zlib.crc32(piece, found)
-    return found
+            checksum = zlib.crc32(piece, checksum)
+    return checksum
 
 
 def graph_fingerprint(folder: Path) -> str:

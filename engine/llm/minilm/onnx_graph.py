@@ -71,23 +71,23 @@ class GraphBuilder:
 
 def build_onnx_model(weights: Mapping[str, np.ndarray]) -> bytes:
     """Serialized model: `ids` and `mask`, int64 of shape (batch, length), to `vectors`, float32 (batch, 384)."""
-    sheet = GraphBuilder(weights)
-    hidden = add_embeddings(sheet)
-    mask = sheet.add_node("Cast", "mask", to=TensorProto.FLOAT)
-    present = sheet.add_node("Unsqueeze", mask, sheet.add_integers(1, 2))
-    penalty = sheet.add_node(
-        "Mul", sheet.add_node("Sub", sheet.add_scalar(1.0), present), sheet.add_scalar(MASK_PENALTY)
+    builder = GraphBuilder(weights)
+    hidden = add_embeddings(builder)
+    mask = builder.add_node("Cast", "mask", to=TensorProto.FLOAT)
+    present = builder.add_node("Unsqueeze", mask, builder.add_integers(1, 2))
+    penalty = builder.add_node(
+        "Mul", builder.add_node("Sub", builder.add_scalar(1.0), present), builder.add_scalar(MASK_PENALTY)
     )
     for layer in range(LAYERS):
-        hidden = add_transformer_layer(sheet, hidden, penalty, f"encoder.layer.{layer}")
-    add_mean_pooling(sheet, hidden, mask)
+        hidden = add_transformer_layer(builder, hidden, penalty, f"encoder.layer.{layer}")
+    add_mean_pooling(builder, hidden, mask)
     grid = ["batch", "length"]
     graph = helper.make_graph(
-        sheet.nodes,
+        builder.nodes,
         "all-minilm-l6-v2",
         [helper.make_tensor_value_info(name, TensorProto.INT64, grid) for name in ("ids", "mask")],
         [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["batch", HIDDEN_SIZE])],
-        initializer=list(sheet.constants.values()),
+        initializer=list(builder.constants.values()),
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
     onnx.checker.check_model(model)
@@ -95,50 +95,52 @@ def build_onnx_model(weights: Mapping[str, np.ndarray]) -> bytes:
     return serialised
 
 
-def add_embeddings(sheet: GraphBuilder) -> str:
+def add_embeddings(builder: GraphBuilder) -> str:
     """Add word, position and segment embeddings (one segment only), normalized."""
-    table = sheet.weights["embeddings.position_embeddings.weight"]
-    segment = sheet.weights["embeddings.token_type_embeddings.weight"][0]
-    length = sheet.add_node("Shape", "ids", start=1, end=2)
-    positions = sheet.add_node("Slice", sheet.add_constant("positions", table + segment), sheet.add_integers(0), length)
-    words = sheet.add_node("Gather", sheet.add_weight("embeddings.word_embeddings.weight"), "ids")
-    return sheet.add_layer_norm(sheet.add_node("Add", words, positions), "embeddings.LayerNorm")
+    table = builder.weights["embeddings.position_embeddings.weight"]
+    segment = builder.weights["embeddings.token_type_embeddings.weight"][0]
+    length = builder.add_node("Shape", "ids", start=1, end=2)
+    positions = builder.add_node(
+        "Slice", builder.add_constant("positions", table + segment), builder.add_integers(0), length
+    )
+    words = builder.add_node("Gather", builder.add_weight("embeddings.word_embeddings.weight"), "ids")
+    return builder.add_layer_norm(builder.add_node("Add", words, positions), "embeddings.LayerNorm")
 
 
-def add_transformer_layer(sheet: GraphBuilder, hidden: str, penalty: str, layer: str) -> str:
+def add_transformer_layer(builder: GraphBuilder, hidden: str, penalty: str, layer: str) -> str:
     """Add one layer: attention, then the two-step perceptron, each added to its input and normalized."""
-    seen = sheet.add_linear(
-        add_attention(sheet, hidden, penalty, f"{layer}.attention.self"), f"{layer}.attention.output.dense"
+    seen = builder.add_linear(
+        add_attention(builder, hidden, penalty, f"{layer}.attention.self"), f"{layer}.attention.output.dense"
     )
-    hidden = sheet.add_layer_norm(sheet.add_node("Add", seen, hidden), f"{layer}.attention.output.LayerNorm")
-    wide = sheet.add_node("Gelu", sheet.add_linear(hidden, f"{layer}.intermediate.dense"))
-    narrow = sheet.add_linear(wide, f"{layer}.output.dense")
-    return sheet.add_layer_norm(sheet.add_node("Add", narrow, hidden), f"{layer}.output.LayerNorm")
+    hidden = builder.add_layer_norm(builder.add_node("Add", seen, hidden), f"{layer}.attention.output.LayerNorm")
+    wide = builder.add_node("Gelu", builder.add_linear(hidden, f"{layer}.intermediate.dense"))
+    narrow = builder.add_linear(wide, f"{layer}.output.dense")
+    return builder.add_layer_norm(builder.add_node("Add", narrow, hidden), f"{layer}.output.LayerNorm")
 
 
-def add_attention(sheet: GraphBuilder, hidden: str, penalty: str, layer: str) -> str:
+def add_attention(builder: GraphBuilder, hidden: str, penalty: str, layer: str) -> str:
     """Add scaled dot-product attention of all heads at once, with padded positions masked."""
-    both = sheet.add_linear(hidden, f"{layer}.query", f"{layer}.key", f"{layer}.value")
-    heads = sheet.add_node(
-        "Reshape", both, sheet.add_integers(0, 0, 3, ATTENTION_HEADS, HIDDEN_SIZE // ATTENTION_HEADS)
+    both = builder.add_linear(hidden, f"{layer}.query", f"{layer}.key", f"{layer}.value")
+    heads = builder.add_node(
+        "Reshape", both, builder.add_integers(0, 0, 3, ATTENTION_HEADS, HIDDEN_SIZE // ATTENTION_HEADS)
     )
-    parted = sheet.add_node(
-        "Split", sheet.add_node("Transpose", heads, perm=[2, 0, 3, 1, 4]), outputs=3, axis=0, num_outputs=3
+    parted = builder.add_node(
+        "Split", builder.add_node("Transpose", heads, perm=[2, 0, 3, 1, 4]), outputs=3, axis=0, num_outputs=3
     )
     query, key, value = (
-        sheet.add_node("Squeeze", part, sheet.add_integers(0)) for part in (parted, f"{parted}.1", f"{parted}.2")
+        builder.add_node("Squeeze", part, builder.add_integers(0)) for part in (parted, f"{parted}.1", f"{parted}.2")
     )
-    scores = sheet.add_node("MatMul", query, sheet.add_node("Transpose", key, perm=[0, 1, 3, 2]))
-    scores = sheet.add_node("Mul", scores, sheet.add_scalar((HIDDEN_SIZE // ATTENTION_HEADS) ** -0.5))
-    shares = sheet.add_node("Softmax", sheet.add_node("Add", scores, penalty), axis=-1)
-    mixed = sheet.add_node("Transpose", sheet.add_node("MatMul", shares, value), perm=[0, 2, 1, 3])
-    return sheet.add_node("Reshape", mixed, sheet.add_integers(0, 0, HIDDEN_SIZE))
+    scores = builder.add_node("MatMul", query, builder.add_node("Transpose", key, perm=[0, 1, 3, 2]))
+    scores = builder.add_node("Mul", scores, builder.add_scalar((HIDDEN_SIZE // ATTENTION_HEADS) ** -0.5))
+    shares = builder.add_node("Softmax", builder.add_node("Add", scores, penalty), axis=-1)
+    mixed = builder.add_node("Transpose", builder.add_node("MatMul", shares, value), perm=[0, 2, 1, 3])
+    return builder.add_node("Reshape", mixed, builder.add_integers(0, 0, HIDDEN_SIZE))
 
 
-def add_mean_pooling(sheet: GraphBuilder, hidden: str, mask: str) -> None:
+def add_mean_pooling(builder: GraphBuilder, hidden: str, mask: str) -> None:
     """Add the output `vectors`: the mean over positions that are not padding, normalized to length one."""
-    kept = sheet.add_node("Mul", hidden, sheet.add_node("Unsqueeze", mask, sheet.add_integers(-1)))
-    total = sheet.add_node("ReduceSum", kept, sheet.add_integers(1), keepdims=0)
-    count = sheet.add_node("ReduceSum", mask, sheet.add_integers(1), keepdims=1)
-    mean = sheet.add_node("Div", total, count)
-    sheet.nodes.append(helper.make_node("LpNormalization", [mean], ["vectors"], axis=-1, p=2))
+    kept = builder.add_node("Mul", hidden, builder.add_node("Unsqueeze", mask, builder.add_integers(-1)))
+    total = builder.add_node("ReduceSum", kept, builder.add_integers(1), keepdims=0)
+    count = builder.add_node("ReduceSum", mask, builder.add_integers(1), keepdims=1)
+    mean = builder.add_node("Div", total, count)
+    builder.nodes.append(helper.make_node("LpNormalization", [mean], ["vectors"], axis=-1, p=2))

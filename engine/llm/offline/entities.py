@@ -75,12 +75,12 @@ class ExcerptFacts:
     lowercase_words: frozenset[str] = frozenset()
 
 
-def find_entities(sentence: str, known: ExcerptFacts) -> list[NamedEntity]:
+def find_entities(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
     """The names of a sentence in order; no name twice, none within another."""
     found = [*_find_handles(sentence), *_find_identifiers(sentence)]
-    taken = {at for one in found for at in range(one.start, one.start + len(one.name))}
+    positions = {at for one in found for at in range(one.start, one.start + len(one.name))}
     if not _is_all_caps(sentence):
-        found += [run for run in _find_capitalized(sentence, known) if run.start not in taken]
+        found += [run for run in _find_capitalized(sentence, facts) if run.start not in positions]
     unique: dict[str, NamedEntity] = {}
     for one in sorted(found, key=lambda one: one.start):
         if key := normalize_name(one.name):
@@ -122,14 +122,14 @@ def _find_identifiers(sentence: str) -> list[NamedEntity]:
     ]
 
 
-def _find_capitalized(sentence: str, known: ExcerptFacts) -> list[NamedEntity]:
+def _find_capitalized(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
     """Capitalized runs, without words that are capitalized only as the first of a sentence."""
     first = _first_word_start(sentence)
     found = []
     for match in _CAPITALIZED_RUN.finditer(sentence):
-        words, start = _trim_run(match[0].split(), match.start(), at_start=match.start() <= first, known=known)
+        words, start = _trim_run(match[0].split(), match.start(), at_start=match.start() <= first, facts=facts)
         name = clean_name(_strip_possessive(" ".join(words)).rstrip("."))
-        name = known.people_by_name.get(name.casefold(), name)
+        name = facts.people_by_name.get(name.casefold(), name)
         if name and not _is_not_name(name) and not (start <= first and _is_heading(words, sentence, match.end())):
             found.append(
                 NamedEntity(
@@ -139,7 +139,7 @@ def _find_capitalized(sentence: str, known: ExcerptFacts) -> list[NamedEntity]:
                         match[0],
                         sentence[max(0, start - _TYPE_CONTEXT) : start],
                         sentence[match.end() : match.end() + _TYPE_CONTEXT],
-                        known,
+                        facts,
                     ),
                     start,
                 )
@@ -152,24 +152,24 @@ def _first_word_start(sentence: str) -> int:
     return next((at for at, character in enumerate(sentence) if character.isalnum()), 0)
 
 
-def _trim_run(words: list[str], start: int, *, at_start: bool, known: ExcerptFacts) -> tuple[list[str], int]:
+def _trim_run(words: list[str], start: int, *, at_start: bool, facts: ExcerptFacts) -> tuple[list[str], int]:
     """The run without leading stop words, and without an ambiguous first word of a sentence."""
     while words and words[0].casefold() in STOP_WORDS and (at_start or len(words) > 1 or len(words[0]) > 1):
         start += len(words[0]) + 1
         words, at_start = words[1:], False
-    if words and at_start and not _is_name_at_start(words[0], known) and (len(words) == 1 or is_common(words[0])):
+    if words and at_start and not _is_name_at_start(words[0], facts) and (len(words) == 1 or is_common(words[0])):
         start += len(words[0]) + 1
         words = words[1:]
     return words[:_MAX_NAME_WORDS], start
 
 
-def _is_name_at_start(word: str, known: ExcerptFacts) -> bool:
+def _is_name_at_start(word: str, facts: ExcerptFacts) -> bool:
     """Whether the first word of a sentence is a name: it is one elsewhere, or it is not a common word."""
     bare = _normalize_word(word)
     return (
-        bare in known.capitalized_words
-        or bare in known.people_by_name
-        or not (bare in known.lowercase_words or is_common(bare))
+        bare in facts.capitalized_words
+        or bare in facts.people_by_name
+        or not (bare in facts.lowercase_words or is_common(bare))
     )
 
 
@@ -199,10 +199,10 @@ def _is_all_caps(sentence: str) -> bool:
     return len(sentence) > _MIN_CAPS_LENGTH and upper > _CAPS_SHARE * len(sentence)
 
 
-def _guess_type(name: str, run: str, before: str, after: str, known: ExcerptFacts) -> str:
+def _guess_type(name: str, run: str, before: str, after: str, facts: ExcerptFacts) -> str:
     words = name.casefold().split()
     if (
-        name.casefold() in known.people_by_name
+        name.casefold() in facts.people_by_name
         or _TITLE_START.match(run)
         or (name[-1].isalpha() and _PERSON_VERBS.match(after))
     ):

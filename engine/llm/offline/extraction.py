@@ -37,15 +37,16 @@ def extract_by_rules(excerpt: Excerpt) -> Extraction:
     texts = [
         (part, sentence) for part in parts for sentence in split_sentences(part if isinstance(part, str) else part.text)
     ]
-    known = collect_excerpt_facts([sentence for _, sentence in texts], people)
-    said = [_find_sentence_entities(part, sentence, known) for part, sentence in texts]
+    facts = collect_excerpt_facts([sentence for _, sentence in texts], people)
+    sentences = [_find_sentence_entities(part, sentence, facts) for part, sentence in texts]
     return Extraction(
-        tuple(_build_mentions(said)), tuple(_build_links([*said, *_link_to_heading(excerpt.section, said, known)]))
+        tuple(_build_mentions(sentences)),
+        tuple(_build_links([*sentences, *_link_to_heading(excerpt.section, sentences, facts)])),
     )
 
 
-def _find_sentence_entities(part: ChatLine | str, sentence: str, known: ExcerptFacts) -> _SentenceEntities:
-    found = find_entities(sentence, known)
+def _find_sentence_entities(part: ChatLine | str, sentence: str, facts: ExcerptFacts) -> _SentenceEntities:
+    found = find_entities(sentence, facts)
     if isinstance(part, str):
         return _SentenceEntities(sentence, tuple(found))
     speaker = NamedEntity(part.speaker, "person", -1)
@@ -53,24 +54,24 @@ def _find_sentence_entities(part: ChatLine | str, sentence: str, known: ExcerptF
     return _SentenceEntities(f"{part.speaker}: {sentence}", (speaker, *others))
 
 
-def _build_mentions(said: Iterable[_SentenceEntities]) -> list[Mention]:
+def _build_mentions(sentences: Iterable[_SentenceEntities]) -> list[Mention]:
     found: dict[str, dict[str, Mention]] = {}
-    for one in said:
-        for name in one.entities:
+    for sentence in sentences:
+        for name in sentence.entities:
             texts = found.setdefault(normalize_name(name.name), {})
             if len(texts) < MAX_MENTIONS_PER_NAME:
-                texts.setdefault(one.text, Mention(name.name, name.type, one.text))
+                texts.setdefault(sentence.text, Mention(name.name, name.type, sentence.text))
     return [mention for key, texts in found.items() if key for mention in texts.values()]
 
 
-def _build_links(said: Iterable[_SentenceEntities]) -> list[Link]:
+def _build_links(sentences: Iterable[_SentenceEntities]) -> list[Link]:
     found: dict[frozenset[str], Link] = {}
-    for one in said:
-        keywords = ",".join(_keywords(one)) if len(one.entities) > 1 else ""
-        for source, target in _nearest_pairs(one.entities):
+    for sentence in sentences:
+        keywords = ",".join(_keywords(sentence)) if len(sentence.entities) > 1 else ""
+        for source, target in _nearest_pairs(sentence.entities):
             ends = frozenset((normalize_name(source.name), normalize_name(target.name)))
             if len(ends) > 1 and "" not in ends and ends not in found:
-                found[ends] = Link(source.name, target.name, keywords, one.text)
+                found[ends] = Link(source.name, target.name, keywords, sentence.text)
     return list(found.values())
 
 
@@ -79,18 +80,24 @@ def _nearest_pairs(found: Sequence[NamedEntity]) -> list[tuple[NamedEntity, Name
     pairs = combinations(range(len(found)), 2)
     spoken = bool(found) and found[0].start < 0
     ranked = sorted(pairs, key=lambda pair: (1 if spoken and pair[0] == 0 else pair[1] - pair[0], pair))
-    return [(found[one], found[other]) for one, other in ranked[:MAX_LINKS_PER_SENTENCE]]
+    return [(found[first], found[second]) for first, second in ranked[:MAX_LINKS_PER_SENTENCE]]
 
 
-def _keywords(one: _SentenceEntities) -> list[str]:
+def _keywords(sentence: _SentenceEntities) -> list[str]:
     """The first content words that are not part of a name."""
-    named = {stem(word) for name in one.entities for word in name.name.replace("@", " ").replace("#", " ").split()}
-    words = (word for word in content_words(one.text) if word.islower() and word.isalpha() and stem(word) not in named)
+    named = {stem(word) for name in sentence.entities for word in name.name.replace("@", " ").replace("#", " ").split()}
+    words = (
+        word for word in content_words(sentence.text) if word.islower() and word.isalpha() and stem(word) not in named
+    )
     return list(dict.fromkeys(words))[:MAX_KEYWORDS]
 
 
-def _link_to_heading(section: str, said: Sequence[_SentenceEntities], known: ExcerptFacts) -> list[_SentenceEntities]:
+def _link_to_heading(
+    section: str, sentences: Sequence[_SentenceEntities], facts: ExcerptFacts
+) -> list[_SentenceEntities]:
     """Link sentences with a single name to the first name of the title or heading above them."""
-    heads = [name for part in section.split("›") for name in find_entities(part.strip(), known) if " " in name.name][:1]
-    alone = [one for one in said if len(one.entities) == 1] if heads else []
-    return [_SentenceEntities(one.text, (*heads, *one.entities)) for one in alone[:MAX_LINKS_PER_SENTENCE]]
+    heads = [name for part in section.split("›") for name in find_entities(part.strip(), facts) if " " in name.name][:1]
+    alone = [sentence for sentence in sentences if len(sentence.entities) == 1] if heads else []
+    return [
+        _SentenceEntities(sentence.text, (*heads, *sentence.entities)) for sentence in alone[:MAX_LINKS_PER_SENTENCE]
+    ]

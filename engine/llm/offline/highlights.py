@@ -48,16 +48,16 @@ _NO_ANSWER = re.compile(
 )
 
 
-def find_highlights(sources: Sequence[Source], wanted: OverviewKind) -> str:
+def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
     """Quotations of the requested kind, one per line; empty if there are none."""
-    said = build_candidates(sources)
-    if wanted == "summary":
-        return render_quotations(build_quotations(_most_informative(said), said))
-    if wanted == "decisions":
-        found = _select_newest([at for at, one in enumerate(said) if _is_decision(one)], said)
-        return render_quotations(build_quotations(found, said))
-    found = _select_newest([at for at in range(len(said)) if _is_open_question(at, said)], said)
-    return render_quotations([build_quotation([said[at]]) for at in found])
+    candidates = build_candidates(sources)
+    if kind == "summary":
+        return render_quotations(build_quotations(_most_informative(candidates), candidates))
+    if kind == "decisions":
+        found = _select_newest([at for at, candidate in enumerate(candidates) if _is_decision(candidate)], candidates)
+        return render_quotations(build_quotations(found, candidates))
+    found = _select_newest([at for at in range(len(candidates)) if _is_open_question(at, candidates)], candidates)
+    return render_quotations([build_quotation([candidates[at]]) for at in found])
 
 
 def format_date_range(sources: Sequence[Source]) -> str:
@@ -74,45 +74,55 @@ def format_date_range(sources: Sequence[Source]) -> str:
     return f"From {first.day} to {end}:" if first.month == last.month else f"From {first.day} {first:%B} to {end}:"
 
 
-def _select_newest(places: Sequence[int], said: Sequence[Candidate]) -> list[int]:
+def _select_newest(places: Sequence[int], candidates: Sequence[Candidate]) -> list[int]:
     """The newest ones, in order of time; those without a time come first."""
-    return sorted(places, key=lambda at: (said[at].time is not None, str(said[at].time), at))[-MAX_HIGHLIGHTS:]
+    return sorted(places, key=lambda at: (candidates[at].time is not None, str(candidates[at].time), at))[
+        -MAX_HIGHLIGHTS:
+    ]
 
 
 def merge_highlights(notes: Sequence[str]) -> str:
     """The first lines of each of the notes, with the same maximum in all as for a single one."""
     share = max(1, MAX_HIGHLIGHTS // max(1, len(notes)))
-    lines = [line for note in notes for line in _quote_lines(note)[:share]]
+    lines = [line for text in notes for line in _quote_lines(text)[:share]]
     return "\n".join(f"- {line}" for line in lines[-MAX_HIGHLIGHTS:]) if len(lines) > 1 else "".join(lines)
 
 
-def _quote_lines(note: str) -> list[str]:
-    return [line.removeprefix("- ") for line in note.splitlines() if line.rstrip().endswith("]")]
+def _quote_lines(text: str) -> list[str]:
+    return [line.removeprefix("- ") for line in text.splitlines() if line.rstrip().endswith("]")]
 
 
-def _is_decision(quotable: Candidate) -> bool:
-    return not quotable.is_question and bool(_DECISION.search(quotable.text)) and not _UNDECIDED.search(quotable.text)
+def _is_decision(candidate: Candidate) -> bool:
+    return (
+        not candidate.is_question and bool(_DECISION.search(candidate.text)) and not _UNDECIDED.search(candidate.text)
+    )
 
 
-def _is_open_question(at: int, said: Sequence[Candidate]) -> bool:
+def _is_open_question(at: int, candidates: Sequence[Candidate]) -> bool:
     """Whether it is a question that no other speaker answers soon after, or states that something is open."""
-    one = said[at]
-    if not one.is_question or not one.speaker:
-        return not one.is_question and bool(_OPEN_QUESTION.search(one.text))
-    if len(one.text.split()) < _MIN_WORDS - 1:
+    candidate = candidates[at]
+    if not candidate.is_question or not candidate.speaker:
+        return not candidate.is_question and bool(_OPEN_QUESTION.search(candidate.text))
+    if len(candidate.text.split()) < _MIN_WORDS - 1:
         return False
-    following = [each for each in said[at + 1 : at + 1 + _ANSWER_WINDOW] if each.source.document == one.source.document]
-    return all(each.speaker == one.speaker or each.is_question or _NO_ANSWER.search(each.text) for each in following)
+    following = [
+        each
+        for each in candidates[at + 1 : at + 1 + _ANSWER_WINDOW]
+        if each.source.document == candidate.source.document
+    ]
+    return all(
+        each.speaker == candidate.speaker or each.is_question or _NO_ANSWER.search(each.text) for each in following
+    )
 
 
-def _most_informative(said: Sequence[Candidate]) -> list[int]:
+def _most_informative(candidates: Sequence[Candidate]) -> list[int]:
     """The sentences with the most frequent words, discounting words already covered (SumBasic); in order."""
-    about = [frozenset(word for word in one.stems if not is_generic(word)) for one in said]
+    about = [frozenset(word for word in candidate.stems if not is_generic(word)) for candidate in candidates]
     share = Counter(word for words in about for word in words)
-    left = [at for at, one in enumerate(said) if _can_stand_alone(one) and about[at]]
+    left = [at for at, candidate in enumerate(candidates) if _can_stand_alone(candidate) and about[at]]
     chosen: list[int] = []
     while left and len(chosen) < MAX_HIGHLIGHTS:
-        best = max(left, key=lambda at: (_sentence_weight(about[at], share) * _importance(said[at]), -at))
+        best = max(left, key=lambda at: (_sentence_weight(about[at], share) * _importance(candidates[at]), -at))
         chosen.append(best)
         for word in about[best]:
             share[word] = 0
@@ -125,18 +135,18 @@ def _sentence_weight(words: Iterable[str], share: Counter[str]) -> float:
     return sum(counts) / (len(counts) + _MIN_WORDS)
 
 
-def _importance(one: Candidate) -> float:
+def _importance(candidate: Candidate) -> float:
     """Weight of a sentence: decisions count double; figures a little more, remarks to a single person less."""
     return (
-        (2 if _is_decision(one) else 1)
-        * (1.25 if _FIGURE.search(one.text) else 1)
-        * (0.6 if _CHAT_ADDRESS.search(one.text) else 1)
+        (2 if _is_decision(candidate) else 1)
+        * (1.25 if _FIGURE.search(candidate.text) else 1)
+        * (0.6 if _CHAT_ADDRESS.search(candidate.text) else 1)
     )
 
 
-def _can_stand_alone(one: Candidate) -> bool:
+def _can_stand_alone(candidate: Candidate) -> bool:
     return (
-        not one.is_question
-        and _MIN_WORDS <= len(one.text.split()) <= _MAX_WORDS
-        and not _CONTEXT_DEPENDENT.match(one.text)
+        not candidate.is_question
+        and _MIN_WORDS <= len(candidate.text.split()) <= _MAX_WORDS
+        and not _CONTEXT_DEPENDENT.match(candidate.text)
     )

@@ -18,16 +18,16 @@ def merge_lead_sentences(fragments: Sequence[str]) -> str:
 
     Of sentences that differ only in case and whitespace the first is kept. The result has at least one sentence.
     """
-    told = [split_sentences(fragment) for fragment in fragments]
-    by_rank = sorted((rank, row) for row, texts in enumerate(told) for rank in range(len(texts)))
+    sentences = [split_sentences(fragment) for fragment in fragments]
+    by_rank = sorted((rank, row) for row, texts in enumerate(sentences) for rank in range(len(texts)))
     kept: dict[str, tuple[int, int]] = {}
     length = 0
     for rank, row in by_rank:
-        text = told[row][rank]
+        text = sentences[row][rank]
         if text.casefold() in kept:
             continue
         if kept and length + len(text) >= MAX_CHARACTERS:
             break
         kept[text.casefold()] = (row, rank)
         length += len(text) + 1
-    return " ".join(told[row][rank] for row, rank in sorted(kept.values()))
+    return " ".join(sentences[row][rank] for row, rank in sorted(kept.values()))

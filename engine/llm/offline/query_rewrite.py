@@ -88,23 +88,23 @@ def _complete_question(question: str, history: Sequence[ChatTurn]) -> str:
     words = [word for word in content_words(asked) if not is_generic(word)]
     hints: list[str] = []
     for part in [*people[:1], *things[:_MAX_CARRIED], *words[:_MAX_CARRIED]]:
-        said = {stem(word) for word in split_words(part)}
-        if not own.issuperset(said):
+        stems = {stem(word) for word in split_words(part)}
+        if not own.issuperset(stems):
             hints.append(part)
-            own |= said
+            own |= stems
     return f"{question} ({', '.join(hints)})" if hints else question
 
 
-def _people_and_things(asked: str, answer: str) -> tuple[list[str], list[str]]:
+def _people_and_things(question: str, answer: str) -> tuple[list[str], list[str]]:
     """People and things, those most mentioned in question and answer first; ties in order of appearance."""
     speakers = [match[1] for match in _CHAT_ATTRIBUTION.finditer(answer)]
     plain = _QUOTED.sub(" ", _CHAT_ATTRIBUTION.sub(r"\1. ", answer))
-    known = ExcerptFacts(index_people(speakers))
+    facts = ExcerptFacts(index_people(speakers))
     found = [
         name
-        for text in (answer and plain, asked)
+        for text in (answer and plain, question)
         for sentence in split_sentences(text)
-        for name in find_entities(sentence, known)
+        for name in find_entities(sentence, facts)
     ]
     people = _by_frequency(name.name for name in found if name.type == "person" or _can_be_person(name.name, name.type))
     things = _by_frequency(name.name for name in found if name.type != "person")

@@ -105,23 +105,23 @@ def counted_stems(question: str) -> frozenset[str]:
     return frozenset(stem(word) for found in about for word in split_words(found) if not is_stop_word(word))
 
 
-def has_answer_type(text: str, wanted: AnswerType, of: frozenset[str] = frozenset()) -> bool | None:
+def has_answer_type(text: str, kind: AnswerType, of: frozenset[str] = frozenset()) -> bool | None:
     """Whether a text has the answer type, a number or another person `of` these; None if that cannot be decided."""
     words = split_words(text.casefold())
     numbers = [any(map(str.isdigit, word)) or word in _NUMBER_WORDS for word in words]
     timed = not _TIME_STEMS.isdisjoint(map(stem, words))
-    if wanted in _ANSWER_CUES:
-        known = of | _TIME_STEMS if wanted == "person" else frozenset()
-        return not known.issuperset(map(stem, _ANSWER_CUES[wanted].findall(text))) or None
-    if wanted == "price":
+    if kind in _ANSWER_CUES:
+        excluded = of | _TIME_STEMS if kind == "person" else frozenset()
+        return not excluded.issuperset(map(stem, _ANSWER_CUES[kind].findall(text))) or None
+    if kind == "price":
         return has_price(text) or (None if any(map(str.isdigit, text)) else False)
-    if wanted == "quantity" and of and (any(numbers) or timed):
-        near = (words[max(0, at - 2) : at + 3] for at, told in enumerate(numbers) if told)
+    if kind == "quantity" and of and (any(numbers) or timed):
+        near = (words[max(0, at - 2) : at + 3] for at, is_number in enumerate(numbers) if is_number)
         fits = any(not of.isdisjoint(map(stem, each)) for each in near) or (timed and _HOUR in of)
         return fits or (False if of <= _UNITS else None)
-    if wanted == "time":
+    if kind == "time":
         return any(numbers) or timed
-    return any(numbers) if wanted == "quantity" else None
+    return any(numbers) if kind == "quantity" else None
 
 
 def quality_measures(question: str) -> dict[str, frozenset[str]]:
@@ -135,8 +135,8 @@ def quality_measures(question: str) -> dict[str, frozenset[str]]:
 
 def focus_stems(question: str) -> frozenset[str]:
     """The stems of what is asked for: "Which team", "What is the password", "How heavy"."""
-    sought = set(quality_measures(question))
+    stems = set(quality_measures(question))
     for match in _FOCUS.finditer(" ".join(question.split())):
         phrase = takewhile(lambda word: not is_stop_word(word), split_words(match[1]))
-        sought.update([stem(word) for word in phrase if not is_generic(word)][:1])
-    return frozenset(sought)
+        stems.update([stem(word) for word in phrase if not is_generic(word)][:1])
+    return frozenset(stems)

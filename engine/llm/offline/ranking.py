@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.llm.offline import question as asked
+from engine.llm.offline import question as question_analysis
 from engine.llm.offline import scoring
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.text.words import is_generic, is_stop_word, split_words, stem
@@ -43,45 +43,47 @@ class RankedSentences:
 
 
 async def rank_sentences(
-    question: str, sources: Sequence[Source], embedder: Embedder, bill: UsageMeter
+    question: str, sources: Sequence[Source], embedder: Embedder, usage: UsageMeter
 ) -> RankedSentences:
     """Score the sources; errors of the embedder are raised."""
-    every = build_candidates(sources)
-    parts = asked.split_clauses(question)
-    counted = scoring.count_stems(every)
-    about = [scoring.build_terms(part, counted, len(every)) for part in parts]
+    candidates = build_candidates(sources)
+    parts = question_analysis.split_clauses(question)
+    counted = scoring.count_stems(candidates)
+    about = [scoring.build_terms(part, counted, len(candidates)) for part in parts]
     words = {term.stem: term for clause in about for term in clause}
-    chosen = select_candidates(every, list(words.values()))
-    vectors = await embedder.embed([question, *parts, *(every[at].attributed_text for at in chosen)], bill)
+    chosen = select_candidates(candidates, list(words.values()))
+    vectors = await embedder.embed([question, *parts, *(candidates[at].attributed_text for at in chosen)], usage)
     similar = _clause_similarities(
-        vectors[0], vectors[1 : len(parts) + 1], vectors[len(parts) + 1 :], _previous_positions(every, chosen)
+        vectors[0], vectors[1 : len(parts) + 1], vectors[len(parts) + 1 :], _previous_positions(candidates, chosen)
     )
-    looked_at = [every[at] for at in chosen]
+    looked_at = [candidates[at] for at in chosen]
     best = [looked_at[at] for at in _most_promising(similar, looked_at, words)]
-    likes = await _find_synonyms(list(words.values()), best, embedder, bill)
+    synonyms = await _find_synonyms(list(words.values()), best, embedder, usage)
     weighed = [
-        scoring.score_clause(part, clause, looked_at, near, likes)
+        scoring.score_clause(part, clause, looked_at, near, synonyms)
         for part, clause, near in zip(parts, about, similar, strict=True)
     ]
-    return RankedSentences(tuple(every), tuple(chosen), tuple(weighed))
+    return RankedSentences(tuple(candidates), tuple(chosen), tuple(weighed))
 
 
-def select_candidates(every: Sequence[Candidate], words: Sequence[Term]) -> list[int]:
+def select_candidates(candidates: Sequence[Candidate], words: Sequence[Term]) -> list[int]:
     """Positions of the sentences to embed, in order: those that share words with the question, then the first ones."""
 
-    def shared(quotable: Candidate) -> float:
-        around = quotable.context_stems | quotable.heading_stems
-        here = sum(term.weight for term in words if term.stem in quotable.stems)
-        return here + scoring.CONTEXT_SHARE * sum(term.weight for term in words if term.stem in around - quotable.stems)
+    def shared(candidate: Candidate) -> float:
+        around = candidate.context_stems | candidate.heading_stems
+        here = sum(term.weight for term in words if term.stem in candidate.stems)
+        return here + scoring.CONTEXT_SHARE * sum(
+            term.weight for term in words if term.stem in around - candidate.stems
+        )
 
-    ranked = sorted(range(len(every)), key=lambda at: (-shared(every[at]), at))
+    ranked = sorted(range(len(candidates)), key=lambda at: (-shared(candidates[at]), at))
     return sorted(ranked[:MAX_CANDIDATES])
 
 
-def _previous_positions(every: Sequence[Candidate], chosen: Sequence[int]) -> list[int]:
+def _previous_positions(candidates: Sequence[Candidate], chosen: Sequence[int]) -> list[int]:
     """For each chosen sentence the index of the one before it; -1 if that is not chosen."""
     places = {at: place for place, at in enumerate(chosen)}
-    return [places.get(every[at].preceding[-1], -1) if every[at].preceding else -1 for at in chosen]
+    return [places.get(candidates[at].preceding[-1], -1) if candidates[at].preceding else -1 for at in chosen]
 
 
 def _clause_similarities(
@@ -104,37 +106,37 @@ def _most_promising(
 ) -> list[int]:
     """Positions of the most promising sentences, before synonyms of the terms are known."""
     total = sum(term.weight for term in words.values()) or 1.0
-    said = (
+    coverage = (
         sum(term.weight for key, term in words.items() if key in one.stems | one.context_stems) for one in looked_at
     )
-    scores = np.array([each / total for each in said]) + np.max(np.array(similar), axis=0)
+    scores = np.array([each / total for each in coverage]) + np.max(np.array(similar), axis=0)
     return [int(at) for at in np.argsort(-scores, kind="stable")[:VOCABULARY_SENTENCES]]
 
 
 async def _find_synonyms(
-    words: Sequence[Term], best: Sequence[Candidate], embedder: Embedder, bill: UsageMeter
+    words: Sequence[Term], best: Sequence[Candidate], embedder: Embedder, usage: UsageMeter
 ) -> dict[str, dict[str, float]]:
     """Words of the best sentences that mean nearly the same as a term. Names have no synonyms."""
-    wanted = [term for term in words if not term.is_name and not is_generic(term.word)]
+    targets = [term for term in words if not term.is_name and not is_generic(term.word)]
     vocabulary = _build_vocabulary(best)
-    if not wanted or not vocabulary:
+    if not targets or not vocabulary:
         return {}
-    vectors = await embedder.embed([*(term.word for term in wanted), *vocabulary.values()], bill)
-    cosines = vectors[: len(wanted)] @ vectors[len(wanted) :].T
+    vectors = await embedder.embed([*(term.word for term in targets), *vocabulary.values()], usage)
+    cosines = vectors[: len(targets)] @ vectors[len(targets) :].T
     keys = list(vocabulary)
     return {
         term.stem: {
             key: share for key, cosine in zip(keys, row, strict=True) if (share := scoring.synonym_share(float(cosine)))
         }
-        for term, row in zip(wanted, cosines, strict=True)
+        for term, row in zip(targets, cosines, strict=True)
     }
 
 
 def _build_vocabulary(best: Sequence[Candidate]) -> dict[str, str]:
     """The content words, by stem."""
     found: dict[str, str] = {}
-    for quotable in best:
-        for at, word in enumerate(split_words(quotable.text)):
+    for candidate in best:
+        for at, word in enumerate(split_words(candidate.text)):
             if (
                 (word.islower() or not at)
                 and len(word) >= _MIN_WORD_LENGTH

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.llm.offline import question as asked
+from engine.llm.offline import question as question_analysis
 from engine.llm.offline.text.words import content_words, is_common, is_generic, split_words, stem
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ class Term:
 class ClauseScores:
     """Scores of a clause for each sentence: `coverage` has shape (sentences, terms), the others (sentences,).
 
-    `score` orders the sentences; `support` decides whether one answers at all; `focus_loss` is the deduction for not covering
-    the focus of the question.
+    `score` orders the sentences; `support` decides whether one answers at all; `focus_loss` is the deduction for not
+    covering the focus of the question.
     """
 
-    answer_type: asked.AnswerType
+    answer_type: question_analysis.AnswerType
     has_hint: bool
     terms: tuple[Term, ...]
     coverage: np.ndarray
@@ -75,27 +75,27 @@ class ClauseScores:
 Synonyms = Mapping[str, Mapping[str, float]]
 
 
-def count_stems(quotables: Iterable[Candidate]) -> dict[str, int]:
+def count_stems(candidates: Iterable[Candidate]) -> dict[str, int]:
     """Number of candidates that contain each stem."""
-    found: dict[str, int] = {}
-    for quotable in quotables:
-        for word in quotable.stems:
-            found[word] = found.get(word, 0) + 1
-    return found
+    counts: dict[str, int] = {}
+    for candidate in candidates:
+        for word in candidate.stems:
+            counts[word] = counts.get(word, 0) + 1
+    return counts
 
 
 def build_terms(question: str, counted: Mapping[str, int], total: int) -> tuple[Term, ...]:
     """The words a question is about; words that are rarer among the sentences weigh more."""
     hints = {stem(word) for word in split_words(found[1])} if (found := _HINTS.search(question)) else set()
-    measured = asked.quality_measures(question)
-    made = []
+    measured = question_analysis.quality_measures(question)
+    terms = []
     for word in content_words(question):
         key = stem(word)
         generic = is_generic(word) and key not in measured
         rarity = math.log(1 + (total + 20) / (counted.get(key, 0) + 0.5))
         share = (GENERIC_SHARE if generic else 1.0) * (HINT_SHARE if key in hints else 1.0)
-        made.append(Term(key, word, rarity * share, _is_name(word, question)))
-    return tuple(made)
+        terms.append(Term(key, word, rarity * share, _is_name(word, question)))
+    return tuple(terms)
 
 
 def synonym_share(similarity: float) -> float:
@@ -104,28 +104,31 @@ def synonym_share(similarity: float) -> float:
 
 
 def score_clause(
-    clause: str, about: Sequence[Term], quotables: Sequence[Candidate], similar: np.ndarray, likes: Synonyms
+    clause: str, terms: Sequence[Term], candidates: Sequence[Candidate], similar: np.ndarray, synonyms: Synonyms
 ) -> ClauseScores:
     """Score a clause against every sentence; `similar` holds the cosines."""
-    likes = _add_measures(clause, likes)
-    rows = [[_term_coverage(term, quotable, likes) for term in about] for quotable in quotables]
-    covers = np.array(rows, dtype=np.float64).reshape(len(quotables), len(about))
-    whole = _covered_share(covers, about)
-    asked_for = [index for index, term in enumerate(about) if not term.is_name]
-    rest = _covered_share(covers[:, asked_for], [about[index] for index in asked_for]) if asked_for else whole
+    synonyms = _add_measures(clause, synonyms)
+    rows = [[_term_coverage(term, candidate, synonyms) for term in terms] for candidate in candidates]
+    covers = np.array(rows, dtype=np.float64).reshape(len(candidates), len(terms))
+    whole = _covered_share(covers, terms)
+    topics = [index for index, term in enumerate(terms) if not term.is_name]
+    rest = _covered_share(covers[:, topics], [terms[index] for index in topics]) if topics else whole
     brief, clause = bool(_HINTS.search(clause)), _HINTS.sub("", clause)
-    wanted, counted = asked.answer_type(clause), asked.counted_stems(clause)
-    manner = np.array([_form_score(quotable, wanted, counted) for quotable in quotables])
-    lost = _focus_loss(clause, about, covers)
-    support = 0.5 * (whole + rest + similar + manner) - lost - _name_loss(about, covers)
-    score = whole + similar + manner + _recency_scores(quotables)
-    return ClauseScores(wanted, brief, tuple(about), covers, similar, score, support, lost, counted)
+    needed, counted = question_analysis.answer_type(clause), question_analysis.counted_stems(clause)
+    manner = np.array([_form_score(candidate, needed, counted) for candidate in candidates])
+    lost = _focus_loss(clause, terms, covers)
+    support = 0.5 * (whole + rest + similar + manner) - lost - _name_loss(terms, covers)
+    score = whole + similar + manner + _recency_scores(candidates)
+    return ClauseScores(needed, brief, tuple(terms), covers, similar, score, support, lost, counted)
 
 
-def _add_measures(clause: str, likes: Synonyms) -> Synonyms:
+def _add_measures(clause: str, synonyms: Synonyms) -> Synonyms:
     """A sentence also covers a quality by its unit."""
-    units = {key: dict.fromkeys(names, MAX_SYNONYM_SHARE) for key, names in asked.quality_measures(clause).items()}
-    return {**likes, **{key: {**likes.get(key, {}), **named} for key, named in units.items()}}
+    units = {
+        key: dict.fromkeys(names, MAX_SYNONYM_SHARE)
+        for key, names in question_analysis.quality_measures(clause).items()
+    }
+    return {**synonyms, **{key: {**synonyms.get(key, {}), **named} for key, named in units.items()}}
 
 
 def _is_name(word: str, question: str) -> bool:
@@ -135,57 +138,57 @@ def _is_name(word: str, question: str) -> bool:
     return word[:1].isupper() and not (question.lstrip("\"'“‘¿¡ ").startswith(word) and is_common(word))
 
 
-def _term_coverage(term: Term, quotable: Candidate, likes: Synonyms) -> float:
+def _term_coverage(term: Term, candidate: Candidate, synonyms: Synonyms) -> float:
     """How much a sentence covers a term, 0 to 1."""
-    if term.stem in quotable.stems:
+    if term.stem in candidate.stems:
         return 1.0
-    found = [share for word, share in likes.get(term.stem, {}).items() if word in quotable.stems]
-    above = (CHANNEL_SHARE if quotable.speaker else HEADING_SHARE) * (term.stem in quotable.heading_stems)
-    return max(*found, above, CONTEXT_SHARE * (term.stem in quotable.context_stems))
+    found = [share for word, share in synonyms.get(term.stem, {}).items() if word in candidate.stems]
+    above = (CHANNEL_SHARE if candidate.speaker else HEADING_SHARE) * (term.stem in candidate.heading_stems)
+    return max(*found, above, CONTEXT_SHARE * (term.stem in candidate.context_stems))
 
 
-def _covered_share(covers: np.ndarray, about: Sequence[Term]) -> np.ndarray:
+def _covered_share(covers: np.ndarray, terms: Sequence[Term]) -> np.ndarray:
     """The covered share of the weight."""
-    weights = np.array([term.weight for term in about])
+    weights = np.array([term.weight for term in terms])
     total = float(weights.sum())
     shares: np.ndarray = covers @ weights / total if total else np.zeros(len(covers))
     return shares
 
 
-def _form_score(quotable: Candidate, wanted: asked.AnswerType, counted: frozenset[str]) -> float:
+def _form_score(candidate: Candidate, needed: question_analysis.AnswerType, counted: frozenset[str]) -> float:
     """Bonus or malus for a sentence apart from its topic."""
-    fits = asked.has_answer_type(quotable.text, wanted, counted)
+    fits = question_analysis.has_answer_type(candidate.text, needed, counted)
     value = 0.0 if fits is None else RIGHT_TYPE_SCORE if fits else WRONG_TYPE_SCORE
-    if quotable.is_question:
+    if candidate.is_question:
         value += QUESTION_SCORE
-    elif quotable.is_title:
+    elif candidate.is_title:
         value += TITLE_SCORE
     return value
 
 
-def _focus_loss(clause: str, about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
+def _focus_loss(clause: str, terms: Sequence[Term], covers: np.ndarray) -> np.ndarray:
     """Deduction for a sentence that does not cover the focus of the question."""
-    sought = asked.focus_stems(clause)
-    columns = [index for index, term in enumerate(about) if term.stem in sought]
+    focus = question_analysis.focus_stems(clause)
+    columns = [index for index, term in enumerate(terms) if term.stem in focus]
     lost = np.zeros(len(covers))
     for column in columns:
         lost += FOCUS_LOSS * (1 - covers[:, column])
     return lost
 
 
-def _name_loss(about: Sequence[Term], covers: np.ndarray) -> np.ndarray:
+def _name_loss(terms: Sequence[Term], covers: np.ndarray) -> np.ndarray:
     """Deduction for a sentence about other names than those in the question; permit 21-A is not 17-B."""
-    names = [index for index, term in enumerate(about) if term.is_name]
-    ids = [index for index in names if about[index].is_id]
+    names = [index for index, term in enumerate(terms) if term.is_name]
+    ids = [index for index in names if terms[index].is_id]
     lost = np.zeros(len(covers))
     for indexes, loss in ((names, NAME_LOSS), (ids, ID_LOSS)):
         if indexes:
-            lost += loss * (1 - _covered_share(covers[:, indexes], [about[index] for index in indexes]))
+            lost += loss * (1 - _covered_share(covers[:, indexes], [terms[index] for index in indexes]))
     return lost
 
 
-def _recency_scores(quotables: Sequence[Candidate]) -> np.ndarray:
+def _recency_scores(candidates: Sequence[Candidate]) -> np.ndarray:
     """A small bonus for newer sources, so that they win ties."""
-    times = sorted({quotable.time for quotable in quotables if quotable.time is not None})
+    times = sorted({candidate.time for candidate in candidates if candidate.time is not None})
     rank = {time: RECENCY_SCORE * (place + 1) / len(times) for place, time in enumerate(times)}
-    return np.array([rank[quotable.time] if quotable.time is not None else 0.0 for quotable in quotables])
+    return np.array([rank[candidate.time] if candidate.time is not None else 0.0 for candidate in candidates])

@@ -51,13 +51,13 @@ def modified_time(metadata: Mapping[str, Any]) -> datetime | None:
 def build_blocks(result: Any) -> list[Block]:
     """The document's tree in reading order, as blocks numbered from 1."""
     nodes = list((result.document or {}).get("nodes", ()))
-    found: list[Block] = []
+    blocks: list[Block] = []
     for node in nodes:
-        for text, shape, level in _node_parts(node, nodes):
+        for text, block_type, level in _node_parts(node, nodes):
             if text.strip():
-                number = len(found) + 1
-                found.append(Block(text, number, number, shape, level))
-    return found
+                number = len(blocks) + 1
+                blocks.append(Block(text, number, number, block_type, level))
+    return blocks
 
 
 def _node_parts(node: Mapping[str, Any], nodes: list[Any]) -> Iterator[tuple[str, Any, int]]:

@@ -46,12 +46,12 @@ def group_blocks(blocks: Iterable[Block]) -> list[list[Block]]:
     groups: list[list[Block]] = []
     total = 0
     for block in (part for whole in blocks for part in split_block(whole)):
-        heavy = word_count(block.text)
-        if not groups or total >= TARGET_WORDS or total + heavy > MAX_WORDS:
+        words = word_count(block.text)
+        if not groups or total >= TARGET_WORDS or total + words > MAX_WORDS:
             groups.append([])
             total = 0
         groups[-1].append(block)
-        total += heavy
+        total += words
     return _merge_short_tail(groups)
 
 
@@ -65,14 +65,14 @@ def join_blocks(blocks: Sequence[Block]) -> str:
 
 def split_block(block: Block) -> list[Block]:
     """The block, or its parts if it is too long: code is split at lines, a table at rows, text at sentences."""
-    most = _MAX_CODE_WORDS if block.type == "code" else MAX_WORDS
-    if word_count(block.text) <= most:
+    max_words = _MAX_CODE_WORDS if block.type == "code" else MAX_WORDS
+    if word_count(block.text) <= max_words:
         return [block]
     if block.type == "table":
         return [replace(block, text=text) for text in _split_table(block.text)]
     if block.type == "code":
-        return [replace(block, text=text) for text in _merge_pieces(block.text.split("\n"), most, "\n")]
-    return [replace(block, text=text) for text in _merge_pieces(_split_text(block.text), most, " ")]
+        return [replace(block, text=text) for text in _merge_pieces(block.text.split("\n"), max_words, "\n")]
+    return [replace(block, text=text) for text in _merge_pieces(_split_text(block.text), max_words, " ")]
 
 
 def _merge_short_tail(groups: list[list[Block]]) -> list[list[Block]]:
@@ -96,28 +96,28 @@ def _split_text(text: str) -> list[str]:
     return [sentence for sentence in _SENTENCES.split(text) if sentence.strip()]
 
 
-def _merge_pieces(pieces: Iterable[str], most: int, glue: str) -> list[str]:
-    """Join adjacent pieces up to `most` words."""
+def _merge_pieces(pieces: Iterable[str], max_words: int, separator: str) -> list[str]:
+    """Join adjacent pieces up to `max_words` words."""
     parts: list[list[str]] = []
     total = 0
-    for piece in (cut for whole in pieces for cut in _split_piece(whole, most)):
-        heavy = word_count(piece)
-        if not parts or total + heavy > most:
+    for piece in (cut for whole in pieces for cut in _split_piece(whole, max_words)):
+        words = word_count(piece)
+        if not parts or total + words > max_words:
             parts.append([])
             total = 0
         parts[-1].append(piece)
-        total += heavy
-    return [text for part in parts if (text := glue.join(part)).strip()]
+        total += words
+    return [text for part in parts if (text := separator.join(part)).strip()]
 
 
-def _split_piece(piece: str, most: int) -> Iterator[str]:
+def _split_piece(piece: str, max_words: int) -> Iterator[str]:
     """The piece, or windows of it if it has no sentence or line end to split at."""
-    if word_count(piece) <= most:
+    if word_count(piece) <= max_words:
         yield piece
         return
     words = piece.split()
-    if max(map(len, words)) > most * _CHARACTERS_PER_WORD or len(words) < most:
-        step = most * _CHARACTERS_PER_WORD
+    if max(map(len, words)) > max_words * _CHARACTERS_PER_WORD or len(words) < max_words:
+        step = max_words * _CHARACTERS_PER_WORD
         yield from (piece[start : start + step] for start in range(0, len(piece), step))
     else:
-        yield from (" ".join(words[start : start + most // 2]) for start in range(0, len(words), most // 2))
+        yield from (" ".join(words[start : start + max_words // 2]) for start in range(0, len(words), max_words // 2))

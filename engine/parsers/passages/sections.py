@@ -56,19 +56,19 @@ def find_first_heading(blocks: Sequence[Block]) -> str:
 
 def _split_sections(blocks: Iterable[Block]) -> list[_Section]:
     """The text before the first heading, then one section per heading; headings without text join the next section."""
-    found = [_Section(())]
+    sections = [_Section(())]
     levels: list[tuple[int, str]] = []
     for block in blocks:
         if block.type != "heading":
-            found[-1].blocks.append(block)
+            sections[-1].blocks.append(block)
             continue
         levels = [(level, text) for level, text in levels if level < block.level]
         levels.append((block.level, clean_single_line(block.text)))
-        waiting = [] if found[-1].blocks else found[-1].headings
-        if not found[-1].blocks and found[-1].path:
-            found.pop()
-        found.append(_Section(tuple(text for _, text in levels if text), [*waiting, block]))
-    return found
+        pending = [] if sections[-1].blocks else sections[-1].headings
+        if not sections[-1].blocks and sections[-1].path:
+            sections.pop()
+        sections.append(_Section(tuple(text for _, text in levels if text), [*pending, block]))
+    return sections
 
 
 def _section_label(path: tuple[str, ...]) -> str:

@@ -26,14 +26,14 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
         pages, saved = [], None
     if not any(page.strip() for page in pages):
         pages = _extract_with_pdfium(data)
-    found = [
+    texts = [
         (number, part, text) for number, page in enumerate(pages, 1) for part, text in enumerate(_page_texts(page), 1)
     ]
-    if not found:
+    if not texts:
         raise EmptyDocument(f"No page of {name} has text that could be read.")
     passages = (
         Passage(f"p{number}-{part}", text, f"p. {number}", position=position)
-        for position, (number, part, text) in enumerate(found)
+        for position, (number, part, text) in enumerate(texts)
     )
     return ParsedFile(name, tuple(passages), saved_at=saved)
 

@@ -66,14 +66,14 @@ class ParserProcess:
 
     async def kill(self) -> int | None:
         """End the process at once. Returns its exit status, None if there was none."""
-        child, self._process, self._file_count = self._process, None, 0
-        if child is None:
+        process, self._process, self._file_count = self._process, None, 0
+        if process is None:
             return None
-        if child.returncode is None:
-            child.kill()
-        if child.stdin:
-            child.stdin.close()
-        return await child.wait()
+        if process.returncode is None:
+            process.kill()
+        if process.stdin:
+            process.stdin.close()
+        return await process.wait()
 
     async def close(self) -> None:
         """End the process and close its files."""
@@ -118,13 +118,13 @@ class ParserProcess:
 
     async def _crash_error(self, name: str) -> InvalidDocument:
         """The error for a worker that died over this file."""
-        child = self._process
-        status = await child.wait() if child and child.returncode is not None else await self.kill()
+        process = self._process
+        status = await process.wait() if process and process.returncode is not None else await self.kill()
         await self.kill()
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_TAIL))
-        complaint = self._stderr.read()
-        if any(mark in complaint for mark in _OUT_OF_MEMORY):
+        stderr = self._stderr.read()
+        if any(message in stderr for message in _OUT_OF_MEMORY):
             return DocumentTooLarge(f"{name} needs more memory than one file may take.")
         if status is not None and sys.platform != "win32" and status == -signal.SIGXCPU:
             return DocumentTooLarge(f"{name} took too long to read.")

@@ -21,9 +21,9 @@ def encode_limits(limits: ParserLimits) -> str:
     return json.dumps(asdict(limits))
 
 
-def decode_limits(word: str) -> ParserLimits:
+def decode_limits(argument: str) -> ParserLimits:
     """Decode the limits of `encode_limits`."""
-    return ParserLimits(**json.loads(word))
+    return ParserLimits(**json.loads(argument))
 
 
 def encode_result(outcome: ParsedFile | errors.InvalidDocument) -> bytes:
@@ -39,11 +39,11 @@ def decode_result(payload: bytes) -> ParsedFile:
 
     Raises ValueError, KeyError or TypeError if `encode_result` did not write it.
     """
-    found: dict[str, Any] = json.loads(payload)
-    if "error" in found:
-        raise _ERROR_CLASSES[found["error"]](str(found["message"]), hint=str(found["hint"]))
-    passages = tuple(Passage(**{**row, "time": _parse_time(row["time"])}) for row in found["passages"])
-    return ParsedFile(found["title"], passages, _parse_time(found["time"]))
+    result: dict[str, Any] = json.loads(payload)
+    if "error" in result:
+        raise _ERROR_CLASSES[result["error"]](str(result["message"]), hint=str(result["hint"]))
+    passages = tuple(Passage(**{**row, "time": _parse_time(row["time"])}) for row in result["passages"])
+    return ParsedFile(result["title"], passages, _parse_time(result["time"]))
 
 
 def _parse_time(text: str | None) -> datetime | None:

@@ -131,8 +131,8 @@ def _table_rows(block: Sequence[str]) -> list[str]:
     if len(block) < 2 or not all("|" in line for line in block):
         return []
     head, *rows = (_cells(line) for line in block)
-    told = [_render_row(head, row) for row in rows if any(cell.strip("-: ") for cell in row)]
-    return [piece for row in told for piece in _split_long(row)]
+    rendered = [_render_row(head, row) for row in rows if any(cell.strip("-: ") for cell in row)]
+    return [piece for row in rendered for piece in _split_long(row)]
 
 
 def _cells(line: str) -> list[str]:

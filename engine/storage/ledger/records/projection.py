@@ -124,7 +124,7 @@ class BatchResult:
     attempts: int
     removed_pairs: set[int]
     removed: list[StaleKey]
-    bill: UsageMeter
+    usage: UsageMeter
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class FoldedBatch:
     relations: list[Profile]
     removed_names: set[int]
     removed_pairs: set[int]
-    bill: UsageMeter
+    usage: UsageMeter
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,8 +74,8 @@ async def finish_batch(db: Connection, outcome: BatchResult) -> None:
     await marks.remove_stale_keys(db, outcome.done)
     await marks.hold_keys(db, outcome.held)
     await work_queue.advance_documents(db, [])
-    if outcome.bill.items:
-        await cache.add_usage(db, datetime.now(UTC).date().isoformat(), outcome.bill.items)
+    if outcome.usage.items:
+        await cache.add_usage(db, datetime.now(UTC).date().isoformat(), outcome.usage.items)
 
 
 async def finish_embedding(
