@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
     from engine.retrieval.retriever import Neighbourhood as Neighbourhood
+    from engine.scheduling.backoff import backoff_seconds as backoff_seconds
     from engine.scheduling.supervisor import Supervisor as Supervisor
-    from engine.scheduling.supervisor import backoff_seconds as backoff_seconds
     from engine.scheduling.supervisor import describe_error as describe_error
     from engine.scheduling.tasks import cancel_tasks as cancel_tasks
     from engine.scheduling.tasks import child_task as child_task
@@ -158,7 +158,8 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),
     "engine.retrieval.retriever": ("Neighbourhood",),
-    "engine.scheduling.supervisor": ("Supervisor", "backoff_seconds", "describe_error"),
+    "engine.scheduling.backoff": ("backoff_seconds",),
+    "engine.scheduling.supervisor": ("Supervisor", "describe_error"),
     "engine.scheduling.tasks": ("cancel_tasks", "child_task"),
     "engine.storage.graph.base": ("GraphEdge", "GraphNode", "GraphStore"),
     "engine.storage.ledger": ("Ledger", "compute_file_checksum", "merge_log", "prepare_restored_ledger"),

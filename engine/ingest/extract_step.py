@@ -24,6 +24,7 @@ from engine.errors import (
 from engine.ingest.extraction_batches import MAX_EXCERPTS, ExtractionBatch, build_batches, shared_extraction_key
 from engine.llm.plugin_calls import MODEL_LABEL, guard_plugin_call
 from engine.models import Excerpt
+from engine.scheduling.backoff import backoff_seconds
 from engine.scheduling.batch_gate import NextStep, WaitTarget
 from engine.scheduling.tasks import gather_or_cancel
 from engine.usage import UsageMeter
@@ -45,9 +46,9 @@ ERROR_WAIT_SECONDS = 2.0
 POLL_SECONDS = 0.25
 
 
-def retry_delay(tries: int) -> float:
-    """Seconds until a failed chunk is tried again: doubling, up to ten minutes."""
-    return float(min(FIRST_RETRY_SECONDS * 2**tries, MAX_RETRY_SECONDS))
+def retry_delay(attempts: int) -> float:
+    """Seconds until a chunk is retried that failed once more after `attempts` failures."""
+    return backoff_seconds(attempts + 1, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
 
 
 @dataclass(slots=True)

@@ -12,7 +12,9 @@ from string import Template
 from typing import TYPE_CHECKING, Literal
 
 from engine.errors import EngineError
+from engine.llm.formats.tuple_repair import DELIMITER, END_MARKER
 from engine.models import Excerpt, LLMMessage
+from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 
 ExtractionFormat = Literal["tuples", "json"]
 
-DELIMITER = "<|#|>"
-END_MARKER = "<|COMPLETE|>"
 ENTITY_TYPES = (
     "Person",
     "Creature",
@@ -45,7 +45,7 @@ EMPTY_SECTION = "(none)"
 UNDATED = "undated"
 MAX_NAME_LENGTH = 80
 MIDNIGHT = time()
-_MESSAGE_HEAD = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,100}): ")
+_MESSAGE_HEAD = re.compile(rf"\[({MESSAGE_TIME})\] ([^:\n]{{1,100}}): ")
 SUMMARY_PROMPTS = ("summarise", "summarise_user", "summarise_several", "summarise_several_user", "summary_rules")
 
 
@@ -188,7 +188,7 @@ def render_source(source: Source) -> str:
 def _format_date(moment: datetime) -> str:
     """A time in UTC; midnight means a day without a time."""
     utc = moment.astimezone(UTC)
-    return utc.strftime("%Y-%m-%d" if utc.time() == MIDNIGHT else "%Y-%m-%d %H:%M")
+    return utc.strftime("%Y-%m-%d" if utc.time() == MIDNIGHT else MINUTE_FORMAT)
 
 
 def _join_distinct(parts: Sequence[str]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable, PromptTooLong
+from engine.llm.cache_key import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
 from engine.llm.client.errors import is_response_format_error
 from engine.llm.client.thinking_time import ThinkingTime
@@ -102,11 +102,7 @@ class LiteLLMModel:
     def extraction_key(self, excerpt: Excerpt) -> bytes:
         messages = [*self._extraction_messages(excerpt), *render_glean("", self.config.extraction_format)]
         head = (self._extraction_model.name, self._extraction_settings(), str(PARSER_VERSION))
-        digest = sha256()
-        for part in (*head, *(text for message in messages for text in (message.role, message.content))):
-            data = part.encode()
-            digest.update(len(data).to_bytes(8, "big") + data)
-        return digest.digest()
+        return hash_parts((*head, *(text for message in messages for text in (message.role, message.content))))
 
     async def extract(self, excerpt: Excerpt, usage: UsageMeter) -> Extraction:
         messages = self._extraction_messages(excerpt)

@@ -16,6 +16,7 @@ from engine.parsers import json_records
 from engine.parsers.base import ParsedFile
 from engine.parsers.encoding import decode_text
 from engine.text.cleaning import clean_multiline, clean_single_line
+from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT, render_message_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,8 +26,8 @@ CONVERSATION_TOKENS = 1200
 SAMPLE_LINES = 20  # first lines that are checked for chat messages
 _HINT = "Each line is one JSON object with id, user, text and time; thread and link may be there."
 # The beginning of a line that looks like the head of a message: [2026-05-18 09:20] Ada: …
-_MESSAGE_HEAD = re.compile(r"^[ \t]{0,16}+(?=\[\d{4}-\d\d-\d\d \d\d:\d\d\])", re.MULTILINE)
-_DAY, _MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
+_MESSAGE_HEAD = re.compile(rf"^[ \t]{{0,16}}+(?=\[{MESSAGE_TIME}\])", re.MULTILINE)
+_DAY = "%Y-%m-%d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,19 +201,19 @@ def _build_conversation(messages: list[ChatMessage], title: str) -> Conversation
 
 
 def _build_passage(message: ChatMessage) -> Passage:
-    label = f"{message.user}, {message.time:{_MINUTE}}"
+    label = f"{message.user}, {message.time:{MINUTE_FORMAT}}"
     return Passage(message.id, _render_line(message), label, message.link, message.user, message.time)
 
 
 def _build_claim(name: str, position: int, message: ChatMessage) -> Passage:
-    attribution = f"{message.user}, {message.time:{_MINUTE}}"
+    attribution = f"{message.user}, {message.time:{MINUTE_FORMAT}}"
     quoted = _quote_forged_heads(message.text)
-    text = f"According to the file {name}, {message.user} wrote ({message.time:{_MINUTE}}): {quoted}"
+    text = f"According to the file {name}, {message.user} wrote ({message.time:{MINUTE_FORMAT}}): {quoted}"
     return Passage(message.id, text, f"claimed by this file: {attribution}", position=position)
 
 
 def _render_line(message: ChatMessage) -> str:
-    return f"[{message.time:{_MINUTE}}] {message.user}: {_quote_forged_heads(message.text)}"
+    return render_message_line(message.time, message.user, _quote_forged_heads(message.text))
 
 
 def _quote_forged_heads(text: str) -> str:
@@ -226,6 +227,6 @@ def _thread_title(messages: list[ChatMessage]) -> str:
 
 def _window_title(messages: list[ChatMessage]) -> str:
     first, last = messages[0].time, messages[-1].time
-    if first.strftime(_MINUTE) == last.strftime(_MINUTE):
-        return f"Messages of {first:{_MINUTE}}"
-    return f"Messages of {first:{_MINUTE}}–{last:{'%H:%M' if first.date() == last.date() else _MINUTE}}"
+    if first.strftime(MINUTE_FORMAT) == last.strftime(MINUTE_FORMAT):
+        return f"Messages of {first:{MINUTE_FORMAT}}"
+    return f"Messages of {first:{MINUTE_FORMAT}}–{last:{'%H:%M' if first.date() == last.date() else MINUTE_FORMAT}}"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import ModelError
 from engine.knowledge.summary_plan import join_newest, select_newest, summary_steps
+from engine.llm.cache_key import hash_parts
 from engine.llm.plugin_calls import MODEL_LABEL, guard_plugin_call
 from engine.models import SummaryInput
 from engine.options import SummaryLimits
@@ -119,11 +119,8 @@ class Summarizer:
         work.cache_keys |= {each.key for each in work.pending}
 
     def _plan_summary(self, request: SummaryRequest, texts: Texts) -> _PlannedSummary:
-        digest = sha256()
-        for part in (self.language.summary_model, str(request.space), request.name, *texts):
-            data = part.encode()
-            digest.update(len(data).to_bytes(8, "big") + data)
-        return _PlannedSummary(digest.digest(), request.space, SummaryInput(request.name, texts))
+        key = hash_parts((self.language.summary_model, str(request.space), request.name, *texts))
+        return _PlannedSummary(key, request.space, SummaryInput(request.name, texts))
 
     async def _load_or_create(self, planned: Mapping[bytes, _PlannedSummary], usage: UsageMeter) -> dict[bytes, str]:
         """Cached and new summaries by key; failed ones are absent."""

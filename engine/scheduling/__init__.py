@@ -1,4 +1,4 @@
-"""Background tasks: priority, batching, and restarts after failures.
+"""Background tasks: priority, batching, back-off and restarts after failures.
 
 Imports only the errors of the engine.
 """

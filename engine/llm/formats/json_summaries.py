@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from engine.llm.formats.thinking import strip_thinking
-from engine.llm.formats.tuple_repair import DELIMITER, END_PATTERN, field_candidates
+from engine.llm.formats.tuple_repair import DELIMITER, END_PATTERN, ROW_NUMBER, field_candidates, strip_parentheses
 
 _TAG = re.compile(r"\A[\W_]*+summary[\W_]*+\Z", re.IGNORECASE)
-_NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")
 _FENCE = re.compile(r"`{3,}\w*")
 SUMMARY_FIELDS = 2  # the tag and the number; a text may begin on the next line
 _INVALID_ROW: tuple[int, list[str]] = (0, [])
@@ -26,8 +25,10 @@ def parse_summaries(reply: str, count: int) -> dict[int, str]:
         row = line.strip()
         if not row or _FENCE.fullmatch(row):
             continue
-        fields = field_candidates(row[1:-1] if row.startswith("(") and row.endswith(")") else row)[0]
-        number = _NUMBER.fullmatch(fields[1]) if len(fields) >= SUMMARY_FIELDS and _TAG.fullmatch(fields[0]) else None
+        fields = field_candidates(strip_parentheses(row))[0]
+        number = (
+            ROW_NUMBER.fullmatch(fields[1]) if len(fields) >= SUMMARY_FIELDS and _TAG.fullmatch(fields[0]) else None
+        )
         if number:
             found.append((int(number[1]), [" ".join(fields[2:])] if fields[2:] else []))
         elif len(fields) > 1 or DELIMITER in row:

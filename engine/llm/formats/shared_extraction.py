@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 from engine.llm.formats.json_extraction import parse_json_excerpts
 from engine.llm.formats.thinking import strip_thinking
-from engine.llm.formats.tuple_repair import DELIMITER, END_MARKER, END_PATTERN, field_candidates
+from engine.llm.formats.tuple_repair import (
+    DELIMITER,
+    END_MARKER,
+    END_PATTERN,
+    ROW_NUMBER,
+    field_candidates,
+    strip_parentheses,
+)
 from engine.text.word_lists import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -28,7 +35,6 @@ MIN_WORD_LENGTH, MIN_NUMBER_LENGTH = (
 )  # minimum letters of a word and digits of a number that can identify a text
 
 _TAG = re.compile(r"\A[\W_]*+excerpt[\W_]*+\Z", re.IGNORECASE)
-_NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")
 _PLAIN_HEADER = re.compile(r"[\W_]{0,4}excerpt[\W_]{0,4}(\d{1,4})\D{0,3}", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 # Words that are capitalized in any text.
@@ -44,8 +50,7 @@ def split_rows_by_excerpt(reply: str, count: int) -> dict[int, str]:
     complete = False
     for line in strip_thinking(reply).split("\n"):
         ended = END_PATTERN.search(line) is not None
-        row = END_PATTERN.sub("", line).strip()
-        row = row[1:-1] if row.startswith("(") and row.endswith(")") else row
+        row = strip_parentheses(END_PATTERN.sub("", line).strip())
         number, rest = _parse_header(row)
         if number:
             found.append((number, []))
@@ -114,7 +119,7 @@ def _parse_header(row: str) -> tuple[int, str]:
     """The number in the header line of an excerpt and the rest of that line; 0 for any other line."""
     fields = field_candidates(row)[0] if row else []
     if len(fields) >= HEADER_FIELDS and _TAG.fullmatch(fields[0]):
-        number = _NUMBER.fullmatch(fields[1])
+        number = ROW_NUMBER.fullmatch(fields[1])
         return (int(number[1]), DELIMITER.join(fields[HEADER_FIELDS:])) if number else (0, "")
     plain = _PLAIN_HEADER.fullmatch(row)
     return (int(plain[1]), "") if plain else (0, "")

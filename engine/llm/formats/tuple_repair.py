@@ -20,13 +20,19 @@ _WITH_CORE = re.compile(
 # Risky repairs: without the "#" it may be prose ("a <|> b", "x || y"), so text must touch it on both sides.
 _WITHOUT_CORE = re.compile(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
 _DELIMITER_CHARS = frozenset("<|#")  # a damaged delimiter has at least one of them
+ROW_NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")  # the number field of a row in a shared call
 END_PATTERN = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
 
 
 def split_rows(reply: str) -> list[str]:
     """The lines of a reply, split at end markers too, without blank ones."""
     lines = (line.strip() for part in END_PATTERN.split(reply) for line in part.split("\n"))
-    return [line[1:-1] if line.startswith("(") and line.endswith(")") else line for line in lines if line]
+    return [strip_parentheses(line) for line in lines if line]
+
+
+def strip_parentheses(row: str) -> str:
+    """The row without parentheses around all of it."""
+    return row[1:-1] if row.startswith("(") and row.endswith(")") else row
 
 
 def field_candidates(row: str) -> list[list[str]]:

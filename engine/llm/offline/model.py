@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from engine.llm.cache_key import hash_parts
 from engine.llm.offline import query_rewrite
 from engine.llm.offline.extraction import extract_by_rules
 from engine.llm.offline.highlights import find_highlights, merge_highlights
@@ -59,11 +59,7 @@ class OfflineModel:
         return True
 
     def extraction_key(self, excerpt: Excerpt) -> bytes:
-        digest = sha256()
-        for part in (f"embedded rules {EXTRACTION_VERSION}", excerpt.section, excerpt.text):
-            data = part.encode(errors="surrogatepass")
-            digest.update(len(data).to_bytes(8, "big") + data)
-        return digest.digest()
+        return hash_parts((f"embedded rules {EXTRACTION_VERSION}", excerpt.section, excerpt.text))
 
     async def extract(self, excerpt: Excerpt, usage: UsageMeter) -> Extraction:  # noqa: ARG002  - rules cost nothing
         return await asyncio.to_thread(extract_by_rules, excerpt)

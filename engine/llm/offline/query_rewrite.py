@@ -9,6 +9,7 @@ from engine.llm.offline.entities import ExcerptFacts, find_entities, index_peopl
 from engine.llm.offline.text.sentences import split_sentences
 from engine.llm.offline.text.words import content_words, is_generic, split_words, stem
 from engine.models import SearchQuery
+from engine.text.message_line import MESSAGE_TIME
 from engine.text.names import normalize_name
 from engine.text.word_lists import STOP_WORDS
 
@@ -34,7 +35,7 @@ _MAX_CARRIED = 3
 _RARE_WORD_LENGTH = 8
 _QUOTED = re.compile(r"\[\d{1,9}\]|[“”]")
 _CHAT_ATTRIBUTION = re.compile(
-    r"^[ \t]*+[-*]?[ \t]*+([^\W\d_][^:(“\n]{1,60}?) \(\d{4}-\d\d-\d\d \d\d:\d\d(?: UTC)?\):", re.MULTILINE
+    rf"^[ \t]*+[-*]?[ \t]*+([^\W\d_][^:(“\n]{{1,60}}?) \({MESSAGE_TIME}(?: UTC)?\):", re.MULTILINE
 )
 
 

@@ -6,7 +6,8 @@ import gc
 import pytest
 
 from engine.errors import StoreError
-from engine.scheduling.supervisor import EVENT_LOOP_TASK, HEALTHY_AFTER_SECONDS, Supervisor, backoff_seconds
+from engine.scheduling.backoff import backoff_seconds
+from engine.scheduling.supervisor import EVENT_LOOP_TASK, HEALTHY_AFTER_SECONDS, Supervisor
 
 
 class Clock:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.text.message_line import MESSAGE_TIME
 from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？]+
 _PARAGRAPHS = re.compile(r"\n\s*\n")
 _NEXT = re.compile(r"\s*+(\S?)")
 _WORD_BEFORE = re.compile(r"(?<![\w.])[\w.]*+$")
-_CHAT = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,80}): ?(.*)", re.DOTALL)
-_CHAT_STARTS = re.compile(r"^(?=\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]{1,80}:)", re.MULTILINE)
+_CHAT = re.compile(rf"\[({MESSAGE_TIME})\] ([^:\n]{{1,80}}): ?(.*)", re.DOTALL)
+_CHAT_STARTS = re.compile(rf"^(?=\[{MESSAGE_TIME}\] [^:\n]{{1,80}}:)", re.MULTILINE)
 _LIST_MARKER = re.compile(r"^(?:[-*•‣–]|\(?\d{1,3}[.)])\s+(?=\S)")
 _BULLET = re.compile(r"\A\s*+(?:[-*•‣–]|\(?\d{1,3}[.)])\s+")
 
