@@ -9,9 +9,8 @@ import pytest
 
 from engine.errors import EngineError
 from engine.llm.formats.tuple_extraction import parse_tuples
+from engine.llm.formats.tuple_repair import DELIMITER, END_MARKER
 from engine.llm.prompts import (
-    DELIMITER,
-    END_MARKER,
     fill_template,
     hash_prompts,
     render_answer,
